@@ -1,8 +1,9 @@
+#include <transport-replay/conformance/agent/door.hpp>
+
 #include <chrono>
 #include <thread>
 
 #include <agent/agent.hpp>
-#include <transport-replay/conformance/agent/door.hpp>
 #include <fcntl.h>
 
 namespace qps::agent {
@@ -34,14 +35,14 @@ AsyncWord word_of(ibv_event_type type) {
 
 // In the order of Verb.
 const std::array<Agent::Function, kVerbCount> Agent::kFunctions{
-    &Agent::hello,      &Agent::ping,    &Agent::reset_all, &Agent::quit,       &Agent::pd,       &Agent::pd_free,    &Agent::cq,
-    &Agent::cq_free,    &Agent::mr,      &Agent::mr_free,   &Agent::mw,         &Agent::mw_free,  &Agent::bind,       &Agent::set,
-    &Agent::fill,       &Agent::read,    &Agent::hash,      &Agent::compare,    &Agent::srq,      &Agent::srq_limit,  &Agent::srq_free,
-    &Agent::xrcd,       &Agent::xrcd_free,
-    &Agent::qp,         &Agent::connect, &Agent::qp_set,    &Agent::qp_state,   &Agent::qp_free,  &Agent::recv,       &Agent::post,
-    &Agent::poll,       &Agent::attach,  &Agent::detach,    &Agent::event,      &Agent::counters, &Agent::kernel_log, &Agent::listen,
-    &Agent::cm_connect, &Agent::accept,  &Agent::reject,    &Agent::disconnect, &Agent::cm_event, &Agent::cm_free,
-    &Agent::challenge,  &Agent::prove};
+    &Agent::hello,   &Agent::ping,       &Agent::reset_all, &Agent::quit,    &Agent::pd,         &Agent::pd_free,
+    &Agent::cq,      &Agent::cq_free,    &Agent::mr,        &Agent::mr_free, &Agent::mw,         &Agent::mw_free,
+    &Agent::bind,    &Agent::set,        &Agent::fill,      &Agent::read,    &Agent::hash,       &Agent::compare,
+    &Agent::srq,     &Agent::srq_limit,  &Agent::srq_free,  &Agent::xrcd,    &Agent::xrcd_free,  &Agent::qp,
+    &Agent::connect, &Agent::qp_set,     &Agent::qp_state,  &Agent::qp_free, &Agent::recv,       &Agent::post,
+    &Agent::poll,    &Agent::attach,     &Agent::detach,    &Agent::event,   &Agent::counters,   &Agent::kernel_log,
+    &Agent::listen,  &Agent::cm_connect, &Agent::accept,    &Agent::reject,  &Agent::disconnect, &Agent::cm_event,
+    &Agent::cm_free, &Agent::challenge,  &Agent::prove};
 
 Agent::Agent(Device& device) : device_(device), channel_(rdma_create_event_channel()) {
     if (channel_) fcntl(channel_->fd, F_SETFL, O_NONBLOCK);
@@ -56,7 +57,8 @@ std::string Agent::answer(std::string_view line) {
     if (!parsed.request) return write_refusal(parsed);
     attend();
     const Answer answer = (this->*kFunctions[static_cast<std::size_t>(parsed.request->verb)])(parsed.request->fields);
-    return answer.error.empty() ? write_answer(parsed.sequence, answer.fields) : write_refusal(parsed.sequence, answer.error, answer.text);
+    return answer.error.empty() ? write_answer(parsed.sequence, answer.fields)
+                                : write_refusal(parsed.sequence, answer.error, answer.text);
 }
 
 void Agent::attend() {
@@ -108,7 +110,8 @@ void Agent::take_async_events() {
                     fields.add(Key::qp, number);
                     // What an RTU says, where that was lost (12.9.7.1): librdmacm wants to be told.
                     for (const auto& [id, end] : objects_.cms.all())
-                        if (event.event_type == IBV_EVENT_COMM_EST && end.qp == number) rdma_notify(end.id.get(), event.event_type);
+                        if (event.event_type == IBV_EVENT_COMM_EST && end.qp == number)
+                            rdma_notify(end.id.get(), event.event_type);
                 }
         }
         ibv_ack_async_event(&event);

@@ -2,10 +2,12 @@
 //
 //   Agent agent(device);
 //   std::string answer = agent.answer(line);       // a line for a line, whatever is in it
-//   agent.attend();                                // takes events of the device and of rdma_cm; to be called whenever there are any
+//   agent.attend();                                // takes events of the device and of rdma_cm; to be called whenever
+//   there are any
 //
-// What a client asks is within the bounds of the protocol's table when it gets to a function; numbers of objects, offsets and what
-// the device makes of it are judged there. A call of verbs may take as long as the kernel likes; a request that waits attends.
+// What a client asks is within the bounds of the protocol's table when it gets to a function; numbers of objects,
+// offsets and what the device makes of it are judged there. A call of verbs may take as long as the kernel likes; a
+// request that waits attends.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,8 @@ bool send_all(int socket, std::string_view text) {
             continue;
         }
         if (sent == 0 || (errno != EAGAIN && errno != EINTR)) return false;
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
         pollfd waited{socket, POLLOUT, 0};
         if (left <= 0 || (poll(&waited, 1, static_cast<int>(left)) <= 0 && errno != EINTR)) return false;
     }
@@ -126,7 +127,8 @@ bool Clients::answer_all(const volatile std::sig_atomic_t& stopped) {
         client_->since = Clock::now();
     }
     if (client_->heard.size() <= kMostLine) return true;
-    send_text(client_->socket.get(), write_refusal(0, kFaultWords[static_cast<std::size_t>(Fault::line)], "longer than any line"));
+    send_text(client_->socket.get(),
+              write_refusal(0, kFaultWords[static_cast<std::size_t>(Fault::line)], "longer than any line"));
     return false;
 }
 

@@ -1,9 +1,12 @@
 // Clients: who connects to the agent, one after the other, and the one that is served.
 //
-// A stranger may connect and say anything, or nothing. Who connects stands at the door (door.hpp), where there are kMostAtDoor places
-// and kPatienceAtDoor; who has passed it and asks for something has the device, alone, until it goes or is silent for too long. Lines
-// are bounded by kMostLine; a client that does not read an answer is given up after kPatienceReading.
+// A stranger may connect and say anything, or nothing. Who connects stands at the door (door.hpp), where there are
+// kMostAtDoor places and kPatienceAtDoor; who has passed it and asks for something has the device, alone, until it goes
+// or is silent for too long. Lines are bounded by kMostLine; a client that does not read an answer is given up after
+// kPatienceReading.
 #pragma once
+
+#include <transport-replay/conformance/agent/door.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -12,7 +15,6 @@
 #include <vector>
 
 #include <agent/agent.hpp>
-#include <transport-replay/conformance/agent/door.hpp>
 #include <unistd.h>
 
 namespace qps::agent {

@@ -1,7 +1,8 @@
-// rdma_cm: the client says whom to connect to and whom to accept; addresses, routes and states of queue pairs follow by themselves.
+// rdma_cm: the client says whom to connect to and whom to accept; addresses, routes and states of queue pairs follow by
+// themselves.
 //
-// Queue pairs are the client's, not made by rdma_create_qp(): what librdmacm does to those by itself is done here by hand, with
-// what the kernel says their attributes are (rdma_init_qp_attr).
+// Queue pairs are the client's, not made by rdma_create_qp(): what librdmacm does to those by itself is done here by
+// hand, with what the kernel says their attributes are (rdma_init_qp_attr).
 #include <agent/agent.hpp>
 #include <arpa/inet.h>
 
@@ -60,7 +61,8 @@ void add_parameters(Fields& event, const rdma_conn_param& parameters) {
     event.add(Key::responder_resources, std::uint64_t{parameters.responder_resources});
     event.add(Key::initiator_depth, std::uint64_t{parameters.initiator_depth});
     event.add(Key::flow_control, std::uint64_t{parameters.flow_control != 0});
-    event.add(Key::retry, std::uint64_t{parameters.retry_count & 7U}).add(Key::rnr_retry, std::uint64_t{parameters.rnr_retry_count & 7U});
+    event.add(Key::retry, std::uint64_t{parameters.retry_count & 7U})
+        .add(Key::rnr_retry, std::uint64_t{parameters.rnr_retry_count & 7U});
 }
 
 rdma_conn_param parameters_of(const Fields& wants, const QueuePair& pair, const rdma_conn_param& otherwise) {
@@ -68,8 +70,10 @@ rdma_conn_param parameters_of(const Fields& wants, const QueuePair& pair, const 
     const std::string_view data = wants.text(Key::data);
     parameters.private_data = data.data();
     parameters.private_data_len = static_cast<std::uint8_t>(data.size());
-    parameters.responder_resources = static_cast<std::uint8_t>(wants.number_or(Key::responder_resources, otherwise.responder_resources));
-    parameters.initiator_depth = static_cast<std::uint8_t>(wants.number_or(Key::initiator_depth, otherwise.initiator_depth));
+    parameters.responder_resources =
+        static_cast<std::uint8_t>(wants.number_or(Key::responder_resources, otherwise.responder_resources));
+    parameters.initiator_depth =
+        static_cast<std::uint8_t>(wants.number_or(Key::initiator_depth, otherwise.initiator_depth));
     parameters.flow_control = static_cast<std::uint8_t>(wants.number_or(Key::flow_control, 1));
     parameters.retry_count = static_cast<std::uint8_t>(wants.number_or(Key::retry, 7));
     parameters.rnr_retry_count = static_cast<std::uint8_t>(wants.number_or(Key::rnr_retry, 7));
@@ -113,16 +117,19 @@ Answer Agent::program(CmEnd& end, const Fields& wants, ibv_qp_state last) {
         attr.qp_state = state;
         int mask = 0;
         // Of datagrams the kernel knows what INIT takes; the rest takes nothing that it could know.
-        if (pair->kind == QpKind::ud && state != IBV_QPS_INIT) mask = state == IBV_QPS_RTR ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_SQ_PSN;
+        if (pair->kind == QpKind::ud && state != IBV_QPS_INIT)
+            mask = state == IBV_QPS_RTR ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_SQ_PSN;
         else if (rdma_init_qp_attr(end.id.get(), &attr, &mask) != 0) return refused(errno, "rdma_init_qp_attr");
         if ((mask & IBV_QP_ACCESS_FLAGS) != 0) attr.qp_access_flags = access_of(wants.number_or(Key::access, 0xf));
-        if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) attr.min_rnr_timer = static_cast<std::uint8_t>(wants.number_or(Key::min_rnr, 12));
+        if ((mask & IBV_QP_MIN_RNR_TIMER) != 0)
+            attr.min_rnr_timer = static_cast<std::uint8_t>(wants.number_or(Key::min_rnr, 12));
         const auto depth = [&](int which, Key key, std::uint8_t& value, std::uint8_t otherwise) {
             if ((mask & which) != 0) value = static_cast<std::uint8_t>(wants.number_or(key, otherwise));
         };
         // The accepting side programs before it says what it grants: the kernel does not know yet.
         if (end.requested.qp_num != 0) {
-            depth(IBV_QP_MAX_DEST_RD_ATOMIC, Key::responder_resources, attr.max_dest_rd_atomic, end.requested.responder_resources);
+            depth(IBV_QP_MAX_DEST_RD_ATOMIC, Key::responder_resources, attr.max_dest_rd_atomic,
+                  end.requested.responder_resources);
             depth(IBV_QP_MAX_QP_RD_ATOMIC, Key::initiator_depth, attr.max_rd_atomic, end.requested.initiator_depth);
         }
         if (const int error = ibv_modify_qp(pair->qp.get(), &attr, mask); error != 0)
@@ -186,7 +193,8 @@ void Agent::take(const rdma_cm_event& event, CmEnd& end, std::uint64_t number) {
             fail(CmWord::connect_error, errno);
             break;
         case RDMA_CM_EVENT_CONNECT_RESPONSE:
-            if (const Answer went = program(end, end.wants, IBV_QPS_RTS); !went.error.empty() || rdma_establish(end.id.get()) != 0) {
+            if (const Answer went = program(end, end.wants, IBV_QPS_RTS);
+                !went.error.empty() || rdma_establish(end.id.get()) != 0) {
                 fail(CmWord::connect_error, errno);
                 break;
             }
@@ -195,7 +203,8 @@ void Agent::take(const rdma_cm_event& event, CmEnd& end, std::uint64_t number) {
             say(CmWord::established);
             if (end.space == RDMA_PS_UDP || end.space == RDMA_PS_IPOIB) {
                 add_data(fields, event.param.ud.private_data, event.param.ud.private_data_len);
-                fields.add(Key::qpn, std::uint64_t{event.param.ud.qp_num & 0xffffff}).add(Key::qkey, std::uint64_t{event.param.ud.qkey});
+                fields.add(Key::qpn, std::uint64_t{event.param.ud.qp_num & 0xffffff})
+                    .add(Key::qkey, std::uint64_t{event.param.ud.qkey});
             } else {
                 add_data(fields, event.param.conn.private_data, event.param.conn.private_data_len);
                 if (event.event == RDMA_CM_EVENT_CONNECT_RESPONSE) add_parameters(fields, event.param.conn);
@@ -301,7 +310,8 @@ Answer Agent::disconnect(const Fields& ask) {
     if (QueuePair* pair = pair_of(*end); pair != nullptr) {
         ibv_qp_attr attr{};
         attr.qp_state = IBV_QPS_ERR;
-        if (const int error = ibv_modify_qp(pair->qp.get(), &attr, IBV_QP_STATE); error != 0) return refused(error, "ibv_modify_qp to err");
+        if (const int error = ibv_modify_qp(pair->qp.get(), &attr, IBV_QP_STATE); error != 0)
+            return refused(error, "ibv_modify_qp to err");
     }
     return rdma_disconnect(end->id.get()) == 0 ? Answer{} : refused(errno, "rdma_disconnect");
 }

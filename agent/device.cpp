@@ -150,10 +150,12 @@ std::unique_ptr<Device> Device::open(const DeviceChoice& choice, std::string& wh
     for (int i = 0; device->list_ != nullptr && i < count; ++i) {
         const std::string name = ibv_get_device_name(device->list_[i]->device);
         names += (names.empty() ? "" : ", ") + name;
-        if (device->context_ == nullptr && (choice.device.empty() || choice.device == name)) device->context_ = device->list_[i];
+        if (device->context_ == nullptr && (choice.device.empty() || choice.device == name))
+            device->context_ = device->list_[i];
     }
     if (device->context_ == nullptr) {
-        why = names.empty() ? "this host has no RDMA device" : "no such device '" + choice.device + "': this host has " + names;
+        why = names.empty() ? "this host has no RDMA device"
+                            : "no such device '" + choice.device + "': this host has " + names;
         return nullptr;
     }
     ibv_port_attr attr{};
@@ -172,7 +174,9 @@ Device::~Device() {
     if (log_ >= 0) close(log_);
 }
 
-std::string Device::sysfs() const { return std::string("/sys/class/infiniband/") + ibv_get_device_name(context_->device); }
+std::string Device::sysfs() const {
+    return std::string("/sys/class/infiniband/") + ibv_get_device_name(context_->device);
+}
 
 std::uint8_t Device::gid_index_for(const ibv_gid& destination) const {
     if (choice_.gid_index) return *choice_.gid_index;
@@ -206,14 +210,18 @@ int Device::join(const ibv_gid& group, int& socket) const {
     }
     socket = ::socket(narrow ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return errno;
-    return setsockopt(socket, narrow ? IPPROTO_IP : IPPROTO_IPV6, MCAST_JOIN_GROUP, &request, sizeof request) == 0 ? 0 : errno;
+    return setsockopt(socket, narrow ? IPPROTO_IP : IPPROTO_IPV6, MCAST_JOIN_GROUP, &request, sizeof request) == 0
+               ? 0
+               : errno;
 }
 
 Answer Device::hello() const {
     ibv_device_attr_ex attr{};
     ibv_port_attr port{};
-    if (const int error = ibv_query_device_ex(context_, nullptr, &attr); error != 0) return refused(error, "ibv_query_device_ex");
-    if (const int error = ibv_query_port(context_, choice_.port, &port); error != 0) return refused(error, "ibv_query_port");
+    if (const int error = ibv_query_device_ex(context_, nullptr, &attr); error != 0)
+        return refused(error, "ibv_query_device_ex");
+    if (const int error = ibv_query_port(context_, choice_.port, &port); error != 0)
+        return refused(error, "ibv_query_port");
     const ibv_device_attr& plain = attr.orig_attr;
     Answer answer;
     Fields& fields = answer.fields;
@@ -235,15 +243,18 @@ Answer Device::hello() const {
     fields.add(Key::port_state, std::string_view(ibv_port_state_str(port.state)));
     fields.add(Key::mtu, static_cast<std::uint64_t>(port.active_mtu - IBV_MTU_256));
     for (const ibv_gid_entry& each : gids_of(context_, choice_.port))
-        fields.add(Key::gid, std::to_string(each.gid_index) + "/" + std::string(name_of(each.gid_type)) + "/" + text_of_gid(each.gid));
+        fields.add(Key::gid, std::to_string(each.gid_index) + "/" + std::string(name_of(each.gid_type)) + "/" +
+                                 text_of_gid(each.gid));
     for (int i = 0; i < port.pkey_tbl_len; ++i) {
         __be16 pkey = 0;
-        if (ibv_query_pkey(context_, choice_.port, i, &pkey) == 0 && pkey != 0) fields.add(Key::pkey, std::uint64_t{be16toh(pkey)});
+        if (ibv_query_pkey(context_, choice_.port, i, &pkey) == 0 && pkey != 0)
+            fields.add(Key::pkey, std::uint64_t{be16toh(pkey)});
     }
     fields.add(Key::features, features_of(attr) | bit(Feature::counters) | (log_ >= 0 ? bit(Feature::kernel_log) : 0));
     fields.add(Key::max_rd_atomic, static_cast<std::uint64_t>(plain.max_qp_rd_atom));
     fields.add(Key::max_init_rd_atomic, static_cast<std::uint64_t>(plain.max_qp_init_rd_atom));
-    fields.add(Key::max_work, static_cast<std::uint64_t>(plain.max_qp_wr)).add(Key::max_sge, static_cast<std::uint64_t>(plain.max_sge));
+    fields.add(Key::max_work, static_cast<std::uint64_t>(plain.max_qp_wr))
+        .add(Key::max_sge, static_cast<std::uint64_t>(plain.max_sge));
     return answer;
 }
 

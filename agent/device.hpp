@@ -1,5 +1,5 @@
-// The device under test as its host sees it: opened through librdmacm, so that rdma_cm and verbs speak of one; what it is, its
-// addresses, its counters, what the kernel complains of.
+// The device under test as its host sees it: opened through librdmacm, so that rdma_cm and verbs speak of one; what it
+// is, its addresses, its counters, what the kernel complains of.
 //
 // Reads what the kernel writes; nothing of a client comes here but which address it wants to reach.
 #pragma once

@@ -1,7 +1,8 @@
-// qpscope-agent: beside a device under test, does what `qpscope conform` asks: one client after the other, over TCP, in lines.
+// qpscope-agent: beside a device under test, does what `qpscope conform` asks: one client after the other, over TCP, in
+// lines.
 //
-// A client can use the device, and read what is registered through it: it listens to this machine alone, unless it is given
-// a secret, or told to do without (docs/security.md). clients.hpp says what a stranger can do to it.
+// A client can use the device, and read what is registered through it: it listens to this machine alone, unless it is
+// given a secret, or told to do without (docs/security.md). clients.hpp says what a stranger can do to it.
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -50,7 +51,8 @@ void stop(int) { stopped = 1; }
 std::uint8_t small_number(const std::string& option, const std::string& text) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value > 255) leave(2, option + " is a number up to 255, not " + text);
+    if (error != std::errc{} || end != text.data() + text.size() || value > 255)
+        leave(2, option + " is a number up to 255, not " + text);
     return static_cast<std::uint8_t>(value);
 }
 
@@ -62,7 +64,8 @@ void read_listen(const std::string& value, Options& options) {
     if (has_port) options.port = value.substr(colon + 1);
     if (options.address.starts_with('[') && options.address.ends_with(']'))
         options.address = options.address.substr(1, options.address.size() - 2);
-    if (options.address.empty() || options.port.empty()) leave(2, "--listen wants ADDRESS or ADDRESS:PORT; 0.0.0.0 and [::] are all");
+    if (options.address.empty() || options.port.empty())
+        leave(2, "--listen wants ADDRESS or ADDRESS:PORT; 0.0.0.0 and [::] are all");
 }
 
 Options options_of(int count, char** words) {
@@ -101,7 +104,8 @@ Options options_of(int count, char** words) {
         }
     }
     if (options.secret.empty() && !options.insecure && !is_loopback(options.address))
-        leave(2, "every host that reaches " + options.address + " could use the device: give a secret (--secret FILE) or --insecure");
+        leave(2, "every host that reaches " + options.address +
+                     " could use the device: give a secret (--secret FILE) or --insecure");
     return options;
 }
 
@@ -142,8 +146,9 @@ int main(int count, char** words) {
     sigaction(SIGTERM, &action, nullptr);
     const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
     setrlimit(RLIMIT_MEMLOCK, &unlimited);  // where it may: regions are locked memory
-    std::printf("qpscope-agent: %s, port %u, at %s:%s, %s\n", ibv_get_device_name(device->context()->device), unsigned{device->port()},
-                options.address.c_str(), options.port.c_str(), options.secret.empty() ? "WITHOUT a secret" : "with a secret");
+    std::printf("qpscope-agent: %s, port %u, at %s:%s, %s\n", ibv_get_device_name(device->context()->device),
+                unsigned{device->port()}, options.address.c_str(), options.port.c_str(),
+                options.secret.empty() ? "WITHOUT a secret" : "with a secret");
     std::fflush(stdout);
     Clients(*device, std::move(listener), options.secret).serve(stopped);
     return 0;

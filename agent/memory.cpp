@@ -14,10 +14,11 @@ struct RightBit {
     unsigned access;
 };
 // Flushing: as in the kernel's uapi/rdma/ib_user_verbs.h; older headers of libibverbs lack the names.
-constexpr std::array kRightBits{RightBit{Right::local, IBV_ACCESS_LOCAL_WRITE}, RightBit{Right::write, IBV_ACCESS_REMOTE_WRITE},
-                                RightBit{Right::read, IBV_ACCESS_REMOTE_READ},  RightBit{Right::atomic, IBV_ACCESS_REMOTE_ATOMIC},
-                                RightBit{Right::bind, IBV_ACCESS_MW_BIND},      RightBit{Right::flush_global, 1U << 8},
-                                RightBit{Right::flush_persistent, 1U << 9}};
+constexpr std::array kRightBits{
+    RightBit{Right::local, IBV_ACCESS_LOCAL_WRITE}, RightBit{Right::write, IBV_ACCESS_REMOTE_WRITE},
+    RightBit{Right::read, IBV_ACCESS_REMOTE_READ},  RightBit{Right::atomic, IBV_ACCESS_REMOTE_ATOMIC},
+    RightBit{Right::bind, IBV_ACCESS_MW_BIND},      RightBit{Right::flush_global, 1U << 8},
+    RightBit{Right::flush_persistent, 1U << 9}};
 
 }  // namespace
 
@@ -81,7 +82,10 @@ Answer Agent::mr(const Fields& ask) {
     const std::uint64_t lkey = region.mr->lkey;
     if (!ask.has(Key::of)) objects_.memory += length;
     Answer answer;
-    answer.fields.add(Key::mr, objects_.regions.add(std::move(region))).add(Key::va, va).add(Key::rkey, rkey).add(Key::lkey, lkey);
+    answer.fields.add(Key::mr, objects_.regions.add(std::move(region)))
+        .add(Key::va, va)
+        .add(Key::rkey, rkey)
+        .add(Key::lkey, lkey);
     return answer;
 }
 
@@ -91,7 +95,8 @@ Answer Agent::mr_free(const Fields& ask) {
     if (found == nullptr) return unknown("mr");
     if (const int error = ibv_dereg_mr(found->mr.get()); error != 0) return refused(error, "ibv_dereg_mr");
     static_cast<void>(found->mr.release());
-    if (found->pages.use_count() == 1) objects_.memory -= std::min<std::uint64_t>(objects_.memory, found->pages->size());
+    if (found->pages.use_count() == 1)
+        objects_.memory -= std::min<std::uint64_t>(objects_.memory, found->pages->size());
     objects_.regions.erase(number);
     return {};
 }
@@ -123,7 +128,8 @@ std::optional<std::span<std::byte>> Agent::memory_of(const Fields& ask, std::uin
     const Region* found = objects_.regions.find(ask.number_or(Key::mr, 0));
     const std::uint64_t offset = ask.number_or(Key::off, 0);
     if (found == nullptr) why = unknown("mr");
-    else if (offset > found->bytes.size() || length > found->bytes.size() - offset) why = refused(ERANGE, "off and len");
+    else if (offset > found->bytes.size() || length > found->bytes.size() - offset)
+        why = refused(ERANGE, "off and len");
     else return found->bytes.subspan(offset, length);
     return std::nullopt;
 }
@@ -146,7 +152,8 @@ Answer Agent::fill(const Fields& ask) {
 Answer Agent::read(const Fields& ask) {
     Answer answer;
     const auto memory = memory_of(ask, ask.number_or(Key::len, 0), answer);
-    if (memory) answer.fields.add(Key::data, std::string_view(reinterpret_cast<const char*>(memory->data()), memory->size()));
+    if (memory)
+        answer.fields.add(Key::data, std::string_view(reinterpret_cast<const char*>(memory->data()), memory->size()));
     return answer;
 }
 
@@ -161,7 +168,8 @@ Answer Agent::compare(const Fields& ask) {
     Answer answer;
     const auto memory = memory_of(ask, ask.number_or(Key::len, 0), answer);
     if (!memory) return answer;
-    const PatternDifference difference = compare_pattern(*memory, ask.number_or(Key::seed, 0), ask.number_or(Key::from, 0));
+    const PatternDifference difference =
+        compare_pattern(*memory, ask.number_or(Key::seed, 0), ask.number_or(Key::from, 0));
     answer.fields.add(Key::wrong, difference.wrong);
     if (difference.wrong > 0) answer.fields.add(Key::first, ask.number_or(Key::off, 0) + difference.first);
     return answer;

@@ -1,8 +1,8 @@
 // What a client has made of a device: verbs objects by the agent's numbers, owned, and the errors of calls as answers.
 //
-// Objects end in the order that verbs demand, whatever the client forgot: ids of rdma_cm, queue pairs, windows, shared queues,
-// domains of XRC, completion queues, regions with their memory, protection domains. Numbers are given out once, so that one kept from before
-// finds nothing. Bounds: kMostObjects of a kind, kMostMemory.
+// Objects end in the order that verbs demand, whatever the client forgot: ids of rdma_cm, queue pairs, windows, shared
+// queues, domains of XRC, completion queues, regions with their memory, protection domains. Numbers are given out once,
+// so that one kept from before finds nothing. Bounds: kMostObjects of a kind, kMostMemory.
 //
 // Numbers come from the client: every one may be wrong.
 #pragma once
@@ -37,15 +37,10 @@ struct Answer {
 [[nodiscard]] inline Answer unknown(std::string_view key) { return refused(ENOENT, "no such " + std::string(key)); }
 [[nodiscard]] inline Answer missing(std::string_view key) { return {.error = "missing", .text = std::string(key)}; }
 
-template <auto kEnd>
-struct EndedBy {
-    template <class T>
-    void operator()(T* object) const {
-        static_cast<void>(kEnd(object));
-    }
+template <auto kEnd> struct EndedBy {
+    template <class T> void operator()(T* object) const { static_cast<void>(kEnd(object)); }
 };
-template <class T, auto kEnd>
-using Owned = std::unique_ptr<T, EndedBy<kEnd>>;
+template <class T, auto kEnd> using Owned = std::unique_ptr<T, EndedBy<kEnd>>;
 
 using OwnedPd = Owned<ibv_pd, ibv_dealloc_pd>;
 using OwnedCq = Owned<ibv_cq, ibv_destroy_cq>;

@@ -25,8 +25,9 @@ constexpr std::array kAttributeRows{
                  [](ibv_qp_attr& attr, std::uint64_t value) { attr.rq_psn = static_cast<std::uint32_t>(value); }},
     AttributeRow{Key::sq_psn, IBV_QP_SQ_PSN,
                  [](ibv_qp_attr& attr, std::uint64_t value) { attr.sq_psn = static_cast<std::uint32_t>(value); }},
-    AttributeRow{Key::mtu, IBV_QP_PATH_MTU,
-                 [](ibv_qp_attr& attr, std::uint64_t value) { attr.path_mtu = static_cast<ibv_mtu>(value + IBV_MTU_256); }},
+    AttributeRow{
+        Key::mtu, IBV_QP_PATH_MTU,
+        [](ibv_qp_attr& attr, std::uint64_t value) { attr.path_mtu = static_cast<ibv_mtu>(value + IBV_MTU_256); }},
     AttributeRow{Key::timeout, IBV_QP_TIMEOUT,
                  [](ibv_qp_attr& attr, std::uint64_t value) { attr.timeout = static_cast<std::uint8_t>(value); }},
     AttributeRow{Key::retry, IBV_QP_RETRY_CNT,
@@ -37,10 +38,13 @@ constexpr std::array kAttributeRows{
                  [](ibv_qp_attr& attr, std::uint64_t value) { attr.min_rnr_timer = static_cast<std::uint8_t>(value); }},
     AttributeRow{Key::rd_atomic, IBV_QP_MAX_QP_RD_ATOMIC,
                  [](ibv_qp_attr& attr, std::uint64_t value) { attr.max_rd_atomic = static_cast<std::uint8_t>(value); }},
-    AttributeRow{Key::dest_rd_atomic, IBV_QP_MAX_DEST_RD_ATOMIC,
-                 [](ibv_qp_attr& attr, std::uint64_t value) { attr.max_dest_rd_atomic = static_cast<std::uint8_t>(value); }},
-    AttributeRow{Key::access, IBV_QP_ACCESS_FLAGS, [](ibv_qp_attr& attr, std::uint64_t value) { attr.qp_access_flags = access_of(value); }},
-    AttributeRow{Key::qkey, IBV_QP_QKEY, [](ibv_qp_attr& attr, std::uint64_t value) { attr.qkey = static_cast<std::uint32_t>(value); }},
+    AttributeRow{
+        Key::dest_rd_atomic, IBV_QP_MAX_DEST_RD_ATOMIC,
+        [](ibv_qp_attr& attr, std::uint64_t value) { attr.max_dest_rd_atomic = static_cast<std::uint8_t>(value); }},
+    AttributeRow{Key::access, IBV_QP_ACCESS_FLAGS,
+                 [](ibv_qp_attr& attr, std::uint64_t value) { attr.qp_access_flags = access_of(value); }},
+    AttributeRow{Key::qkey, IBV_QP_QKEY,
+                 [](ibv_qp_attr& attr, std::uint64_t value) { attr.qkey = static_cast<std::uint32_t>(value); }},
     AttributeRow{Key::pkey_index, IBV_QP_PKEY_INDEX,
                  [](ibv_qp_attr& attr, std::uint64_t value) { attr.pkey_index = static_cast<std::uint16_t>(value); }},
 };
@@ -54,8 +58,8 @@ constexpr std::array kStates{StatePair{QpStateWord::reset, IBV_QPS_RESET}, State
                              StatePair{QpStateWord::sqd, IBV_QPS_SQD},     StatePair{QpStateWord::sqe, IBV_QPS_SQE},
                              StatePair{QpStateWord::err, IBV_QPS_ERR}};
 
-// What each step of `connect` takes (11.2.5.2), by kind: rc, uc, ud, xrc_send, xrc_recv (of these as qp_state_table of the kernel's
-// drivers/infiniband/core/verbs.c has it).
+// What each step of `connect` takes (11.2.5.2), by kind: rc, uc, ud, xrc_send, xrc_recv (of these as qp_state_table of
+// the kernel's drivers/infiniband/core/verbs.c has it).
 struct Step {
     QpStateWord to;
     std::array<int, 5> mask;
@@ -64,15 +68,20 @@ constexpr int kInitMask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 constexpr int kRtrMask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 constexpr int kConnectedInitMask = kInitMask | IBV_QP_ACCESS_FLAGS;
 constexpr int kServingMask = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-constexpr int kAskingMask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+constexpr int kAskingMask =
+    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 constexpr std::array kSteps{
-    Step{QpStateWord::init, {kConnectedInitMask, kConnectedInitMask, kInitMask | IBV_QP_QKEY, kConnectedInitMask, kConnectedInitMask}},
+    Step{QpStateWord::init,
+         {kConnectedInitMask, kConnectedInitMask, kInitMask | IBV_QP_QKEY, kConnectedInitMask, kConnectedInitMask}},
     Step{QpStateWord::rtr, {kRtrMask | kServingMask, kRtrMask, IBV_QP_STATE, kRtrMask, kRtrMask | kServingMask}},
     Step{QpStateWord::rts,
-         {kAskingMask, IBV_QP_STATE | IBV_QP_SQ_PSN, IBV_QP_STATE | IBV_QP_SQ_PSN, kAskingMask, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT}},
+         {kAskingMask, IBV_QP_STATE | IBV_QP_SQ_PSN, IBV_QP_STATE | IBV_QP_SQ_PSN, kAskingMask,
+          IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT}},
 };
 
-std::string modify_to(QpStateWord state) { return "ibv_modify_qp to " + std::string(kQpStateWords[static_cast<std::size_t>(state)]); }
+std::string modify_to(QpStateWord state) {
+    return "ibv_modify_qp to " + std::string(kQpStateWords[static_cast<std::size_t>(state)]);
+}
 
 }  // namespace
 
@@ -210,7 +219,9 @@ Answer Agent::extended_qp(const Fields& ask, ibv_pd* pd, QpKind kind) {
         attr.cap.max_inline_data = static_cast<std::uint32_t>(ask.number_or(Key::inline_room, 0));
         const OwnedCq* queue = objects_.cqs.find(ask.number_or(Key::cq, 0));
         if (!pair.own_cq && queue == nullptr) return unknown("cq");
-        if (pair.own_cq) own.reset(ibv_create_cq(device_.context(), static_cast<int>(attr.cap.max_send_wr) + kDepthMargin, nullptr, nullptr, 0));
+        if (pair.own_cq)
+            own.reset(ibv_create_cq(device_.context(), static_cast<int>(attr.cap.max_send_wr) + kDepthMargin, nullptr,
+                                    nullptr, 0));
         if (pair.own_cq && !own) return refused(errno, "ibv_create_cq");
         pair.cq = ask.number_or(Key::cq, 0);
         attr.send_cq = pair.own_cq ? own.get() : queue->get();
@@ -248,7 +259,8 @@ Answer Agent::qp(const Fields& ask) {
     ibv_pd* const pd = objects_.pd(ask.number_or(Key::pd, 0));
     if (pd == nullptr) return unknown("pd");
     const auto kind = static_cast<QpKind>(ask.number_or(Key::kind, 0));
-    if (ask.has(Key::xrcd) != (kind == QpKind::xrc_recv)) return ask.has(Key::xrcd) ? refused(EINVAL, "xrcd") : missing("xrcd");
+    if (ask.has(Key::xrcd) != (kind == QpKind::xrc_recv))
+        return ask.has(Key::xrcd) ? refused(EINVAL, "xrcd") : missing("xrcd");
     if (kind == QpKind::xrc_send || kind == QpKind::xrc_recv) return extended_qp(ask, pd, kind);
     constexpr std::array kTypes{IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD};
     QueuePair pair{.kind = kind, .own_cq = !ask.has(Key::cq)};
@@ -287,7 +299,8 @@ Answer Agent::qp(const Fields& ask) {
     return answer;
 }
 
-// INIT is said again to a queue pair that is there already (that is no change, and sets its rights): receives posted before stay.
+// INIT is said again to a queue pair that is there already (that is no change, and sets its rights): receives posted
+// before stay.
 Answer Agent::connect(const Fields& ask) {
     QueuePair* pair = objects_.qps.find(ask.number_or(Key::qp, 0));
     if (pair == nullptr) return unknown("qp");
@@ -305,7 +318,8 @@ Answer Agent::connect(const Fields& ask) {
         if ((mask & IBV_QP_AV) != 0 && !ask.has(Key::to)) return missing("to");
         if ((mask & IBV_QP_DEST_QPN) != 0 && !ask.has(Key::qpn)) return missing("qpn");
         attributes->attr.qp_state = kStates[static_cast<std::size_t>(step.to)].state;
-        if (const int error = ibv_modify_qp(pair->qp.get(), &attributes->attr, mask); error != 0) return refused(error, modify_to(step.to));
+        if (const int error = ibv_modify_qp(pair->qp.get(), &attributes->attr, mask); error != 0)
+            return refused(error, modify_to(step.to));
     }
     return {};
 }
@@ -316,7 +330,8 @@ Answer Agent::qp_set(const Fields& ask) {
     auto attributes = attributes_of(ask, device_);
     if (!attributes) return refused(EINVAL, "to");
     // Nobody wants to say which port of the device this agent serves.
-    if ((attributes->mask & IBV_QP_STATE) != 0 && attributes->attr.qp_state == IBV_QPS_INIT) attributes->mask |= IBV_QP_PORT;
+    if ((attributes->mask & IBV_QP_STATE) != 0 && attributes->attr.qp_state == IBV_QPS_INIT)
+        attributes->mask |= IBV_QP_PORT;
     const int error = ibv_modify_qp(pair->qp.get(), &attributes->attr, attributes->mask);
     return error == 0 ? Answer{} : refused(error, "ibv_modify_qp");
 }
@@ -326,16 +341,18 @@ Answer Agent::qp_state(const Fields& ask) {
     if (pair == nullptr) return unknown("qp");
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
-    const int mask = IBV_QP_STATE | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                     IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS |
-                     IBV_QP_QKEY;
-    if (const int error = ibv_query_qp(pair->qp.get(), &attr, mask, &init); error != 0) return refused(error, "ibv_query_qp");
+    const int mask = IBV_QP_STATE | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT |
+                     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_QP_RD_ATOMIC |
+                     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS | IBV_QP_QKEY;
+    if (const int error = ibv_query_qp(pair->qp.get(), &attr, mask, &init); error != 0)
+        return refused(error, "ibv_query_qp");
     const auto* state = std::ranges::find(kStates, attr.qp_state, &StatePair::state);
     Answer answer;
     Fields& fields = answer.fields;
     fields.add(Key::state, state == kStates.end() ? QpStateWord::err : state->word);
     if (attr.qp_state == IBV_QPS_SQD) fields.add(Key::sq_drained, std::uint64_t{attr.sq_draining != 0});
-    fields.add(Key::rq_psn, std::uint64_t{attr.rq_psn & 0xffffff}).add(Key::sq_psn, std::uint64_t{attr.sq_psn & 0xffffff});
+    fields.add(Key::rq_psn, std::uint64_t{attr.rq_psn & 0xffffff})
+        .add(Key::sq_psn, std::uint64_t{attr.sq_psn & 0xffffff});
     if (pair->kind == QpKind::ud) {
         fields.add(Key::qkey, std::uint64_t{attr.qkey});
         return answer;
@@ -346,8 +363,10 @@ Answer Agent::qp_state(const Fields& ask) {
     fields.add(Key::access, rights_of(attr.qp_access_flags));
     if (pair->kind == QpKind::uc) return answer;
     fields.add(Key::timeout, std::uint64_t{attr.timeout & 31U}).add(Key::retry, std::uint64_t{attr.retry_cnt & 7U});
-    fields.add(Key::rnr_retry, std::uint64_t{attr.rnr_retry & 7U}).add(Key::min_rnr, std::uint64_t{attr.min_rnr_timer & 31U});
-    fields.add(Key::rd_atomic, std::uint64_t{attr.max_rd_atomic}).add(Key::dest_rd_atomic, std::uint64_t{attr.max_dest_rd_atomic});
+    fields.add(Key::rnr_retry, std::uint64_t{attr.rnr_retry & 7U})
+        .add(Key::min_rnr, std::uint64_t{attr.min_rnr_timer & 31U});
+    fields.add(Key::rd_atomic, std::uint64_t{attr.max_rd_atomic})
+        .add(Key::dest_rd_atomic, std::uint64_t{attr.max_dest_rd_atomic});
     return answer;
 }
 
@@ -373,7 +392,8 @@ Answer Agent::attach(const Fields& ask) {
     const auto group = gid_of(ask.text(Key::group));
     if (!group) return refused(EINVAL, "group");
     if (pair->groups.size() >= kMostObjects) return refused(ENOSPC, "groups of one queue pair");
-    if (const int error = ibv_attach_mcast(pair->qp.get(), &*group, 0); error != 0) return refused(error, "ibv_attach_mcast");
+    if (const int error = ibv_attach_mcast(pair->qp.get(), &*group, 0); error != 0)
+        return refused(error, "ibv_attach_mcast");
     int socket = -1;
     const int error = device_.join(*group, socket);
     pair->groups.emplace(ask.text(Key::group), Membership(socket));

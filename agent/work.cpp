@@ -30,7 +30,8 @@ constexpr std::array kOperations{
 constexpr std::array kFlagBits{IBV_SEND_SIGNALED, IBV_SEND_FENCE, IBV_SEND_SOLICITED, IBV_SEND_INLINE};
 unsigned send_flags_of(std::uint64_t flags) {
     unsigned bits = 0;
-    for (std::size_t i = 0; i < kFlagBits.size(); ++i) bits |= (flags >> i & 1) != 0 ? static_cast<unsigned>(kFlagBits[i]) : 0;
+    for (std::size_t i = 0; i < kFlagBits.size(); ++i)
+        bits |= (flags >> i & 1) != 0 ? static_cast<unsigned>(kFlagBits[i]) : 0;
     return bits;
 }
 
@@ -111,13 +112,19 @@ Answer Agent::recv(const Fields& ask) {
     const Region* region = objects_.regions.find(ask.number_or(Key::mr, 0));
     if (ask.has(Key::mr) && region == nullptr) return unknown("mr");
     if (region == nullptr && length > 0) return missing("mr");
-    const std::uint64_t begin = region == nullptr ? 0 : reinterpret_cast<std::uint64_t>(region->bytes.data()) + ask.number_or(Key::off, 0);
+    const std::uint64_t begin =
+        region == nullptr ? 0 : reinterpret_cast<std::uint64_t>(region->bytes.data()) + ask.number_or(Key::off, 0);
     for (std::uint64_t i = 0; i < ask.number_or(Key::count, 1); ++i) {
-        ibv_sge sge{
-            .addr = begin + i * step, .length = static_cast<std::uint32_t>(length), .lkey = region == nullptr ? 0 : region->mr->lkey};
-        ibv_recv_wr wr{.wr_id = ask.number_or(Key::wr, 0) + i, .next = nullptr, .sg_list = &sge, .num_sge = region == nullptr ? 0 : 1};
+        ibv_sge sge{.addr = begin + i * step,
+                    .length = static_cast<std::uint32_t>(length),
+                    .lkey = region == nullptr ? 0 : region->mr->lkey};
+        ibv_recv_wr wr{.wr_id = ask.number_or(Key::wr, 0) + i,
+                       .next = nullptr,
+                       .sg_list = &sge,
+                       .num_sge = region == nullptr ? 0 : 1};
         ibv_recv_wr* bad = nullptr;
-        const int error = srq != nullptr ? ibv_post_srq_recv(srq->get(), &wr, &bad) : ibv_post_recv(pair->qp.get(), &wr, &bad);
+        const int error =
+            srq != nullptr ? ibv_post_srq_recv(srq->get(), &wr, &bad) : ibv_post_recv(pair->qp.get(), &wr, &bad);
         if (error != 0) return refused(error, after(srq != nullptr ? "ibv_post_srq_recv" : "ibv_post_recv", i));
     }
     return {};
@@ -130,7 +137,8 @@ Answer Agent::post(const Fields& ask) {
     const auto operation = static_cast<Operation>(ask.number_or(Key::op, 0));
     const auto* row = std::ranges::find(kOperations, operation, &OperationRow::operation);
     if (row == kOperations.end()) return refused(EOPNOTSUPP, "op");
-    const bool atomic = operation == Operation::fetch_add || operation == Operation::cmp_swap || operation == Operation::atomic_write;
+    const bool atomic =
+        operation == Operation::fetch_add || operation == Operation::cmp_swap || operation == Operation::atomic_write;
     const std::uint64_t length = ask.number_or(Key::len, atomic ? 8 : 0);
     const Region* region = objects_.regions.find(ask.number_or(Key::mr, 0));
     if (ask.has(Key::mr) && region == nullptr) return unknown("mr");
@@ -148,9 +156,10 @@ Answer Agent::post(const Fields& ask) {
     for (std::uint64_t i = 0; i < ask.number_or(Key::count, 1); ++i) {
         ibv_sge sge{};
         if (region != nullptr)
-            sge = {.addr = reinterpret_cast<std::uint64_t>(region->bytes.data()) + ask.number_or(Key::off, 0) + i * step,
-                   .length = static_cast<std::uint32_t>(length),
-                   .lkey = region->mr->lkey};
+            sge = {
+                .addr = reinterpret_cast<std::uint64_t>(region->bytes.data()) + ask.number_or(Key::off, 0) + i * step,
+                .length = static_cast<std::uint32_t>(length),
+                .lkey = region->mr->lkey};
         ibv_send_wr wr{};
         wr.wr_id = ask.number_or(Key::wr, 0) + i;
         wr.sg_list = &sge;
@@ -173,9 +182,11 @@ Answer Agent::post(const Fields& ask) {
             wr.wr.rdma.remote_addr = remote;
             wr.wr.rdma.rkey = rkey;
         }
-        if (pair->kind == QpKind::xrc_send) wr.qp_type.xrc.remote_srqn = static_cast<std::uint32_t>(ask.number_or(Key::srqn, 0));
+        if (pair->kind == QpKind::xrc_send)
+            wr.qp_type.xrc.remote_srqn = static_cast<std::uint32_t>(ask.number_or(Key::srqn, 0));
         ibv_send_wr* bad = nullptr;
-        if (const int error = ibv_post_send(pair->qp.get(), &wr, &bad); error != 0) return refused(error, after("ibv_post_send", i));
+        if (const int error = ibv_post_send(pair->qp.get(), &wr, &bad); error != 0)
+            return refused(error, after("ibv_post_send", i));
     }
     return {};
 }
@@ -187,10 +198,11 @@ Answer Agent::bind(const Fields& ask) {
     if (window == nullptr) return unknown("mw");
     const Region* region = objects_.regions.find(ask.number_or(Key::mr, 0));
     if (region == nullptr) return unknown("mr");
-    const ibv_mw_bind_info shown{.mr = region->mr.get(),
-                                 .addr = reinterpret_cast<std::uint64_t>(region->bytes.data()) + ask.number_or(Key::off, 0),
-                                 .length = ask.number_or(Key::len, 0),
-                                 .mw_access_flags = access_of(ask.number_or(Key::access, 0))};
+    const ibv_mw_bind_info shown{
+        .mr = region->mr.get(),
+        .addr = reinterpret_cast<std::uint64_t>(region->bytes.data()) + ask.number_or(Key::off, 0),
+        .length = ask.number_or(Key::len, 0),
+        .mw_access_flags = access_of(ask.number_or(Key::access, 0))};
     ibv_mw* const mw = window->mw.get();
     const unsigned flags = send_flags_of(ask.number_or(Key::flags, 0));
     if (window->type == 1) {
@@ -205,7 +217,8 @@ Answer Agent::bind(const Fields& ask) {
         wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
         wr.bind_mw.bind_info = shown;
         ibv_send_wr* bad = nullptr;
-        if (const int error = ibv_post_send(pair->qp.get(), &wr, &bad); error != 0) return refused(error, "ibv_post_send of a bind");
+        if (const int error = ibv_post_send(pair->qp.get(), &wr, &bad); error != 0)
+            return refused(error, "ibv_post_send of a bind");
         mw->rkey = wr.bind_mw.rkey;  // as the manual of ibv_post_send wants it
     }
     Answer answer;
@@ -236,7 +249,8 @@ Answer Agent::poll(const Fields& ask) {
     });
     if (error != 0) return refused(error, "ibv_poll_cq");
     Answer answer;
-    for (const ibv_wc& each : done) answer.fields.add(Key::wc, transport::conformance::agent::text(completion_of(each)));
+    for (const ibv_wc& each : done)
+        answer.fields.add(Key::wc, transport::conformance::agent::text(completion_of(each)));
     return answer;
 }
 

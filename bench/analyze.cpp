@@ -1,7 +1,7 @@
 // The whole analysis in one thread and in process:  bench_analyze FILE [ROUNDS]
 //
-// Decodes, observes and analyses a batch at a time, as `qpscope analyze -j 1` does, and prints packets, best and median seconds, and
-// what was found, so that it can be held against what bench_generate says it wrote.
+// Decodes, observes and analyses a batch at a time, as `qpscope analyze -j 1` does, and prints packets, best and median
+// seconds, and what was found, so that it can be held against what bench_generate says it wrote.
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
     }
     std::ranges::sort(seconds);
     const transport::Totals& totals = timeline->totals;
-    fmt::print("packets={} best={:.6f} median={:.6f} connections={} retransmitted={} acks={} naks={} timeouts={}\n", timeline->packets,
-               seconds.front(), seconds[seconds.size() / 2], timeline->connections.size(), totals.retransmitted_packets, totals.acks,
-               totals.sequence_naks, totals.timeouts);
+    fmt::print("packets={} best={:.6f} median={:.6f} connections={} retransmitted={} acks={} naks={} timeouts={}\n",
+               timeline->packets, seconds.front(), seconds[seconds.size() / 2], timeline->connections.size(),
+               totals.retransmitted_packets, totals.acks, totals.sequence_naks, totals.timeouts);
     return 0;
 }

@@ -51,7 +51,8 @@ struct Side {
     Qpn open() { return *adapter.create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq}); }
     void connect(Qpn qp, const Address& peer, Qpn peers) {
         constexpr std::uint8_t kTimeout = 20, kRetries = 7;  // 4.3 s: what waits in the queue is not lost
-        static_cast<void>(adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess}));
+        static_cast<void>(
+            adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess}));
         static_cast<void>(adapter.modify_qp(qp, {.qp_state = QpState::rtr,
                                                  .address = handle_to(peer),
                                                  .path_mtu = PathMtu::bytes_1024,
@@ -133,7 +134,8 @@ private:
     void enqueue(Passing sent) {
         const std::uint64_t size = sent.payload.size() + kHeaders;
         const Duration waits = free_at_ > now_ ? free_at_ - now_ : Duration{};
-        const auto queued = static_cast<std::uint64_t>(std::to_underlying(waits)) * (std::to_underlying(line_.speed) / 1'000'000) / 8000;
+        const auto queued = static_cast<std::uint64_t>(std::to_underlying(waits)) *
+                            (std::to_underlying(line_.speed) / 1'000'000) / 8000;
         if (queued + size > line_.most) {
             ++lost_;
             return;
@@ -168,6 +170,8 @@ private:
 
 }  // namespace
 
-BottleneckFigures run(const Bottleneck& bottleneck, AdapterSettings settings) { return Crossing(bottleneck, settings).run(); }
+BottleneckFigures run(const Bottleneck& bottleneck, AdapterSettings settings) {
+    return Crossing(bottleneck, settings).run();
+}
 
 }  // namespace qps::bench

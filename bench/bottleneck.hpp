@@ -1,5 +1,6 @@
-// A bottleneck: one adapter writes to another through a queue that empties slower than it fills, under a virtual clock. What rate control
-// is worth shows in the queue: how long packets stand in it, and how much of the line is used all the same.
+// A bottleneck: one adapter writes to another through a queue that empties slower than it fills, under a virtual clock.
+// What rate control is worth shows in the queue: how long packets stand in it, and how much of the line is used all the
+// same.
 #pragma once
 
 #include <transport-replay/live/verbs/adapter.hpp>

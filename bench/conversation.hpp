@@ -1,8 +1,9 @@
 // Conversation: one reliable connection of the benchmark's captures, as a tap in the middle of its way sees it.
 //
-// The requester sends messages of kMessagePackets packets, as many as its window lets it; the responder acknowledges each message,
-// and answers the first packet out of sequence with a NAK, upon which the requester goes back (9.7.5.2.3, 9.9.2.4.2). A lost packet is lost
-// before the tap or behind it, in turn. What was lost once more is found by a timeout. It keeps count of the truth.
+// The requester sends messages of kMessagePackets packets, as many as its window lets it; the responder acknowledges
+// each message, and answers the first packet out of sequence with a NAK, upon which the requester goes back
+// (9.7.5.2.3, 9.9.2.4.2). A lost packet is lost before the tap or behind it, in turn. What was lost once more is found
+// by a timeout. It keeps count of the truth.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Our decoder over a capture:  bench_decode FILE THREADS [ROUNDS]
 //
-// By the library's own parallel way; THREADS 0 means as many as there are processors. The result (every packet a transport packet with a
-// good ICRC, as bench_generate wrote it) is checked before the time is printed.
+// By the library's own parallel way; THREADS 0 means as many as there are processors. The result (every packet a
+// transport packet with a good ICRC, as bench_generate wrote it) is checked before the time is printed.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
@@ -55,7 +55,9 @@ Count decode_all(CaptureFile& capture, std::size_t threads) {
     return sum;
 }
 
-bool parse(std::string_view text, std::size_t& value) { return std::from_chars(text.begin(), text.end(), value).ptr == text.end(); }
+bool parse(std::string_view text, std::size_t& value) {
+    return std::from_chars(text.begin(), text.end(), value).ptr == text.end();
+}
 
 }  // namespace
 
@@ -63,7 +65,8 @@ int main(int argc, char** argv) {
     const std::span arguments(argv, static_cast<std::size_t>(argc));
     std::size_t threads = 0;
     std::size_t rounds = 1;
-    if (argc < 3 || argc > 4 || !parse(arguments[2], threads) || (argc == 4 && !parse(arguments[3], rounds)) || rounds == 0) {
+    if (argc < 3 || argc > 4 || !parse(arguments[2], threads) || (argc == 4 && !parse(arguments[3], rounds)) ||
+        rounds == 0) {
         fmt::print(stderr, "usage: bench_decode FILE THREADS [ROUNDS]\n");
         return 2;
     }
@@ -86,6 +89,7 @@ int main(int argc, char** argv) {
         }
     }
     std::ranges::sort(seconds);
-    fmt::print("packets={} best={:.6f} median={:.6f} threads={}\n", count.packets, seconds.front(), seconds[seconds.size() / 2], threads);
+    fmt::print("packets={} best={:.6f} median={:.6f} threads={}\n", count.packets, seconds.front(),
+               seconds[seconds.size() / 2], threads);
     return 0;
 }

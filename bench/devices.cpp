@@ -1,8 +1,9 @@
 // What a device costs, between two ends of one wire:  bench_devices A B FRAME_BYTES FRAMES
 //
-// A and B are the ends of a veth; both are driven from this program, each by a thread on a processor of its own. Prints the rate of
-// frames from A to B through PacketRing and through XdpDevice, with the processor time of the sending side, and the round trip of 60
-// bytes, in polling mode: first of raw packet sockets alone (recv and send), then of PacketRing, XdpDevice and PcapDevice.
+// A and B are the ends of a veth; both are driven from this program, each by a thread on a processor of its own. Prints
+// the rate of frames from A to B through PacketRing and through XdpDevice, with the processor time of the sending side,
+// and the round trip of 60 bytes, in polling mode: first of raw packet sockets alone (recv and send), then of
+// PacketRing, XdpDevice and PcapDevice.
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/pcap_device.hpp>
 #include <transport-replay/live/device/xdp_device.hpp>
@@ -26,8 +27,7 @@ using namespace qps::bench;
 using namespace qps::transport::live;
 using qps::dissect::Instant;
 
-template <class T>
-Device opened(std::expected<T, Problem> device) {
+template <class T> Device opened(std::expected<T, Problem> device) {
     if (device) return std::move(*device);
     fmt::print(stderr, "bench_devices: {}: {}\n", device.error().device, device.error().sentence);
     std::exit(1);
@@ -43,11 +43,14 @@ std::optional<XdpDevice> xdp(const std::string& interface) {
     return std::nullopt;
 }
 
-std::string name_of(const XdpDevice& device) { return device.in_driver() ? "XdpDevice (driver)" : "XdpDevice (before the stack)"; }
+std::string name_of(const XdpDevice& device) {
+    return device.in_driver() ? "XdpDevice (driver)" : "XdpDevice (before the stack)";
+}
 
 void measure_rate(const std::string& name, Device sender, Device receiver, std::size_t bytes, std::size_t frames) {
     if (bytes > sender.limits().frame_bytes) {
-        fmt::print("rate {} bytes={} left out: frames have at most {} bytes\n", name, bytes, sender.limits().frame_bytes);
+        fmt::print("rate {} bytes={} left out: frames have at most {} bytes\n", name, bytes,
+                   sender.limits().frame_bytes);
         return;
     }
     std::atomic<bool> done = false;
@@ -65,13 +68,15 @@ void measure_rate(const std::string& name, Device sender, Device receiver, std::
     done = true;
     other.join();
     const auto count = static_cast<double>(frames);
-    fmt::print("rate {} bytes={} frames_per_s={:.0f} gbit_per_s={:.2f} cpu_ns={:.0f} received={} dropped={}\n", name, bytes, count / took,
-               count * static_cast<double>(bytes) * 8e-9 / took, work / count * 1e9, received, receiver.counts().dropped);
+    fmt::print("rate {} bytes={} frames_per_s={:.0f} gbit_per_s={:.2f} cpu_ns={:.0f} received={} dropped={}\n", name,
+               bytes, count / took, count * static_cast<double>(bytes) * 8e-9 / took, work / count * 1e9, received,
+               receiver.counts().dropped);
 }
 
 void measure_round_trip(const std::string& name, const End& here, const End& there) {
     const std::vector<double> times = round_trips(here, there);
-    fmt::print("round_trip {} median_us={:.2f} p90_us={:.2f}\n", name, times[times.size() / 2] * 1e6, times[times.size() * 9 / 10] * 1e6);
+    fmt::print("round_trip {} median_us={:.2f} p90_us={:.2f}\n", name, times[times.size() / 2] * 1e6,
+               times[times.size() * 9 / 10] * 1e6);
 }
 
 }  // namespace

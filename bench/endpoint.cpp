@@ -1,9 +1,10 @@
 // Endpoint to endpoint over one wire:  bench_endpoint A B NETWORK-NAMESPACE-OF-B [MESSAGES [WINDOW ACK_EVERY]]
 //
-// A and B are the ends of a veth, B in the namespace of that path (/proc/PID/ns/net); each is driven by a thread on a processor
-// of its own. Prints WRITEs of 64 KiB at path MTU 4096, 2048 and 1024, by the ring and by AF_XDP as far as its frames go: rates, and
-// the processor time that a packet costs either side, which holds on a busy machine too; then round trips of 8 bytes by SEND,
-// polling, by either, and those of raw packet sockets over the same veth, in turns, with their ratios.
+// A and B are the ends of a veth, B in the namespace of that path (/proc/PID/ns/net); each is driven by a thread on a
+// processor of its own. Prints WRITEs of 64 KiB at path MTU 4096, 2048 and 1024, by the ring and by AF_XDP as far as
+// its frames go: rates, and the processor time that a packet costs either side, which holds on a busy machine too; then
+// round trips of 8 bytes by SEND, polling, by either, and those of raw packet sockets over the same veth, in turns,
+// with their ratios.
 #include <dissect/types.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/xdp_device.hpp>
@@ -77,8 +78,7 @@ verbs::AdapterSettings settings;
 enum class Way : std::uint8_t { ring, xdp };
 constexpr std::string_view name_of(Way way) { return way == Way::ring ? "ring" : "xdp"; }
 
-template <class T>
-Device opened(std::expected<T, Problem> device) {
+template <class T> Device opened(std::expected<T, Problem> device) {
     if (!device) give_up(device.error().sentence);
     return std::move(*device);
 }
@@ -171,17 +171,19 @@ double measure_writes(Way way, const Side& here, const Side& there, PathMtu mtu,
     const ProgramRequest serves{.depth = 16, .verify = false};
     ProgramRequest connects{.target = there.address, .count = messages, .size = kMessage, .depth = 16, .verify = false};
     const Pair pair = play(way, here, there, mtu, program("source-write", connects), program("sink", serves));
-    const double bits = static_cast<double>(messages) * kMessage * 8, packets = static_cast<double>(messages * kMessage / bytes_of(mtu));
+    const double bits = static_cast<double>(messages) * kMessage * 8,
+                 packets = static_cast<double>(messages * kMessage / bytes_of(mtu));
     fmt::print(
         "write device={} bytes={} mtu={} gbit_per_s={:.2f} packets_per_s={:.0f} sender_cpu_ns={:.0f} responder_cpu_ns={:.0f} "
         "acknowledgments={:.3f} extra_packets={:.4f} load={:.1f}\n",
         name_of(way), kMessage, bytes_of(mtu), bits * 1e-9 / pair.client.took, packets / pair.client.took,
-        pair.client.worked / packets * 1e9, pair.server.worked / packets * 1e9, static_cast<double>(pair.server.sent) / packets,
-        static_cast<double>(pair.client.sent) / packets - 1, load());
+        pair.client.worked / packets * 1e9, pair.server.worked / packets * 1e9,
+        static_cast<double>(pair.server.sent) / packets, static_cast<double>(pair.client.sent) / packets - 1, load());
     return packets / pair.client.took;
 }
 
-// Seconds of the median round trip, 8 bytes: a SEND and one back; a WRITE and a READ behind it; a WRITE, and when it is done a READ.
+// Seconds of the median round trip, 8 bytes: a SEND and one back; a WRITE and a READ behind it; a WRITE, and when it is
+// done a READ.
 constexpr std::array<std::string_view, 3> kRoundTrips{"send-poll", "write-poll", "write-read-poll"};
 
 double measure_pingpong(Way way, std::string_view mode, const Side& here, const Side& there) {
@@ -243,7 +245,8 @@ int main(int argc, char** argv) {
     const std::vector<Way> ways = ways_on(here);
     for (const PathMtu mtu : {PathMtu::bytes_4096, PathMtu::bytes_2048, PathMtu::bytes_1024})
         for (const Way way : ways)
-            if (carries(way, here, mtu)) measure_writes(way, here, there, mtu, mtu == PathMtu::bytes_4096 ? messages : messages / 2 + 1);
+            if (carries(way, here, mtu))
+                measure_writes(way, here, there, mtu, mtu == PathMtu::bytes_4096 ? messages : messages / 2 + 1);
     for (int turn = 0; turn < 3; ++turn) {
         for (const std::string_view mode : kRoundTrips) {
             const double raw = measure_raw(here, there);

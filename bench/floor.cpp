@@ -1,7 +1,8 @@
-// The floor: what any analyser that checks every ICRC must do at least. Maps a pcap file, walks its records and takes the
-// CRC-32 of every frame, no more:  bench_floor FILE [ROUNDS]
+// The floor: what any analyser that checks every ICRC must do at least. Maps a pcap file, walks its records and takes
+// the CRC-32 of every frame, no more:  bench_floor FILE [ROUNDS]
 //
-// Prints packets, best and median seconds. For files that bench_generate wrote: it trusts lengths only as far as the map goes.
+// Prints packets, best and median seconds. For files that bench_generate wrote: it trusts lengths only as far as the
+// map goes.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -82,7 +83,7 @@ int main(int argc, char** argv) {
         seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::ranges::sort(seconds);
-    fmt::print("packets={} best={:.6f} median={:.6f} crcs={:x}\n", result.packets, seconds.front(), seconds[seconds.size() / 2],
-               result.crcs);
+    fmt::print("packets={} best={:.6f} median={:.6f} crcs={:x}\n", result.packets, seconds.front(),
+               seconds[seconds.size() / 2], result.crcs);
     return 0;
 }

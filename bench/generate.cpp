@@ -1,9 +1,10 @@
-// Writes a capture to measure with:  bench_generate FILE PACKETS PAYLOAD_BYTES [QUEUE_PAIRS [LOST_PER_MILLION [SNAP_BYTES]]]
+// Writes a capture to measure with:  bench_generate FILE PACKETS PAYLOAD_BYTES [QUEUE_PAIRS [LOST_PER_MILLION
+// [SNAP_BYTES]]]
 //
-// RoCEv2 over IPv4 in a pcap file with nanoseconds: queue pairs take turns, packet by packet (the worst case for caches); each
-// sends messages of 15 packets (SEND and RDMA WRITE in turn) and gets an ACK for each, so that one packet of 16 is an ACK. What is
-// lost is recovered as conversation.hpp says. With SNAP_BYTES the capture keeps so many bytes of a packet. The same arguments
-// give the same bytes; the truth of what is in it goes to standard output.
+// RoCEv2 over IPv4 in a pcap file with nanoseconds: queue pairs take turns, packet by packet (the worst case for
+// caches); each sends messages of 15 packets (SEND and RDMA WRITE in turn) and gets an ACK for each, so that one packet
+// of 16 is an ACK. What is lost is recovered as conversation.hpp says. With SNAP_BYTES the capture keeps so many bytes
+// of a packet. The same arguments give the same bytes; the truth of what is in it goes to standard output.
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,8 @@ namespace {
 
 using namespace qps::bench;
 
-constexpr std::uint32_t kQueuePairs = 8;              // unless said: enough that neighbours in the file belong to different connections
+constexpr std::uint32_t kQueuePairs =
+    8;  // unless said: enough that neighbours in the file belong to different connections
 constexpr std::uint32_t kQueuePairsOfHosts = 16;      // between two hosts
 constexpr std::uint32_t kMostQueuePairs = 1'000'000;  // their numbers have 24 bits
 constexpr std::uint64_t kGap = 100;                   // ns between packets: about 1 KiB at 100 Gbit/s
@@ -89,8 +91,7 @@ Truth fill(PcapWriter& capture, const Order& order) {
     return truth;
 }
 
-template <class T>
-bool parse(std::string_view text, T& value) {
+template <class T> bool parse(std::string_view text, T& value) {
     return std::from_chars(text.begin(), text.end(), value).ptr == text.end();
 }
 
@@ -101,8 +102,8 @@ std::optional<Order> order_of(std::span<char*> arguments) {
     if (arguments.size() > 2 && !parse(arguments[2], order.queue_pairs)) return {};
     if (arguments.size() > 3 && !parse(arguments[3], order.lost_per_million)) return {};
     if (arguments.size() > 4 && !parse(arguments[4], order.snap)) return {};
-    const bool sound = order.payload % 4 == 0 && order.payload <= 4096 && order.queue_pairs > 0 && order.queue_pairs <= kMostQueuePairs &&
-                       order.lost_per_million < kMillion && order.snap > 0;
+    const bool sound = order.payload % 4 == 0 && order.payload <= 4096 && order.queue_pairs > 0 &&
+                       order.queue_pairs <= kMostQueuePairs && order.lost_per_million < kMillion && order.snap > 0;
     return sound ? std::optional(order) : std::nullopt;
 }
 
@@ -130,7 +131,7 @@ int main(int argc, char** argv) {
         std::remove(part.c_str());
         return 1;
     }
-    fmt::print("packets={} lost={} lost_before_tap={} retransmitted={} acks={} naks={} timeouts={}\n", order->packets, truth.lost,
-               truth.lost_before_tap, truth.retransmitted, truth.acks, truth.naks, truth.timeouts);
+    fmt::print("packets={} lost={} lost_before_tap={} retransmitted={} acks={} naks={} timeouts={}\n", order->packets,
+               truth.lost, truth.lost_before_tap, truth.retransmitted, truth.acks, truth.naks, truth.timeouts);
     return 0;
 }

@@ -1,8 +1,8 @@
 // Writes an NVMe over RDMA capture to measure with:  bench_generate_nvme FILE COMMANDS [QUEUES [DEPTH]]
 //
-// Reads of 4 KiB at a path MTU of 1024: a command capsule, four packets of an RDMA WRITE, a response that invalidates the key, an
-// ACK for the capsule and one for the response. Every queue has DEPTH commands under way; queues take turns. The connections were
-// set up before the capture began. The same arguments give the same bytes.
+// Reads of 4 KiB at a path MTU of 1024: a command capsule, four packets of an RDMA WRITE, a response that invalidates
+// the key, an ACK for the capsule and one for the response. Every queue has DEPTH commands under way; queues take
+// turns. The connections were set up before the capture began. The same arguments give the same bytes.
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -38,8 +38,12 @@ struct Command {
     std::uint32_t queue = 0;
     std::uint64_t number = 0;
     [[nodiscard]] std::uint16_t id(std::uint32_t depth) const { return static_cast<std::uint16_t>(number % depth); }
-    [[nodiscard]] std::uint64_t address() const { return 0x7f0000000000U + queue * 0x1000000ULL + number % kMostDepth * kBlock; }
-    [[nodiscard]] std::uint32_t key() const { return static_cast<std::uint32_t>(0x1000 + queue * 0x10000 + number % 0x10000); }
+    [[nodiscard]] std::uint64_t address() const {
+        return 0x7f0000000000U + queue * 0x1000000ULL + number % kMostDepth * kBlock;
+    }
+    [[nodiscard]] std::uint32_t key() const {
+        return static_cast<std::uint32_t>(0x1000 + queue * 0x10000 + number % 0x10000);
+    }
 };
 
 class Generator {
@@ -71,7 +75,9 @@ public:
     void answer(const Command& command) {
         for (std::uint32_t at = 0; at < kBlock; at += kMtu) {
             FrameFields fields = from_target(command.queue);
-            fields.opcode = at == 0 ? BthOpcode::write_first : at + kMtu == kBlock ? BthOpcode::write_last : BthOpcode::write_middle;
+            fields.opcode = at == 0               ? BthOpcode::write_first
+                            : at + kMtu == kBlock ? BthOpcode::write_last
+                                                  : BthOpcode::write_middle;
             fields.psn = queues_[command.queue].target_psn++;
             fields.address = command.address();
             fields.key = command.key();
@@ -154,8 +160,7 @@ std::uint64_t fill(PcapWriter& out, std::uint64_t commands, std::uint32_t queues
     return generator.packets();
 }
 
-template <class T>
-bool parse(std::string_view text, T& value) {
+template <class T> bool parse(std::string_view text, T& value) {
     return std::from_chars(text.begin(), text.end(), value).ptr == text.end();
 }
 
@@ -166,11 +171,12 @@ int main(int argc, char** argv) {
     std::uint64_t commands = 0;
     std::uint32_t queues = kQueues;
     std::uint32_t depth = kDepth;
-    const bool sound = argc >= 3 && argc <= 5 && parse(arguments[2], commands) && (argc < 4 || parse(arguments[3], queues)) &&
-                       (argc < 5 || parse(arguments[4], depth)) && queues > 0 && queues <= kMostQueues && depth > 0 && depth <= kMostDepth;
+    const bool sound = argc >= 3 && argc <= 5 && parse(arguments[2], commands) &&
+                       (argc < 4 || parse(arguments[3], queues)) && (argc < 5 || parse(arguments[4], depth)) &&
+                       queues > 0 && queues <= kMostQueues && depth > 0 && depth <= kMostDepth;
     if (!sound) {
-        fmt::print(stderr, "usage: bench_generate_nvme FILE COMMANDS [QUEUES [DEPTH]]\nat most {} queues, {} deep\n", kMostQueues,
-                   kMostDepth);
+        fmt::print(stderr, "usage: bench_generate_nvme FILE COMMANDS [QUEUES [DEPTH]]\nat most {} queues, {} deep\n",
+                   kMostQueues, kMostDepth);
         return 2;
     }
     const std::string part = std::string(arguments[1]) + ".part";  // a file that is there is whole

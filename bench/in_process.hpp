@@ -1,4 +1,5 @@
-// The whole analysis of a capture in one thread: it decodes, observes and analyses a batch at a time, as `qpscope analyze -j 1` does.
+// The whole analysis of a capture in one thread: it decodes, observes and analyses a batch at a time, as `qpscope
+// analyze -j 1` does.
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
@@ -13,7 +14,8 @@
 namespace qps::bench {
 
 // Nothing where the capture cannot be read.
-[[nodiscard]] inline std::optional<transport::Timeline> analyse(const char* path, transport::AnalysisSettings settings = {}) {
+[[nodiscard]] inline std::optional<transport::Timeline> analyse(const char* path,
+                                                                transport::AnalysisSettings settings = {}) {
     auto capture = dissect::CaptureFile::open(path);
     if (!capture) return {};
     transport::Analysis analysis(std::move(settings));

@@ -1,8 +1,8 @@
 // How much of an analysis is serial:  bench_lanes FILE [LANES]
 //
-// Takes the capture through every stage of a shared-out analysis in one thread, and prints the processor time a packet of each in
-// nanoseconds, which share of it cannot be shared (reaching for stretches, the gate, numbering, the end), and what that leaves of 16 and
-// of 64 processors (Amdahl 1967), as far as there are pairs of hosts enough.
+// Takes the capture through every stage of a shared-out analysis in one thread, and prints the processor time a packet
+// of each in nanoseconds, which share of it cannot be shared (reaching for stretches, the gate, numbering, the end),
+// and what that leaves of 16 and of 64 processors (Amdahl 1967), as far as there are pairs of hosts enough.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
@@ -90,7 +90,8 @@ int measure(const char* path, std::size_t lanes) {
             const Spent spent(times.work);
             observations.clear();
             for (dissect::Frame& frame : batch.frames) {
-                if (batch.numbered_from) frame.index = dissect::FrameIndex{*batch.numbered_from + std::to_underlying(frame.index)};
+                if (batch.numbered_from)
+                    frame.index = dissect::FrameIndex{*batch.numbered_from + std::to_underlying(frame.index)};
                 dissect::decode(frame, packet);
                 observations.add(packet);
             }
@@ -120,11 +121,12 @@ int measure(const char* path, std::size_t lanes) {
     const double serial = times.read + times.gate + times.visit + times.finish;
     const double share = serial / (serial + times.work + sift + follow);
     const auto of_packet = [&](double time) { return time / static_cast<double>(std::max<std::uint64_t>(1, packets)); };
-    fmt::print("packets={} read={:.1f} work={:.1f} sift={:.1f} gate={:.1f} follow={:.1f} longest_lane={:.1f} visit={:.1f} finish={:.1f} "
-               "serial_percent={:.2f} amdahl_16={:.1f} amdahl_64={:.1f}\n",
-               packets, of_packet(times.read), of_packet(times.work), of_packet(sift), of_packet(times.gate), of_packet(follow),
-               of_packet(std::ranges::max(times.lanes)), of_packet(times.visit), of_packet(times.finish), 100 * share, faster(share, 16),
-               faster(share, 64));
+    fmt::print(
+        "packets={} read={:.1f} work={:.1f} sift={:.1f} gate={:.1f} follow={:.1f} longest_lane={:.1f} visit={:.1f} finish={:.1f} "
+        "serial_percent={:.2f} amdahl_16={:.1f} amdahl_64={:.1f}\n",
+        packets, of_packet(times.read), of_packet(times.work), of_packet(sift), of_packet(times.gate),
+        of_packet(follow), of_packet(std::ranges::max(times.lanes)), of_packet(times.visit), of_packet(times.finish),
+        100 * share, faster(share, 16), faster(share, 64));
     return 0;
 }
 

@@ -1,8 +1,8 @@
 // Runs a command and says what it took:  bench_measure COMMAND [ARGUMENTS...] < INPUT
 //
-// Prints exit code, seconds, and the largest resident memory in KiB: all of it (rss, of getrusage), and the part that is the
-// process's own (anon, polled from /proc), without the pages of mapped files, which are the page cache's and cost nobody else.
-// Its standard output goes to /dev/null, its standard error is ours.
+// Prints exit code, seconds, and the largest resident memory in KiB: all of it (rss, of getrusage), and the part that
+// is the process's own (anon, polled from /proc), without the pages of mapped files, which are the page cache's and
+// cost nobody else. Its standard output goes to /dev/null, its standard error is ours.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace {
 
-constexpr std::timespec kPoll{.tv_sec = 0, .tv_nsec = 2'000'000};  // often enough for peaks, seldom enough to cost nothing
+constexpr std::timespec kPoll{.tv_sec = 0,
+                              .tv_nsec = 2'000'000};  // often enough for peaks, seldom enough to cost nothing
 
 std::uint64_t anonymous_kib(const std::string& status_file) {
     std::ifstream status(status_file);

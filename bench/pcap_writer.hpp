@@ -30,7 +30,9 @@ public:
 private:
     static constexpr std::uint64_t kStart = 1'700'000'000;  // s since 1970
 
-    void put(const Writer& out) { good_ = good_ && std::fwrite(out.all().data(), 1, out.all().size(), file_) == out.all().size(); }
+    void put(const Writer& out) {
+        good_ = good_ && std::fwrite(out.all().data(), 1, out.all().size(), file_) == out.all().size();
+    }
 
     std::FILE* file_;
     std::uint32_t snap_;

@@ -18,7 +18,8 @@ constexpr std::size_t kIcrc = 4;
 
 std::uint16_t internet_checksum(std::span<const std::uint8_t> header) {
     std::uint32_t sum = 0;
-    for (std::size_t i = 0; i + 1 < header.size(); i += 2) sum += static_cast<std::uint32_t>(header[i] << 8 | header[i + 1]);
+    for (std::size_t i = 0; i + 1 < header.size(); i += 2)
+        sum += static_cast<std::uint32_t>(header[i] << 8 | header[i + 1]);
     while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
     return static_cast<std::uint16_t>(~sum);
 }
@@ -28,7 +29,8 @@ std::uint32_t icrc_of(std::span<const std::uint8_t> frame) {
     std::array<std::uint8_t, 8 + kAfterBth - kIp> head{};
     std::fill_n(head.begin(), 8, std::uint8_t{0xff});
     std::copy(frame.begin() + kIp, frame.begin() + kAfterBth, head.begin() + 8);
-    for (const std::size_t at : {kIp + 1, kIp + 8, kIp + 10, kIp + 11, kUdp + 6, kUdp + 7, kBth + 4}) head[at - kIp + 8] = 0xff;
+    for (const std::size_t at : {kIp + 1, kIp + 8, kIp + 10, kIp + 11, kUdp + 6, kUdp + 7, kBth + 4})
+        head[at - kIp + 8] = 0xff;
     const std::uint32_t crc = crc32_gzip_refl(0, head.data(), head.size());
     const auto rest = frame.subspan(kAfterBth);
     return crc32_gzip_refl(crc, rest.data(), rest.size());
@@ -89,7 +91,9 @@ void Writer::noise(std::uint64_t seed, std::size_t count) {
     }
 }
 
-std::size_t frame_length(const FrameFields& fields) { return kAfterBth + extension_length(fields) + fields.payload_bytes + kIcrc; }
+std::size_t frame_length(const FrameFields& fields) {
+    return kAfterBth + extension_length(fields) + fields.payload_bytes + kIcrc;
+}
 
 void write_frame(Writer& out, const FrameFields& fields, std::size_t bytes) {
     out.clear();

@@ -1,6 +1,7 @@
 // A RoCEv2 frame over IPv4, written byte by byte: what bench_generate puts into its captures.
 //
-// Every ICRC is right, computed here from the masking rules of A17.3 and not by the library under test. Reads nothing from outside.
+// Every ICRC is right, computed here from the masking rules of A17.3 and not by the library under test. Reads nothing
+// from outside.
 #pragma once
 
 #include <cstddef>
@@ -46,13 +47,15 @@ class Writer {
 public:
     void clear() { bytes_.clear(); }
     void big(std::uint64_t value, int width) {
-        for (int shift = 8 * (width - 1); shift >= 0; shift -= 8) bytes_.push_back(static_cast<std::uint8_t>(value >> shift));
+        for (int shift = 8 * (width - 1); shift >= 0; shift -= 8)
+            bytes_.push_back(static_cast<std::uint8_t>(value >> shift));
     }
     void little(std::uint64_t value, int width) {
         for (int i = 0; i < width; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * i));
     }
     void set_big(std::size_t at, std::uint32_t value, int width) {
-        for (int i = 0; i < width; ++i) bytes_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * (width - 1 - i));
+        for (int i = 0; i < width; ++i)
+            bytes_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * (width - 1 - i));
     }
     void copy(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     // Bytes that no compressor shrinks: the worst case for the compressed inputs.

@@ -1,7 +1,8 @@
 // What each stage of the analysis costs, in one thread:  bench_stages FILE [ROUNDS]
 //
-// Prints the least nanoseconds a packet over the rounds: decoding, decoding again from warm caches, that with observations made,
-// and each tracker alone over the same observations, a batch at a time. For files that bench_generate wrote.
+// Prints the least nanoseconds a packet over the rounds: decoding, decoding again from warm caches, that with
+// observations made, and each tracker alone over the same observations, a batch at a time. For files that
+// bench_generate wrote.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -28,8 +29,8 @@ namespace {
 using namespace qps;
 
 enum Stage : std::uint8_t { read, decode, decode_again, observe, quality, congestion, cm, tracker, analysis, stages };
-constexpr std::array<std::string_view, stages> kNames{"read",       "decode", "decode_again", "decode_observe", "quality",
-                                                      "congestion", "cm",     "tracker",      "analysis"};
+constexpr std::array<std::string_view, stages> kNames{
+    "read", "decode", "decode_again", "decode_observe", "quality", "congestion", "cm", "tracker", "analysis"};
 
 constexpr std::size_t kAhead = 8;  // packets
 
@@ -74,7 +75,9 @@ std::optional<Round> measure(const char* path) {
     while (capture->read(batch)) {
         const std::size_t count = batch.frames.size();
         seen.resize(std::max(seen.size(), count));
-        const auto ahead = [&](std::size_t i) -> const transport::Observation& { return seen[std::min(i + kAhead, count - 1)]; };
+        const auto ahead = [&](std::size_t i) -> const transport::Observation& {
+            return seen[std::min(i + kAhead, count - 1)];
+        };
         watch.lap(read);
         for (const Stage stage : {decode, decode_again}) {
             for (const dissect::Frame& frame : batch.frames) {
@@ -107,7 +110,8 @@ std::optional<Round> measure(const char* path) {
             round.check += record.retransmission ? 1U : 0U;
         }
         watch.lap(tracker);
-        for (std::size_t i = 0; i < count; ++i) round.check += trackers.analysis.observe(seen[i]).retransmission ? 1U : 0U;
+        for (std::size_t i = 0; i < count; ++i)
+            round.check += trackers.analysis.observe(seen[i]).retransmission ? 1U : 0U;
         watch.lap(analysis);
         round.packets += count;
     }
@@ -139,7 +143,8 @@ int main(int argc, char** argv) {
             return 1;
         }
         last = *round;
-        for (std::size_t stage = 0; stage < stages; ++stage) least[stage] = std::min(least[stage], last.nanoseconds[stage]);
+        for (std::size_t stage = 0; stage < stages; ++stage)
+            least[stage] = std::min(least[stage], last.nanoseconds[stage]);
     }
     fmt::print("packets={}", last.packets);
     for (std::size_t stage = 0; stage < stages; ++stage) fmt::print(" {}={:.1f}", kNames[stage], least[stage]);

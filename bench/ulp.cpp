@@ -1,7 +1,8 @@
 // What following an upper protocol costs, in one thread and in process:  bench_ulp FILE PROTOCOL [ROUNDS]
 //
-// Analyses the capture in turns: once told that no connection carries anything known, once told that all carry PROTOCOL. Prints both
-// medians, the median of their ratios, and how many operations were found, so that it can be held against what was written.
+// Analyses the capture in turns: once told that no connection carries anything known, once told that all carry
+// PROTOCOL. Prints both medians, the median of their ratios, and how many operations were found, so that it can be held
+// against what was written.
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -71,7 +72,7 @@ int main(int argc, char** argv) {
         }
         ratios.push_back(with.back() / without.back());
     }
-    fmt::print("packets={} operations={} median={:.6f} without={:.6f} ratio={:.4f}\n", packets, operations, median(with), median(without),
-               median(ratios));
+    fmt::print("packets={} operations={} median={:.6f} without={:.6f} ratio={:.4f}\n", packets, operations,
+               median(with), median(without), median(ratios));
     return 0;
 }

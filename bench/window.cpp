@@ -1,8 +1,9 @@
 // The window, measured from inside, without a screen:  bench_window FILE [ROWS]
 //
-// Opens FILE as a user would and prints, a line each: when the first packets were painted, when all was read and analysed, memory of
-// our own then, how long a filter on fields of the index takes and sorting does, a heat map of a thousand hosts, and repainting. ROWS (default 100 million): how long a page takes
-// in a list of so many packets, those of FILE over and over.
+// Opens FILE as a user would and prints, a line each: when the first packets were painted, when all was read and
+// analysed, memory of our own then, how long a filter on fields of the index takes and sorting does, a heat map of a
+// thousand hosts, and repainting. ROWS (default 100 million): how long a page takes in a list of so many packets, those
+// of FILE over and over.
 #include <gui/hosts/heat_map.hpp>
 #include <gui/packets/packet_list.hpp>
 #include <gui/packets/packet_sorting.hpp>
@@ -36,8 +37,7 @@ namespace {
 
 double seconds(const QElapsedTimer& timer) { return static_cast<double>(timer.nsecsElapsed()) / 1e9; }
 
-template <class Done>
-void until(Done done) {
+template <class Done> void until(Done done) {
     // The window itself wakes up 20 times a second while something goes on; this adds a look every 5 ms.
     QTimer look;
     look.start(5);
@@ -76,9 +76,13 @@ public:
     [[nodiscard]] FrameIndex frameAt(std::uint64_t position) const override { return FrameIndex{position + 1}; }
     [[nodiscard]] std::uint64_t positionOf(FrameIndex frame) const override { return std::to_underlying(frame) - 1; }
     [[nodiscard]] bool isShown(FrameIndex) const override { return true; }
-    [[nodiscard]] const qps::transport::GrowingStore<qps::transport::MessageRow>* messages() const override { return nullptr; }
+    [[nodiscard]] const qps::transport::GrowingStore<qps::transport::MessageRow>* messages() const override {
+        return nullptr;
+    }
     [[nodiscard]] const qps::dissect::Packet* read(FrameIndex frame) override { return m_reader.read(real(frame)); }
-    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override { return std::make_unique<Repeated>(m_index, m_rows); }
+    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override {
+        return std::make_unique<Repeated>(m_index, m_rows);
+    }
 
 private:
     [[nodiscard]] FrameIndex real(FrameIndex frame) const {
@@ -109,7 +113,8 @@ void filter(MainWindow& window, const char* name, const char* text) {
     timer.start();
     if (!window.selection().applyFilter(QString::fromUtf8(text))) std::exit(2);
     until([&] { return !window.selection().filtering(); });
-    std::printf("%s_s=%.4f hits=%llu\n", name, seconds(timer), static_cast<unsigned long long>(window.selection().shown()));
+    std::printf("%s_s=%.4f hits=%llu\n", name, seconds(timer),
+                static_cast<unsigned long long>(window.selection().shown()));
 }
 
 // By a column that the rows have, and by one whose texts are made of each packet.
@@ -125,7 +130,8 @@ void sorting(MainWindow& window, PacketList& list) {
         timer.start();
         sorting.sort(*column, false);
         until([&] { return sorting.order() != nullptr || refused; });
-        std::printf("sort_%s_s=%.4f%s\n", kind == ColumnKind::Length ? "length" : "info", seconds(timer), refused ? " refused" : "");
+        std::printf("sort_%s_s=%.4f%s\n", kind == ColumnKind::Length ? "length" : "info", seconds(timer),
+                    refused ? " refused" : "");
     }
 }
 
@@ -136,7 +142,8 @@ void heatMap(int hosts) {
     heat.cells.reserve(static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts));
     for (int row = 0; row < hosts; ++row)
         for (int column = 0; column < hosts; ++column)
-            if (row != column) heat.cells.push_back({column, row, static_cast<double>((row * 7919 + column * 104'729) % 1'000'003)});
+            if (row != column)
+                heat.cells.push_back({column, row, static_cast<double>((row * 7919 + column * 104'729) % 1'000'003)});
     HeatMap map;
     map.resize(1200, 900);
     map.setVisible(true);  // its own show() takes data
@@ -156,7 +163,8 @@ void heatMap(int hosts) {
         times.push_back(seconds(each) * 1000);
     }
     const Spread spent = spread(times);
-    std::printf("heat_map_first_ms=%.3f heat_map_ms=%.3f heat_map_worst_ms=%.3f hosts=%d\n", first, spent.median, spent.worst, hosts);
+    std::printf("heat_map_first_ms=%.3f heat_map_ms=%.3f heat_map_worst_ms=%.3f hosts=%d\n", first, spent.median,
+                spent.worst, hosts);
 }
 
 // The same work without a window, for comparison.
@@ -196,7 +204,8 @@ void pictures(MainWindow& window) {
             times.push_back(seconds(each) * 1000);
         }
         const Spread spent = spread(times);
-        std::printf("picture=%s computed_s=%.3f repaint_ms=%.3f worst_ms=%.3f\n", view, computed, spent.median, spent.worst);
+        std::printf("picture=%s computed_s=%.3f repaint_ms=%.3f worst_ms=%.3f\n", view, computed, spent.median,
+                    spent.worst);
     }
 }
 
@@ -230,7 +239,8 @@ int main(int argc, char** argv) {
     const double all = seconds(timer);
     const auto packets = static_cast<double>(window.session().packets());
     std::printf("packets=%.0f all_s=%.4f\n", packets, all);
-    std::printf("own_mib=%.1f before_mib=%.1f bytes_a_packet=%.1f\n", ownMemory(), before, (ownMemory() - before) * 1024 * 1024 / packets);
+    std::printf("own_mib=%.1f before_mib=%.1f bytes_a_packet=%.1f\n", ownMemory(), before,
+                (ownMemory() - before) * 1024 * 1024 / packets);
 
     filter(window, "filter_index", "rdma.retransmission or infiniband.aeth.syndrome.opcode == NAK");
     filter(window, "filter_packets", "infiniband.reth.dmalen > 1000");
@@ -243,7 +253,8 @@ int main(int argc, char** argv) {
     Repeated repeated(window.session().index(), rows);
     list.setRows(&repeated);
     const Spread many = scrolling(list, rows);
-    std::printf("far_ms=%.3f far_worst_ms=%.3f rows=%llu\n", many.median, many.worst, static_cast<unsigned long long>(rows));
+    std::printf("far_ms=%.3f far_worst_ms=%.3f rows=%llu\n", many.median, many.worst,
+                static_cast<unsigned long long>(rows));
     pictures(window);
     std::fflush(stdout);
     std::_Exit(0);  // the list still knows `repeated`

@@ -1,4 +1,5 @@
-// The ends of a wire that benchmarks measure with: raw packet sockets alone, clocks, and the round trip between two ends.
+// The ends of a wire that benchmarks measure with: raw packet sockets alone, clocks, and the round trip between two
+// ends.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>

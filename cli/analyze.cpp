@@ -13,7 +13,9 @@ namespace qps::cli {
 
 void show_analysis(const Options& options, const transport::Timeline& timeline, Output& output) {
     if (options.format == OutputFormat::table) write_summary(options, timeline, output, wants_color(options, output));
-    else write_report(timeline, options.format, input_names(options), options.connections, [&](std::string_view piece) { output.write(piece); });
+    else
+        write_report(timeline, options.format, input_names(options), options.connections,
+                     [&](std::string_view piece) { output.write(piece); });
 }
 
 ExitCode run_analyze(const Options& options) {

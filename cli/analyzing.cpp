@@ -35,10 +35,10 @@ namespace {
 struct Reading {
     AnalysisSettings known;  // before: of taps and ICRCs, by a log
     std::size_t lanes = 1;
-    bool again = false;    // what is wrong with the inputs was said
-    PartOf part{};         // which pairs of hosts are followed
+    bool again = false;            // what is wrong with the inputs was said
+    PartOf part{};                 // which pairs of hosts are followed
     PartReport* report = nullptr;  // where they go; nothing: a timeline is concluded
-    std::uint64_t told = 0;  // packets of which the listener has heard, and what they ended
+    std::uint64_t told = 0;        // packets of which the listener has heard, and what they ended
 };
 
 // The analysis of all inputs, and who listens to it.
@@ -47,7 +47,8 @@ public:
     Analyst(const Options& options, const Listening& listening, Reading& reading)
         : options_(options),
           listening_(listening),
-          analysis_(settings(std::move(reading.known)), reading.lanes, listening.packet || listening.placed, reading.report != nullptr,
+          analysis_(settings(std::move(reading.known)), reading.lanes, listening.packet || listening.placed,
+                    reading.report != nullptr,
                     listening.lanes ? listening.lanes(reading.lanes) : std::vector<LaneListener>{}),
           told_(reading.told) {}
     Analyst(const Analyst&) = delete;
@@ -56,7 +57,9 @@ public:
     // As many packets as the user asked for have passed.
     [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
     // What the lanes have counts for nothing.
-    [[nodiscard]] bool over() const { return analysis_.over() || (analysis_.lanes() > 1 && listening_.over && listening_.over()); }
+    [[nodiscard]] bool over() const {
+        return analysis_.over() || (analysis_.lanes() > 1 && listening_.over && listening_.over());
+    }
     // Packets of which the listener has heard.
     [[nodiscard]] std::uint64_t told() const { return std::max(told_, taken_); }
     [[nodiscard]] std::size_t lanes() const { return analysis_.lanes(); }
@@ -139,7 +142,8 @@ bool prints_on_the_way(const Listening& listening) {
 
 constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousand ranks
 
-// Packets may tell how many were lost right before them. The counters of interfaces have the same drops; those above them are the system's.
+// Packets may tell how many were lost right before them. The counters of interfaces have the same drops; those above
+// them are the system's.
 Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
     const std::uint64_t between = std::accumulate(told.begin(), told.end(), std::uint64_t{});
     const std::uint64_t counted = drops.dropped + drops.dropped_by_system;
@@ -148,9 +152,9 @@ Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
     return drops;
 }
 
-// Whether a file is a piece of the same recording as those before it: they overlap, or it begins as soon as a recorder that goes from one
-// file to the next does, or one of its first packets goes on where its connection was. Else nobody recorded in between, silence there means
-// nothing, and the same queue pair number may be another queue pair.
+// Whether a file is a piece of the same recording as those before it: they overlap, or it begins as soon as a recorder
+// that goes from one file to the next does, or one of its first packets goes on where its connection was. Else nobody
+// recorded in between, silence there means nothing, and the same queue pair number may be another queue pair.
 bool continues(const Options& options, const Input& input, const ShardedAnalysis& analysis) {
     constexpr Duration kBetweenPieces{1'000'000'000};
     constexpr std::size_t kLookedAt = 4096;  // packets
@@ -176,13 +180,15 @@ bool continues(const Options& options, const Input& input, const ShardedAnalysis
 }
 
 // Nothing where several lanes needed more than there is; `reading` then knows what the listener has heard.
-std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
-                                     Reading& reading) {
+std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output,
+                                     const Listening& listening, Reading& reading) {
     AnalysisSettings& known = reading.known;
     known.sums_apart = !options.part.host.empty();
     Analyzed analyzed;
-    // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
-    const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
+    // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far
+    // needs a copy.
+    const std::uint32_t analyses =
+        1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
     known.memory = options.memory.part_of(analyses);
     analyzed.known = known.traits;
     Analyst analyst(options, listening, reading);
@@ -230,7 +236,8 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         const auto sift = [&](std::size_t slot, std::size_t sieve) { analyst.sift(parts[slot], sieve); };
         const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], slot, lane); };
         decode_all(input, progress, jobs,
-                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes(), true, sift, analyst.sieves()});
+                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow,
+                    analyst.lanes(), true, sift, analyst.sieves()});
         so_far = input.so_far();
         analyst.add(with_told_drops(input.drops(), dropped));
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
@@ -248,7 +255,8 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
 }
 
 // In as many lanes as asked for, or once more in one: who cannot take back what it heard then hears the rest.
-Analyzed analyze_in_lanes(const Options& options, const Filter& filter, const Output& output, const Listening& listening, Reading reading) {
+Analyzed analyze_in_lanes(const Options& options, const Filter& filter, const Output& output,
+                          const Listening& listening, Reading reading) {
     const AnalysisSettings known = reading.known;
     if (auto several = analyze_once(options, filter, output, listening, reading)) return std::move(*several);
     reading.known = known;
@@ -261,8 +269,8 @@ Analyzed analyze_in_lanes(const Options& options, const Filter& filter, const Ou
     return std::move(*analyze_once(options, filter, output, listening, reading));
 }
 
-// As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are those of the whole. Who
-// copies packets with their interfaces cannot be told of an input twice.
+// As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are
+// those of the whole. Who copies packets with their interfaces cannot be told of an input twice.
 std::size_t lanes_for(const Options& options, const Listening& listening) {
     if (listening.opened || listening.batch || !options.hints.empty() || !can_be_read_twice(options)) return 1;
     return jobs_for(options).count;
@@ -284,12 +292,14 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
     NcclLog log = read_nccl_log(*text);
     if (options.quiet) return log;
     if (log.lines == 0) say("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
-    if (log.malformed != 0) say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
+    if (log.malformed != 0)
+        say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
     return log;
 }
 
 // Who prints at the end only reads the files a second time where the first time showed that it must.
-Analyzed analyze(const Options& options, const Filter& wanted_packets, const Output& output, const Listening& listening) {
+Analyzed analyze(const Options& options, const Filter& wanted_packets, const Output& output,
+                 const Listening& listening) {
     Analyzed analyzed;
     const auto filter = with_sets(options, wanted_packets, output);
     if (!filter) {
@@ -305,7 +315,8 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     const bool on_the_way = prints_on_the_way(listening);
     if (on_the_way) known.traits = traits_before(options);
     const auto read = [&](const AnalysisSettings& settings, bool again) {
-        return analyze_in_lanes(options, *filter, output, listening, {.known = settings, .lanes = lanes_for(options, listening), .again = again});
+        return analyze_in_lanes(options, *filter, output, listening,
+                                {.known = settings, .lanes = lanes_for(options, listening), .again = again});
     };
     analyzed = read(known, false);
     say_recordings(options, analyzed.timeline);
@@ -319,22 +330,24 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     return analyzed;
 }
 
-Analyzed analyze_again(const Options& options, const Filter& filter, const Output& output, const Listening& listening, const Analyzed& first,
-                       bool said_before) {
+Analyzed analyze_again(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
+                       const Analyzed& first, bool said_before) {
     auto log = read_nccl_log_of(options);
     if (!log) {
         Analyzed failed;
         failed.code = log.error();
         return failed;
     }
-    return analyze_in_lanes(
-        options, filter, output, listening,
-        {.known = {.traits = first.known, .nccl_log = std::move(*log)}, .lanes = lanes_for(options, listening), .again = said_before});
+    return analyze_in_lanes(options, filter, output, listening,
+                            {.known = {.traits = first.known, .nccl_log = std::move(*log)},
+                             .lanes = lanes_for(options, listening),
+                             .again = said_before});
 }
 
-// What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is anything to find.
-Analyzed analyze_part(const Options& options, const Filter& wanted_packets, const Output& output, const Listening& listening, PartOf part,
-                      PartReport& report) {
+// What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is
+// anything to find.
+Analyzed analyze_part(const Options& options, const Filter& wanted_packets, const Output& output,
+                      const Listening& listening, PartOf part, PartReport& report) {
     Analyzed analyzed;
     const auto filter = with_sets(options, wanted_packets, output);
     if (!filter) {
@@ -343,11 +356,16 @@ Analyzed analyze_part(const Options& options, const Filter& wanted_packets, cons
     }
     const auto read = [&](const CaptureTraits& traits, bool again) {
         return analyze_in_lanes(options, *filter, output, listening,
-                                {.known = {.traits = traits}, .lanes = lanes_for(options, listening), .again = again, .part = part, .report = &report});
+                                {.known = {.traits = traits},
+                                 .lanes = lanes_for(options, listening),
+                                 .again = again,
+                                 .part = part,
+                                 .report = &report});
     };
     analyzed = read({}, false);
     const bool icrcs = options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0;
-    if (!analyzed.any || (!icrcs && !report.gate.learned.any()) || !can_be_read_twice(options) || interrupted()) return analyzed;
+    if (!analyzed.any || (!icrcs && !report.gate.learned.any()) || !can_be_read_twice(options) || interrupted())
+        return analyzed;
     const ExitCode code = analyzed.code;
     const Analyzed whole = analyze(options, *filter, output, {});
     if (listening.again) listening.again();
@@ -358,7 +376,8 @@ Analyzed analyze_part(const Options& options, const Filter& wanted_packets, cons
 
 namespace {
 
-// Whether the capture has the connections that were asked for by number; says which it lacks, and which made place for others.
+// Whether the capture has the connections that were asked for by number; says which it lacks, and which made place for
+// others.
 ExitCode report_unknown(const Options& options, const transport::Timeline& timeline) {
     ExitCode code = ExitCode::done;
     const auto look_up = [&](ConnectionId uid) {
@@ -367,7 +386,8 @@ ExitCode report_unknown(const Options& options, const transport::Timeline& timel
         if (was_there && timeline.retired.connections != 0) {
             code = worse(code, ExitCode::unjudged);
             if (!options.quiet)
-                say("qpscope: connection {} was not followed to its end: it made place for others (--memory)\n", std::to_underlying(uid));
+                say("qpscope: connection {} was not followed to its end: it made place for others (--memory)\n",
+                    std::to_underlying(uid));
             return;
         }
         code = worse(code, ExitCode::usage);
@@ -389,7 +409,8 @@ ExitCode say_unjudged(const Options& options, const transport::Timeline& timelin
 }
 
 ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline) {
-    const bool chosen = !options.filter.empty() || !options.since.empty() || !options.until.empty() || !options.connections.empty();
+    const bool chosen =
+        !options.filter.empty() || !options.since.empty() || !options.until.empty() || !options.connections.empty();
     if (saw_anything(timeline) || chosen) return ExitCode::done;
     if (!options.quiet) say("qpscope: {}\n", kNothingSeen);
     return ExitCode::unjudged;
@@ -397,7 +418,8 @@ ExitCode say_nothing_seen(const Options& options, const transport::Timeline& tim
 
 void say_recordings(const Options& options, const transport::Timeline& timeline) {
     if (timeline.recordings.empty() || options.quiet) return;
-    say("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n", timeline.recordings.size() + 1);
+    say("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n",
+        timeline.recordings.size() + 1);
 }
 
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
@@ -415,6 +437,8 @@ void report_none(const Options& options, std::string_view what) {
     if (options.format == OutputFormat::table && !options.quiet) say("qpscope: no {}\n", what);
 }
 
-bool wanted(const Options& options, std::optional<ConnectionId> connection) { return is_wanted(options.connections, connection); }
+bool wanted(const Options& options, std::optional<ConnectionId> connection) {
+    return is_wanted(options.connections, connection);
+}
 
 }  // namespace qps::cli

@@ -1,5 +1,5 @@
-// The way every command goes that reconstructs: all inputs of the command line are one capture, whose packets are decoded
-// side by side and analysed in order. The result does not depend on the number of threads.
+// The way every command goes that reconstructs: all inputs of the command line are one capture, whose packets are
+// decoded side by side and analysed in order. The result does not depend on the number of threads.
 #pragma once
 
 #include <cli/exit_code.hpp>
@@ -35,18 +35,21 @@ struct Listening {
     std::function<void(const transport::UlpOperation&)> operation{};
     // Each connection of which nothing more will be told, because it made place for others.
     std::function<void(transport::ConnectionId)> retired{};
-    // For who needs more of a packet than its observation: in any thread, what each batch is made of, in one of `slots`. Then, with
-    // the others: each packet that was analysed, by its place in the batch.
+    // For who needs more of a packet than its observation: in any thread, what each batch is made of, in one of
+    // `slots`. Then, with the others: each packet that was analysed, by its place in the batch.
     std::function<void(std::size_t slots)> slots{};
     std::function<void(std::size_t slot)> begin{};
     std::function<void(std::size_t slot, const dissect::Packet&)> each{};
     std::function<void(std::size_t slot)> others{};  // instead of each(): of a part, a packet that another part follows
-    std::function<void(std::size_t slot, std::size_t place, const transport::Observation&, const transport::PacketRecord&)> placed{};
-    // For who follows what each lane follows, in the thread of that lane: a listener for each of so many, before the first packet; the slot
-    // is the batch's. At the end, what numbers connections of a lane have among all.
+    std::function<void(std::size_t slot, std::size_t place, const transport::Observation&,
+                       const transport::PacketRecord&)>
+        placed{};
+    // For who follows what each lane follows, in the thread of that lane: a listener for each of so many, before the
+    // first packet; the slot is the batch's. At the end, what numbers connections of a lane have among all.
     std::function<std::vector<transport::LaneListener>(std::size_t lanes)> lanes{};
     std::function<void(std::size_t lane, std::span<const std::uint32_t> numbers)> numbered{};
-    std::function<bool()> over{};  // whether these lanes together needed more than there is: then they begin again, as one
+    std::function<bool()>
+        over{};  // whether these lanes together needed more than there is: then they begin again, as one
     // Where packets arrive as they happen: what is known so far, at most once a second.
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
     // The same for those who only have to show what they hold back.
@@ -56,8 +59,8 @@ struct Listening {
     std::function<void(const Input&)> batch{};
     // After each packet that was analysed, when all of the above were told what it ended.
     std::function<void()> after{};
-    // For who has shown nothing before the end: files are read a second time, and what was told so far is to be forgotten. Who has
-    // none is told once, after the files were read for what must be known before.
+    // For who has shown nothing before the end: files are read a second time, and what was told so far is to be
+    // forgotten. Who has none is told once, after the files were read for what must be known before.
     std::function<void()> again{};
 };
 
@@ -69,16 +72,18 @@ struct Analyzed {
     transport::CaptureTraits known;  // before the packets were analysed
 };
 
-[[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& wanted_packets, const Output& output, const Listening& listening);
+[[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& wanted_packets, const Output& output,
+                               const Listening& listening);
 
-// The same of one part of the pairs of hosts: nothing is concluded yet, and so the timeline is empty. `report` is what the part has.
-[[nodiscard]] Analyzed analyze_part(const Options& options, const dissect::Filter& wanted_packets, const Output& output, const Listening& listening,
-                                    transport::PartOf part, transport::PartReport& report);
+// The same of one part of the pairs of hosts: nothing is concluded yet, and so the timeline is empty. `report` is what
+// the part has.
+[[nodiscard]] Analyzed analyze_part(const Options& options, const dissect::Filter& wanted_packets, const Output& output,
+                                    const Listening& listening, transport::PartOf part, transport::PartReport& report);
 
-// Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and connections
-// that they had in `first`. `said_before`: what is wrong with the inputs was told.
-[[nodiscard]] Analyzed analyze_again(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening,
-                                     const Analyzed& first, bool said_before = true);
+// Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and
+// connections that they had in `first`. `said_before`: what is wrong with the inputs was told.
+[[nodiscard]] Analyzed analyze_again(const Options& options, const dissect::Filter& filter, const Output& output,
+                                     const Listening& listening, const Analyzed& first, bool said_before = true);
 
 // The log that --nccl-log names; says what of it could not be read.
 [[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const Options& options);

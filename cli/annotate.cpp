@@ -1,5 +1,6 @@
-// `annotate`: the capture once more, with what happened to its packets as comments that Wireshark shows and filters, the names of
-// hosts, and the findings as the comment of the section. It is analysed, and read once more for the packets, which stay as they were.
+// `annotate`: the capture once more, with what happened to its packets as comments that Wireshark shows and filters,
+// the names of hosts, and the findings as the comment of the section. It is analysed, and read once more for the
+// packets, which stay as they were.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -28,7 +29,8 @@ namespace {
 
 std::string contradiction_of_annotating(const Options& options) {
     if (options.capture.empty()) return "missing output: name a capture file with -o";
-    if (format_for(options.capture) == WriterFormat::pcap) return "pcap has no comments: name a file that does not end in .pcap";
+    if (format_for(options.capture) == WriterFormat::pcap)
+        return "pcap has no comments: name a file that does not end in .pcap";
     if (!can_be_read_twice(options)) return "cannot read the input twice: write it to a file first";
     return {};
 }
@@ -59,7 +61,8 @@ public:
         listening.slots = [this](std::size_t slots) { frames_.resize(slots); };
         listening.begin = [this](std::size_t slot) { frames_[slot].clear(); };
         listening.each = [this](std::size_t slot, const Packet& packet) { frames_[slot].push_back(packet.frame); };
-        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation,
+                                  const PacketRecord& record) {
             frame_ = &frames_[slot][place];
             observation_ = &observation;
             record_ = record;
@@ -116,7 +119,8 @@ ExitCode run_annotate(const Options& options) {
     Annotating annotating(notes, copies);
     const Analyzed again = analyze_again(options, *filter, output, annotating.listening(), analyzed);
     const ExitCode code = finish(options, analyzed, output);
-    return finish(options, *file, copies, worse(code, again.code), fmt::format(", {} of them with comments", annotating.annotated()));
+    return finish(options, *file, copies, worse(code, again.code),
+                  fmt::format(", {} of them with comments", annotating.annotated()));
 }
 
 }  // namespace qps::cli

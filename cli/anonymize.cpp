@@ -1,4 +1,5 @@
-// `anonymize`: the capture once more, with other addresses, keys and names and without payload, so that it may be given away.
+// `anonymize`: the capture once more, with other addresses, keys and names and without payload, so that it may be given
+// away.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -28,8 +29,8 @@ using namespace transport;
 
 namespace {
 
-// Of the memory that the user grants, one part in so many is for pairs of originals and pseudonyms; what one of them costs, and how
-// many kinds there are.
+// Of the memory that the user grants, one part in so many is for pairs of originals and pseudonyms; what one of them
+// costs, and how many kinds there are.
 constexpr std::uint64_t kPartForPairs = 16, kPairBytes = 256, kKinds = 10;
 
 Pseudonyms::Key drawn_key() {
@@ -68,7 +69,8 @@ std::expected<std::optional<Pseudonyms::Key>, std::string> chosen_key(const Anon
 // The second reading: every packet anew.
 class Anonymizing {
 public:
-    Anonymizing(Anonymizer& anonymizer, PacketCopies& copies, Duration shift) : anonymizer_(anonymizer), copies_(copies), shift_(shift) {}
+    Anonymizing(Anonymizer& anonymizer, PacketCopies& copies, Duration shift)
+        : anonymizer_(anonymizer), copies_(copies), shift_(shift) {}
 
     [[nodiscard]] Listening listening() {
         Listening listening;
@@ -77,7 +79,8 @@ public:
         listening.slots = [this](std::size_t slots) { frames_.resize(slots); };
         listening.begin = [this](std::size_t slot) { frames_[slot].clear(); };
         listening.each = [this](std::size_t slot, const Packet& packet) { frames_[slot].push_back(packet.frame); };
-        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation,
+                                  const PacketRecord& record) {
             Frame made = anonymizer_.anonymize(frames_[slot][place], observation.flow, record.ulp);
             if (made.has_time) made.time = made.time + shift_;
             copies_.write(made);

@@ -39,7 +39,8 @@ ExitCode write_evidence_of(const CheckResult& result, const Options& options) {
             while (input->read(batch))
                 for (const Frame& frame : batch.frames)
                     if (std::ranges::binary_search(result.evidence, frame.index))
-                        if (const auto written = saved.write(frame, fmt::format("{}: {}", result.check->id, result.check->expected));
+                        if (const auto written =
+                                saved.write(frame, fmt::format("{}: {}", result.check->id, result.check->expected));
                             !written)
                             return written;
             before = input->so_far();
@@ -81,7 +82,8 @@ ExitCode run_check(const Options& options) {
         code = verdicts.code;
         if (!options.check.evidence.empty())
             for (const CheckResult& result : verdicts.report.results)
-                if (result.verdict == Verdict::fail && !result.evidence.empty()) code = worse(code, write_evidence_of(result, options));
+                if (result.verdict == Verdict::fail && !result.evidence.empty())
+                    code = worse(code, write_evidence_of(result, options));
     }
     return worse(code, finish(options, analyzed, output));
 }

@@ -17,7 +17,7 @@ using namespace transport::conformance;
 
 namespace {
 
-constexpr std::size_t kCheckIndent = 8;       // behind "FMT-01  "
+constexpr std::size_t kCheckIndent = 8;  // behind "FMT-01  "
 constexpr std::size_t kFramesShown = 8;  // machine formats have all of the evidence
 
 struct VerdictLook {
@@ -44,7 +44,8 @@ std::string evidence(const CheckResult& result) {
                             std::to_underlying(result.evidence[i]));
     if (shown < result.evidence.size()) text += ", ...";
     if (!text.empty()) text += "; ";
-    if (result.verdict != Verdict::inconclusive) text += fmt::format("{} severity; ", name(check.severity));  // nothing severe is known
+    if (result.verdict != Verdict::inconclusive)
+        text += fmt::format("{} severity; ", name(check.severity));  // nothing severe is known
     text += check.basis;
     if (check.marks.only_memory()) text += " (from memory: to be verified)";
     return text;
@@ -53,8 +54,9 @@ std::string evidence(const CheckResult& result) {
 // What passed or does not apply: a line each.
 void append_short(std::string& out, const CheckResult& result) {
     const CheckRow& check = *result.check;
-    const std::string why = result.verdict == Verdict::pass ? fmt::format("{} ({} examined)", check.stimulus, grouped(result.examined))
-                                                            : fmt::format("{}: {}", check.stimulus, dissect::printable(result.reason));
+    const std::string why = result.verdict == Verdict::pass
+                                ? fmt::format("{} ({} examined)", check.stimulus, grouped(result.examined))
+                                : fmt::format("{}: {}", check.stimulus, dissect::printable(result.reason));
     append_wrapped(out, fmt::format("{:<{}}", check.id, kCheckIndent), kCheckIndent, why);
 }
 
@@ -63,7 +65,8 @@ void append_long(std::string& out, const CheckResult& result, const VerdictLook&
     std::string rest;
     append_wrapped(rest, std::string(kCheckIndent, ' '), kCheckIndent, dissect::printable(result.reason));
     out += rest.substr(kCheckIndent);
-    append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent, fmt::format("expected: {}", result.check->expected));
+    append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent,
+                   fmt::format("expected: {}", result.check->expected));
     append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent, evidence(result));
     if (result.detail.empty()) return;
     std::string_view lines = result.detail;
@@ -75,9 +78,9 @@ void append_long(std::string& out, const CheckResult& result, const VerdictLook&
 }
 
 std::string counts_text(const VerdictCounts& counts) {
-    return fmt::format("{}: {} passed, {} failed, {} inconclusive, {} declared, {} not applicable", counted(counts.all(), "check"),
-                       counts[Verdict::pass], counts[Verdict::fail], counts[Verdict::inconclusive], counts[Verdict::deviation],
-                       counts[Verdict::not_applicable]);
+    return fmt::format("{}: {} passed, {} failed, {} inconclusive, {} declared, {} not applicable",
+                       counted(counts.all(), "check"), counts[Verdict::pass], counts[Verdict::fail],
+                       counts[Verdict::inconclusive], counts[Verdict::deviation], counts[Verdict::not_applicable]);
 }
 
 }  // namespace
@@ -96,23 +99,27 @@ void append_verdicts(std::string& out, const Report& report, bool all, bool colo
         out += '\n';
     }
     for (const ReportFact& fact : report.facts)
-        if (fact.name == "incomplete" || fact.name == "nothing judged") append_wrapped(out, fmt::format("{}: ", fact.name), kCheckIndent, fact.value);
+        if (fact.name == "incomplete" || fact.name == "nothing judged")
+            append_wrapped(out, fmt::format("{}: ", fact.name), kCheckIndent, fact.value);
     out += counts_text(count(report)) + '\n';
 }
 
 void append_comparison(std::string& out, const Comparison& comparison, bool color) {
     out += fmt::format("\nSINCE {}\n", dissect::printable(comparison.before));
-    const auto word = [](std::optional<Verdict> verdict) { return verdict ? name(*verdict) : std::string_view("not checked"); };
+    const auto word = [](std::optional<Verdict> verdict) {
+        return verdict ? name(*verdict) : std::string_view("not checked");
+    };
     for (const Change& change : comparison.changes) {
         const Tone tone = change.kind == ChangeKind::broken ? look_of(Verdict::fail).tone : Tone::plain;
         append_toned(out, color ? tone : Tone::plain, fmt::format("{:<{}}", change.check->id, kCheckIndent));
         std::string rest;
-        append_wrapped(
-            rest, std::string(kCheckIndent, ' '), kCheckIndent,
-            fmt::format("{} -> {}{}{}", word(change.before), word(change.after), change.reason.empty() ? "" : ": ", dissect::printable(change.reason)));
+        append_wrapped(rest, std::string(kCheckIndent, ' '), kCheckIndent,
+                       fmt::format("{} -> {}{}{}", word(change.before), word(change.after),
+                                   change.reason.empty() ? "" : ": ", dissect::printable(change.reason)));
         out += rest.substr(kCheckIndent);
     }
-    out += fmt::format("{}{} unchanged\n", comparison.changes.empty() ? "no changes; " : "", counted(comparison.same, "verdict"));
+    out += fmt::format("{}{} unchanged\n", comparison.changes.empty() ? "no changes; " : "",
+                       counted(comparison.same, "verdict"));
 }
 
 }  // namespace qps::cli

@@ -20,22 +20,28 @@ namespace {
 
 constexpr double kSecond = 1e9;  // in nanoseconds
 
-Report report_of(const Options& options, const Profile& profile, const transport::Timeline& timeline, const PassiveRecord& record) {
+Report report_of(const Options& options, const Profile& profile, const transport::Timeline& timeline,
+                 const PassiveRecord& record) {
     Report report;
     report.subject = fmt::format("{}", fmt::join(input_names(options), ", "));
     for (const std::string& each : timeline.incomplete) report.facts.push_back({"incomplete", each});
     if (!saw_anything(timeline)) report.facts.push_back({"nothing judged", std::string(kNothingSeen)});
     report.facts.push_back({"packets", grouped(timeline.packets), fmt::format("{}", timeline.packets)});
-    report.facts.push_back({"connections", grouped(timeline.connections.size()), fmt::format("{}", timeline.connections.size())});
+    report.facts.push_back(
+        {"connections", grouped(timeline.connections.size()), fmt::format("{}", timeline.connections.size())});
     if (timeline.first && timeline.last) {
         const Duration length = *timeline.last - *timeline.first;
-        report.facts.push_back({"duration", duration_text(length), fmt::format("{:.9f}", static_cast<double>(std::to_underlying(length)) / kSecond)});
+        report.facts.push_back({"duration", duration_text(length),
+                                fmt::format("{:.9f}", static_cast<double>(std::to_underlying(length)) / kSecond)});
     }
     const auto& device = options.check.device;
-    if (device) report.facts.push_back({"judged", fmt::format("{} alone, {}", text(*device), counted(packets_sent(record.hosts, device), "packet"))});
+    if (device)
+        report.facts.push_back({"judged", fmt::format("{} alone, {}", text(*device),
+                                                      counted(packets_sent(record.hosts, device), "packet"))});
     if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
     report.results = judge(record, timeline, profile, device);
-    std::erase_if(report.results, [&](const CheckResult& result) { return !is_wanted_check(options.check, *result.check); });
+    std::erase_if(report.results,
+                  [&](const CheckResult& result) { return !is_wanted_check(options.check, *result.check); });
     return report;
 }
 
@@ -44,7 +50,8 @@ ExitCode say_device_unknown(const Options& options, const PassiveRecord& record)
     if (!options.check.device) return ExitCode::done;
     if (record.untold != 0) {
         if (!options.quiet)
-            say("qpscope: not everything could be judged: {} of hosts that are not told apart (--memory)\n", counted(record.untold, "packet"));
+            say("qpscope: not everything could be judged: {} of hosts that are not told apart (--memory)\n",
+                counted(record.untold, "packet"));
         return ExitCode::unjudged;
     }
     if (packets_sent(record.hosts, options.check.device) != 0) return ExitCode::done;
@@ -58,7 +65,9 @@ ExitCode say_undecided(const Options& options, const Report& report) {
         return result.verdict != Verdict::not_applicable && result.verdict != Verdict::inconclusive;
     };
     if (std::ranges::any_of(report.results, decided)) return ExitCode::done;
-    if (!options.quiet) say("qpscope: none of the {} is decided by this capture\n", options.check.only.empty() ? "checks" : "chosen checks (--only)");
+    if (!options.quiet)
+        say("qpscope: none of the {} is decided by this capture\n",
+            options.check.only.empty() ? "checks" : "chosen checks (--only)");
     return ExitCode::unjudged;
 }
 
@@ -71,13 +80,16 @@ Listening listening_of(LaneSuites& suites) {
     listening.each = [&suites](std::size_t slot, const Packet& packet) { suites.facts(slot).add(packet); };
     listening.others = [&suites](std::size_t slot) { suites.facts(slot).skip(); };
     listening.lanes = [&suites](std::size_t lanes) { return suites.begin(lanes); };
-    listening.numbered = [&suites](std::size_t lane, std::span<const std::uint32_t> numbers) { suites.number(lane, numbers); };
+    listening.numbered = [&suites](std::size_t lane, std::span<const std::uint32_t> numbers) {
+        suites.number(lane, numbers);
+    };
     listening.over = [&suites] { return suites.over(); };
     listening.again = [&suites] { suites.forget(); };
     return listening;
 }
 
-Verdicts write_verdicts(const Options& options, const Measures& measures, const transport::Timeline& timeline, const PassiveRecord& record, Output& output) {
+Verdicts write_verdicts(const Options& options, const Measures& measures, const transport::Timeline& timeline,
+                        const PassiveRecord& record, Output& output) {
     Verdicts verdicts{.report = report_of(options, measures.profile, timeline, record), .code = ExitCode::done};
     verdicts.code = write_report(options, verdicts.report, measures, output);
     verdicts.code = worse(verdicts.code, say_device_unknown(options, record));

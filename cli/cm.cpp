@@ -65,7 +65,8 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
         document.add("schema", kSchema);
         document.open_list("attempts");
     }
-    for (const CmAttempt* attempt : chosen(options, timeline)) each("attempt", [&] { add_attempt(document, *attempt); });
+    for (const CmAttempt* attempt : chosen(options, timeline))
+        each("attempt", [&] { add_attempt(document, *attempt); });
     if (!lines) {
         document.close_list();
         document.open_list("joins");

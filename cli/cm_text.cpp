@@ -26,10 +26,12 @@ void append_cm_line(std::string& out, std::string_view words) {
 
 void append_ladder(std::string& out, const CmAttempt& attempt, bool color) {
     for (const CmRung& rung : attempt.ladder) {
-        const std::string arrow = rung.from_active ? fmt::format("-- {:-<9}>", fmt::format("{} ", message_text(attempt, rung)))
-                                                   : fmt::format("<- {:-<9}-", fmt::format("{} ", message_text(attempt, rung)));
+        const std::string arrow = rung.from_active
+                                      ? fmt::format("-- {:-<9}>", fmt::format("{} ", message_text(attempt, rung)))
+                                      : fmt::format("<- {:-<9}-", fmt::format("{} ", message_text(attempt, rung)));
         const Instant first = attempt.ladder.front().time;
-        std::string line = fmt::format("    {:>8}  {:>12}  {}", std::to_underlying(rung.frame), seconds_text(rung.time - first), arrow);
+        std::string line = fmt::format("    {:>8}  {:>12}  {}", std::to_underlying(rung.frame),
+                                       seconds_text(rung.time - first), arrow);
         if (const std::string remarks = remarks_text(rung); !remarks.empty()) line += "  " + remarks;
         append_toned(out, color ? tone_of(rung) : Tone::plain, line);
         out += '\n';
@@ -60,8 +62,8 @@ void append_joins(std::string& out, const CmReport& report, Instant start) {
     if (report.joins.empty()) return;
     out += "multicast groups\n";
     for (const MulticastJoin& join : report.joins)
-        append_cm_line(out,
-                       fmt::format("{:>8}  {:>12}  {}", std::to_underlying(join.frame), seconds_text(join.time - start), join_text(join)));
+        append_cm_line(out, fmt::format("{:>8}  {:>12}  {}", std::to_underlying(join.frame),
+                                        seconds_text(join.time - start), join_text(join)));
     if (report.joins_dropped != 0) append_cm_line(out, fmt::format("and {} more", grouped(report.joins_dropped)));
 }
 

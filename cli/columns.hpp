@@ -32,6 +32,7 @@ void fit(std::vector<OutputColumn>& columns, const dissect::Packet& packet);
 
 void append_heading(std::string& out, OutputFormat format, const std::vector<OutputColumn>& columns);
 // One packet in a row, with its line end. Several values of a field are separated by commas (an array in JSON).
-void append_row(std::string& out, OutputFormat format, const std::vector<OutputColumn>& columns, const dissect::Packet& packet);
+void append_row(std::string& out, OutputFormat format, const std::vector<OutputColumn>& columns,
+                const dissect::Packet& packet);
 
 }  // namespace qps::cli

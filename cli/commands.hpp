@@ -39,10 +39,10 @@ struct Takes {
     bool annotated = false;  // comments
     bool page = false;       // one HTML file: no other format
     bool saved = false;      // the packets go to a capture file, and nothing to standard output
-    bool tables = false;   // of a database
-    bool divided = false;  // into parts
-    bool parts = false;    // reads parts, no captures
-    bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
+    bool tables = false;     // of a database
+    bool divided = false;    // into parts
+    bool parts = false;      // reads parts, no captures
+    bool sandbox = false;    // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 
 // The headings of --help: commands by purpose.
@@ -58,13 +58,15 @@ struct CommandName {
     std::string_view summary;
 };
 
-// Those that speak on a wire. They are of another program, qpscope-live, which qpscope executes for them, so that what reads captures of
-// strangers has no code that sends, and is built without it.
+// Those that speak on a wire. They are of another program, qpscope-live, which qpscope executes for them, so that what
+// reads captures of strangers has no code that sends, and is built without it.
 inline constexpr std::array kWireCommands{
     CommandName{"peer", kOnAWire, "Run a live endpoint: serve or call rping, perftest and others"},
     CommandName{"pingpong", kOnAWire, "Measure round-trip times of a live peer and their CPU cost, beside TCP and UDP"},
-    CommandName{"replay", kOnAWire, "Send a capture's frames, or play one end of a recorded connection against a live peer"},
-    CommandName{"send", kOnAWire, "Send single packets, written as lines or changed from a capture, and show what comes back"},
+    CommandName{"replay", kOnAWire,
+                "Send a capture's frames, or play one end of a recorded connection against a live peer"},
+    CommandName{"send", kOnAWire,
+                "Send single packets, written as lines or changed from a capture, and show what comes back"},
     CommandName{"conform", kOnAWire, "Test a device for conformance with the suite or with scripts"},
 };
 

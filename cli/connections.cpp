@@ -39,7 +39,8 @@ Columns shown_columns(const Options& options) {
 // By heading or name, whatever its case; nullptr: there is none.
 const TableColumn<ConnectionRow>* column_called(std::string_view name) {
     const auto same = [](std::string_view a, std::string_view b) {
-        return std::ranges::equal(a, b, {}, [](unsigned char c) { return std::tolower(c); }, [](unsigned char c) { return std::tolower(c); });
+        return std::ranges::equal(
+            a, b, {}, [](unsigned char c) { return std::tolower(c); }, [](unsigned char c) { return std::tolower(c); });
     };
     for (const auto& column : connection_columns())
         if (same(column.name, name) || same(column.heading, name)) return &column;
@@ -55,9 +56,14 @@ bool may_sort(const Options& options) {
     return false;
 }
 
-ConnectionRow row_of(const Connection& connection, const transport::Timeline& timeline, const std::set<ConnectionId>& over,
-                     const ConnectionTimes& times, std::string match = {}) {
-    return {connection, over.contains(connection.uid), std::move(match), timeline.ulp.find(connection.uid), times.find(connection.uid), &timeline.congestion};
+ConnectionRow row_of(const Connection& connection, const transport::Timeline& timeline,
+                     const std::set<ConnectionId>& over, const ConnectionTimes& times, std::string match = {}) {
+    return {connection,
+            over.contains(connection.uid),
+            std::move(match),
+            timeline.ulp.find(connection.uid),
+            times.find(connection.uid),
+            &timeline.congestion};
 }
 
 // When the line was written, if it says so.
@@ -77,15 +83,20 @@ const CmAttempt& attempt_of(const AttemptCandidate& candidate, const transport::
     return *std::ranges::find(timeline.cm.attempts, candidate.attempt, &CmAttempt::uid);
 }
 
-bool is_json(const Options& options) { return options.format == OutputFormat::json || options.format == OutputFormat::ndjson; }
+bool is_json(const Options& options) {
+    return options.format == OutputFormat::json || options.format == OutputFormat::ndjson;
+}
 
-// Attempts have no row among connections: in a table a line each before them; JSON has a list of them, of other formats they are said.
-void show_attempts(const Options& options, const transport::Timeline& timeline, const Attempts& attempts, Output& output) {
+// Attempts have no row among connections: in a table a line each before them; JSON has a list of them, of other formats
+// they are said.
+void show_attempts(const Options& options, const transport::Timeline& timeline, const Attempts& attempts,
+                   Output& output) {
     if (is_json(options)) return;
     for (const AttemptCandidate& candidate : attempts) {
         const CmAttempt& attempt = attempt_of(candidate, timeline);
-        const std::string shown = fmt::format("{}, frames {} to {}: {}", title_text(attempt), std::to_underlying(attempt.first_frame),
-                                              std::to_underlying(attempt.last_frame), candidate.reasons);
+        const std::string shown =
+            fmt::format("{}, frames {} to {}: {}", title_text(attempt), std::to_underlying(attempt.first_frame),
+                        std::to_underlying(attempt.last_frame), candidate.reasons);
         if (options.format == OutputFormat::table) output.write(shown + "\n");
         else say("qpscope: {}\n", shown);
     }
@@ -98,14 +109,21 @@ struct AttemptRow {
 using AttemptColumn = TableColumn<AttemptRow>;
 constexpr std::array kAttemptColumns{
     AttemptColumn{"attempt", "", Side::right, [](const AttemptRow& row) { return number(row.attempt.uid); }},
-    AttemptColumn{"outcome", "", Side::left, [](const AttemptRow& row) { return text_cell(name(row.attempt.outcome)); }},
-    AttemptColumn{"reject_reason", "", Side::right,
-                  [](const AttemptRow& row) { return row.attempt.rejection ? number(row.attempt.rejection->reason) : Cell{}; }},
-    AttemptColumn{"active_address", "", Side::left, [](const AttemptRow& row) { return text_cell(text(row.attempt.active.address)); }},
-    AttemptColumn{"passive_address", "", Side::left, [](const AttemptRow& row) { return text_cell(text(row.attempt.passive.address)); }},
-    AttemptColumn{"service", "", Side::left, [](const AttemptRow& row) { return text_cell(service_text(row.attempt)); }},
-    AttemptColumn{"first_frame", "", Side::right, [](const AttemptRow& row) { return number(std::to_underlying(row.attempt.first_frame)); }},
-    AttemptColumn{"last_frame", "", Side::right, [](const AttemptRow& row) { return number(std::to_underlying(row.attempt.last_frame)); }},
+    AttemptColumn{"outcome", "", Side::left,
+                  [](const AttemptRow& row) { return text_cell(name(row.attempt.outcome)); }},
+    AttemptColumn{
+        "reject_reason", "", Side::right,
+        [](const AttemptRow& row) { return row.attempt.rejection ? number(row.attempt.rejection->reason) : Cell{}; }},
+    AttemptColumn{"active_address", "", Side::left,
+                  [](const AttemptRow& row) { return text_cell(text(row.attempt.active.address)); }},
+    AttemptColumn{"passive_address", "", Side::left,
+                  [](const AttemptRow& row) { return text_cell(text(row.attempt.passive.address)); }},
+    AttemptColumn{"service", "", Side::left,
+                  [](const AttemptRow& row) { return text_cell(service_text(row.attempt)); }},
+    AttemptColumn{"first_frame", "", Side::right,
+                  [](const AttemptRow& row) { return number(std::to_underlying(row.attempt.first_frame)); }},
+    AttemptColumn{"last_frame", "", Side::right,
+                  [](const AttemptRow& row) { return number(std::to_underlying(row.attempt.last_frame)); }},
     AttemptColumn{"match", "", Side::left, [](const AttemptRow& row) { return text_cell(row.match); }},
 };
 
@@ -114,12 +132,13 @@ void list_attempts(const transport::Timeline& timeline, const Attempts& attempts
     for (const AttemptColumn& column : kAttemptColumns) heads.push_back({column.name, column.heading, column.side});
     sheet.begin_list("attempts", std::move(heads));
     const std::span<const AttemptColumn> columns(kAttemptColumns);
-    for (const AttemptCandidate& candidate : attempts) sheet.add(columns, AttemptRow{attempt_of(candidate, timeline), candidate.reasons});
+    for (const AttemptCandidate& candidate : attempts)
+        sheet.add(columns, AttemptRow{attempt_of(candidate, timeline), candidate.reasons});
 }
 
 // Candidates, best first, with the reasons under each; how many.
-std::size_t show_candidates(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, const LogLine& line,
-                            Sheet& sheet, Output& output) {
+std::size_t show_candidates(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times,
+                            const LogLine& line, Sheet& sheet, Output& output) {
     if (!options.quiet)
         for (const std::string& each : recognised(line)) say("qpscope: recognised {}\n", each);
     const auto moment = moment_of_line(options, timeline);
@@ -128,7 +147,8 @@ std::size_t show_candidates(const Options& options, const transport::Timeline& t
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline, moment)) {
         if (!wanted(options, candidate.connection)) continue;
-        const ConnectionRow row = row_of(*timeline.find(candidate.connection), timeline, over, times, candidate.reasons);
+        const ConnectionRow row =
+            row_of(*timeline.find(candidate.connection), timeline, over, times, candidate.reasons);
         sheet.add(shown_columns(options), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
@@ -136,7 +156,7 @@ std::size_t show_candidates(const Options& options, const transport::Timeline& t
     if (is_json(options)) list_attempts(timeline, attempts, sheet);
     if (shown == 0 && !options.quiet)
         say("qpscope: no connection matches that line{}\n",
-                   line.empty() ? ": no address, queue pair or error found in it" : "");
+            line.empty() ? ": no address, queue pair or error found in it" : "");
     return shown;
 }
 
@@ -147,7 +167,8 @@ void show_all(const Options& options, const transport::Timeline& timeline, const
         if (wanted(options, connection.uid)) shown.push_back(&connection);
     if (const auto* column = options.sort.empty() ? nullptr : column_called(options.sort)) {
         std::vector<std::pair<Cell, const Connection*>> keyed;
-        for (const Connection* each : shown) keyed.emplace_back(column->value(row_of(*each, timeline, over, times)), each);
+        for (const Connection* each : shown)
+            keyed.emplace_back(column->value(row_of(*each, timeline, over, times)), each);
         std::ranges::stable_sort(keyed, std::greater{}, &std::pair<Cell, const Connection*>::first);
         std::ranges::transform(keyed, shown.begin(), &std::pair<Cell, const Connection*>::second);
     }
@@ -166,20 +187,28 @@ struct HostRow {
 
 using HostColumn = TableColumn<HostRow>;
 constexpr std::array kHostColumns{
-    HostColumn{"from", "from", Side::left, [](const HostRow& row) { return text_cell(text(row.matrix.hosts()[row.pair.from])); }},
-    HostColumn{"to", "to", Side::left, [](const HostRow& row) { return text_cell(text(row.matrix.hosts()[row.pair.to])); }},
-    HostColumn{"connections", "connections", Side::right, [](const HostRow& row) { return number(row.pair.connections); }},
+    HostColumn{"from", "from", Side::left,
+               [](const HostRow& row) { return text_cell(text(row.matrix.hosts()[row.pair.from])); }},
+    HostColumn{"to", "to", Side::left,
+               [](const HostRow& row) { return text_cell(text(row.matrix.hosts()[row.pair.to])); }},
+    HostColumn{"connections", "connections", Side::right,
+               [](const HostRow& row) { return number(row.pair.connections); }},
     HostColumn{"bytes", "bytes", Side::right, [](const HostRow& row) { return number(row.pair.bytes); }},
     HostColumn{"lost_packets", "lost", Side::right, [](const HostRow& row) { return number(row.pair.lost); }},
     HostColumn{"stalled_ns", "stalled", Side::right, [](const HostRow& row) { return number(row.pair.stalled); },
-               [](const HostRow& row) { return row.pair.stalled == dissect::Duration{} ? std::string() : duration_text(row.pair.stalled); }},
+               [](const HostRow& row) {
+                   return row.pair.stalled == dissect::Duration{} ? std::string() : duration_text(row.pair.stalled);
+               }},
     HostColumn{"latency_p99_ns", "p99", Side::right,
                [](const HostRow& row) { return row.pair.p99 == dissect::Duration{} ? Cell{} : number(row.pair.p99); },
-               [](const HostRow& row) { return row.pair.p99 == dissect::Duration{} ? std::string() : duration_text(row.pair.p99); }},
+               [](const HostRow& row) {
+                   return row.pair.p99 == dissect::Duration{} ? std::string() : duration_text(row.pair.p99);
+               }},
 };
 
 // The busiest first.
-void show_hosts(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, Output& output) {
+void show_hosts(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times,
+                Output& output) {
     const series::HostMatrix matrix(timeline, times);
     std::vector<const series::HostPair*> pairs;
     for (const series::HostPair& pair : matrix.pairs()) pairs.push_back(&pair);
@@ -189,7 +218,8 @@ void show_hosts(const Options& options, const transport::Timeline& timeline, con
     for (const series::HostPair* pair : pairs) sheet.add(columns, HostRow{matrix, *pair});
     sheet.end();
     if (pairs.empty()) report_none(options, "connections");
-    if (matrix.left_out() != 0 && !options.quiet) say("qpscope: {} left out: those with fewest bytes\n", counted(matrix.left_out(), "host"));
+    if (matrix.left_out() != 0 && !options.quiet)
+        say("qpscope: {} left out: those with fewest bytes\n", counted(matrix.left_out(), "host"));
 }
 
 }  // namespace
@@ -213,7 +243,9 @@ ExitCode run_connections(const Options& options) {
     } else if (analyzed.any) {
         Sheet sheet(options, output, "connections", shown_columns(options));
         if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
-        else matched = show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet, output) != 0;
+        else
+            matched =
+                show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet, output) != 0;
         sheet.end();
     }
     const ExitCode code = finish(options, analyzed, output);

@@ -16,13 +16,12 @@ namespace qps::cli {
 
 using namespace dissect;
 
-Jobs jobs_for(const Options& options, const Input& input) {
-    return input.live() ? Jobs{1} : jobs_for(options);
-}
+Jobs jobs_for(const Options& options, const Input& input) { return input.live() ? Jobs{1} : jobs_for(options); }
 
 Jobs jobs_for(const Options& options) {
     if (options.jobs != 0) return {options.jobs};
-    constexpr unsigned kEnough = 16;  // what is left to one thread (bench_lanes) keeps no more of them busy, and each costs a few MB
+    constexpr unsigned kEnough =
+        16;  // what is left to one thread (bench_lanes) keeps no more of them busy, and each costs a few MB
     return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
 }
 
@@ -46,7 +45,8 @@ std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
         say("qpscope: only packets and show can filter by fields of messages: use rdma.message == N, or qpscope packets -w first\n");
     } else {
         if (!options.quiet)
-            for (const transport::Renamed* old : transport::old_names_in(options.filter)) say("qpscope: {}\n", sentence(*old));
+            for (const transport::Renamed* old : transport::old_names_in(options.filter))
+                say("qpscope: {}\n", sentence(*old));
         return std::move(*filter);
     }
     return std::nullopt;
@@ -107,7 +107,9 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
         if (decoding.lanes == 0) tell_again(slot);
         return decoding.consume(slot);
     };
-    run({read, work, consume, gate, decoding.follow, decoding.lanes, reach, walk, settle, decoding.sift, decoding.sieves}, jobs);
+    run({read, work, consume, gate, decoding.follow, decoding.lanes, reach, walk, settle, decoding.sift,
+         decoding.sieves},
+        jobs);
 }
 
 ExitCode finish(Output& output, bool result) {

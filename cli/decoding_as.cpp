@@ -46,7 +46,8 @@ namespace {
 constexpr std::uint64_t kBeginning = 2'000'000;  // packets: a second or two
 constexpr std::uint64_t kQuickLook = 200'000;    // where only TCP is followed: hundredths of a second
 
-// Reads the files through, up to so many packets of each, in batches of that kind, which are consumed in order; whether that was all.
+// Reads the files through, up to so many packets of each, in batches of that kind, which are consumed in order; whether
+// that was all.
 template <class Batches>
 bool read_through(const Options& options, AnnotatorScope scope, std::uint64_t most, const Batches& empty,
                   const std::function<void(Batches&)>& consumed) {
@@ -68,7 +69,8 @@ bool read_through(const Options& options, AnnotatorScope scope, std::uint64_t mo
             parts[slot].clear();
             for (const Frame& frame : batch.frames) {
                 decode(frame, packet);
-                if (scope == AnnotatorScope::all || find(packet, LayerKind::tcp) != nullptr) parts[slot].add(packet, static_cast<std::uint16_t>(number + frame.file));
+                if (scope == AnnotatorScope::all || find(packet, LayerKind::tcp) != nullptr)
+                    parts[slot].add(packet, static_cast<std::uint16_t>(number + frame.file));
             }
         };
         const auto consume = [&](std::size_t slot) {
@@ -88,10 +90,12 @@ bool read_through(const Options& options, Analysis& analysis, AnnotatorScope sco
     });
 }
 
-// Whether the beginning has copies of packets or wrong ICRCs, without which nothing is learned of it: nobody's connections are followed.
+// Whether the beginning has copies of packets or wrong ICRCs, without which nothing is learned of it: nobody's
+// connections are followed.
 bool may_learn(const Options& options) {
     ShardedAnalysis analysis({.icrc = options.icrc, .memory = options.memory}, 1, false, true);
-    read_through<ShardedBatch>(options, AnnotatorScope::all, kBeginning, ShardedBatch{1}, [&](ShardedBatch& batch) { analysis.gate(batch); });
+    read_through<ShardedBatch>(options, AnnotatorScope::all, kBeginning, ShardedBatch{1},
+                               [&](ShardedBatch& batch) { analysis.gate(batch); });
     const PartReport report = analysis.finish_part();
     return report.gate.learned.any() || (options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0);
 }
@@ -100,16 +104,19 @@ bool may_learn(const Options& options) {
 bool has_any(const transport::Timeline& timeline) {
     if (!timeline.ulp.conversations.empty() || !timeline.iwarp.conversations.empty()) return true;
     const UlpTracker words{{}};
-    return std::ranges::any_of(timeline.cm.attempts,
-                               [&](const CmAttempt& attempt) { return words.protocol_of(attempt) != UlpProtocol::none; });
+    return std::ranges::any_of(timeline.cm.attempts, [&](const CmAttempt& attempt) {
+        return words.protocol_of(attempt) != UlpProtocol::none;
+    });
 }
 
 }  // namespace
 
 KnownBefore known_before(const Options& options, LookAhead look_ahead) {
-    if (look_ahead == LookAhead::none || !can_be_read_twice(options)) return {options.hints, {}, !options.hints.empty()};
+    if (look_ahead == LookAhead::none || !can_be_read_twice(options))
+        return {options.hints, {}, !options.hints.empty()};
     Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
-    const bool whole = read_through(options, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
+    const bool whole =
+        read_through(options, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
     transport::Timeline timeline = analysis.finish();
     KnownBefore known{hints_of(timeline, whole), std::move(timeline.learned), has_any(timeline)};
     for (const auto& [uid, said] : options.hints) known.hints.insert_or_assign(uid, said);
@@ -127,7 +134,10 @@ std::optional<Annotator> stream_annotator(const Options& options) {
 
 AnalysisSettings known_settings(const Options& options, LookAhead look_ahead) {
     KnownBefore known = known_before(options, look_ahead);
-    return {.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits), .memory = options.memory};
+    return {.hints = std::move(known.hints),
+            .icrc = options.icrc,
+            .traits = std::move(known.traits),
+            .memory = options.memory};
 }
 
 CaptureTraits traits_before(const Options& options) {

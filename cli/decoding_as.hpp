@@ -1,5 +1,5 @@
-// What connections speak, told before their packets are read: by the user (--decode-as), or by a pass over files that are read
-// twice, so that packets before the one that settled it are decoded too.
+// What connections speak, told before their packets are read: by the user (--decode-as), or by a pass over files that
+// are read twice, so that packets before the one that settled it are decoded too.
 #pragma once
 
 #include <cli/options.hpp>
@@ -18,8 +18,8 @@ namespace qps::cli {
 // Errors: a sentence with the words that there are.
 [[nodiscard]] std::expected<transport::UlpProtocol, std::string> read_protocol(std::string_view word);
 
-// How much of files is read through before their packets are decoded, to learn what their connections speak. Pipes and interfaces
-// are read once.
+// How much of files is read through before their packets are decoded, to learn what their connections speak. Pipes and
+// interfaces are read once.
 enum class LookAhead {
     none,
     beginning,  // so much that one does not have to wait
@@ -33,9 +33,9 @@ struct KnownBefore {
 };
 [[nodiscard]] KnownBefore known_before(const Options& options, LookAhead look_ahead);
 
-// For commands that show packets without asking for annotations: who follows TCP, so that iWARP is decoded. A quick look at the
-// beginning of the files decides whether one is needed, since it costs the threads; pipes and interfaces, which have one thread and
-// are read once, always have it.
+// For commands that show packets without asking for annotations: who follows TCP, so that iWARP is decoded. A quick
+// look at the beginning of the files decides whether one is needed, since it costs the threads; pipes and interfaces,
+// which have one thread and are read once, always have it.
 [[nodiscard]] std::optional<transport::Annotator> stream_annotator(const Options& options);
 // The same for who follows the packets.
 [[nodiscard]] transport::AnalysisSettings known_settings(const Options& options, LookAhead look_ahead);

@@ -1,12 +1,11 @@
-// `doctor`: what this machine can do for qpscope, and what to do about what it cannot: rights to capture, interfaces with their
-// timestamps and offloads, RDMA devices, programs beside us. It looks, and changes nothing.
+// `doctor`: what this machine can do for qpscope, and what to do about what it cannot: rights to capture, interfaces
+// with their timestamps and offloads, RDMA devices, programs beside us. It looks, and changes nothing.
 //
 // Where something could not be looked at it says so: a question without an answer is no good news.
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
 #include <cli/sheet.hpp>
 #include <dissect/capture/descriptor.hpp>
-#include <sandbox/sandbox.hpp>
 #include <transport-replay/capture/interfaces.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -21,19 +20,19 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/ethtool.h>
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <sandbox/sandbox.hpp>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace qps::cli {
 
@@ -56,10 +55,12 @@ struct Diagnosis {
 };
 
 constexpr std::array kDiagnosisColumns{
-    TableColumn<Diagnosis>{"subject", "subject", Side::left, [](const Diagnosis& row) { return text_cell(row.subject); }},
+    TableColumn<Diagnosis>{"subject", "subject", Side::left,
+                           [](const Diagnosis& row) { return text_cell(row.subject); }},
     TableColumn<Diagnosis>{"what", "what", Side::left, [](const Diagnosis& row) { return text_cell(row.what); }},
-    TableColumn<Diagnosis>{"state", "state", Side::left,
-                           [](const Diagnosis& row) { return text_cell(kHealthWords[static_cast<std::size_t>(row.health)]); }},
+    TableColumn<Diagnosis>{
+        "state", "state", Side::left,
+        [](const Diagnosis& row) { return text_cell(kHealthWords[static_cast<std::size_t>(row.health)]); }},
     TableColumn<Diagnosis>{"found", "found", Side::left, [](const Diagnosis& row) { return text_cell(row.found); }},
     TableColumn<Diagnosis>{"advice", "", Side::left, [](const Diagnosis& row) { return text_cell(row.advice); }},
 };
@@ -77,7 +78,8 @@ std::optional<std::string> line_of(const fs::path& path) {
 std::vector<std::string> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < kMostInterfaces; at.increment(error))
+    for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < kMostInterfaces;
+         at.increment(error))
         names.push_back(at->path().filename().string());
     std::ranges::sort(names);
     return names;
@@ -115,18 +117,24 @@ bool has_capability(unsigned capability) {
 void examine_rights(std::vector<Diagnosis>& rows) {
     const bool raw = has_capability(CAP_NET_RAW);
     const std::string recorder = recorder_program();
-    rows.push_back({"rights", "capture from an interface", raw ? Health::fine : Health::missing, raw ? "CAP_NET_RAW" : "no CAP_NET_RAW",
+    rows.push_back({"rights", "capture from an interface", raw ? Health::fine : Health::missing,
+                    raw ? "CAP_NET_RAW" : "no CAP_NET_RAW",
                     raw ? "" : "Run as root, or record with qpscope-capture or dumpcap and read the file."});
     if (recorder.empty()) {
-        rows.push_back({"rights", "recorder of the window", Health::missing, "qpscope-capture is not installed, or you may not run it",
+        rows.push_back({"rights", "recorder of the window", Health::missing,
+                        "qpscope-capture is not installed, or you may not run it",
                         "Install qpscope-capture: the window and users without rights record with it."});
     } else {
         const bool granted = getxattr(recorder.c_str(), "security.capability", nullptr, 0) > 0 || raw;
-        rows.push_back({"rights", "recorder of the window", granted ? Health::fine : Health::missing, recorder,
-                        granted ? "" : fmt::format("Let it capture: setcap cap_net_raw=ep {}, or dpkg-reconfigure qpscope-capture.", recorder)});
+        rows.push_back(
+            {"rights", "recorder of the window", granted ? Health::fine : Health::missing, recorder,
+             granted ? ""
+                     : fmt::format("Let it capture: setcap cap_net_raw=ep {}, or dpkg-reconfigure qpscope-capture.",
+                                   recorder)});
     }
     const bool confined = sandbox::is_possible();
-    rows.push_back({"rights", "sandbox", confined ? Health::fine : Health::note, confined ? "seccomp" : "not in this build", ""});
+    rows.push_back(
+        {"rights", "sandbox", confined ? Health::fine : Health::note, confined ? "seccomp" : "not in this build", ""});
 }
 
 // The requests of ethtool for one interface.
@@ -135,8 +143,7 @@ public:
     explicit Ethtool(std::string_view interface) : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), true) {
         interface.copy(request_.ifr_name, sizeof(request_.ifr_name) - 1);
     }
-    template <class Answer>
-    [[nodiscard]] bool ask(Answer& answer) {
+    template <class Answer> [[nodiscard]] bool ask(Answer& answer) {
         request_.ifr_data = reinterpret_cast<char*>(&answer);
         return socket_.number() >= 0 && ioctl(socket_.number(), SIOCETHTOOL, &request_) == 0;
     }
@@ -160,7 +167,8 @@ void examine_timestamps(std::vector<Diagnosis>& rows, const std::string& name, E
         const bool all = (info.rx_filters & 1U << HWTSTAMP_FILTER_ALL) != 0;
         row.health = stamps && all ? Health::fine : Health::note;
         row.found = !stamps ? "none: times are those of the kernel" : all ? "of every packet" : "of PTP packets alone";
-        if (!stamps || !all) row.advice = "Do not trust differences below some microseconds; record where hardware stamps every packet.";
+        if (!stamps || !all)
+            row.advice = "Do not trust differences below some microseconds; record where hardware stamps every packet.";
     }
     rows.push_back(std::move(row));
 }
@@ -171,13 +179,19 @@ void examine_offloads(std::vector<Diagnosis>& rows, const std::string& name, Eth
     if (large || generic) {
         const bool joined = large.value_or(false) || generic.value_or(false);
         row.health = joined ? Health::note : Health::fine;
-        row.found = fmt::format("LRO {}, GRO {}", large.value_or(false) ? "on" : "off", generic.value_or(false) ? "on" : "off");
-        if (joined) row.advice = fmt::format("For iWARP switch them off, since they join segments: ethtool -K {} lro off gro off rx-gro-hw off.", name);
+        row.found =
+            fmt::format("LRO {}, GRO {}", large.value_or(false) ? "on" : "off", generic.value_or(false) ? "on" : "off");
+        if (joined)
+            row.advice = fmt::format(
+                "For iWARP switch them off, since they join segments: ethtool -K {} lro off gro off rx-gro-hw off.",
+                name);
     }
     rows.push_back(std::move(row));
     if (const auto tags = ethtool.flag(ETHTOOL_GFLAGS, ETH_FLAG_RXVLAN); tags.value_or(false))
-        rows.push_back({name, "VLAN tags", Health::note, "taken off by the hardware",
-                        fmt::format("The kernel gives them back to captures; if tags are missing: ethtool -K {} rxvlan off.", name)});
+        rows.push_back(
+            {name, "VLAN tags", Health::note, "taken off by the hardware",
+             fmt::format("The kernel gives them back to captures; if tags are missing: ethtool -K {} rxvlan off.",
+                         name)});
 }
 
 std::string kind_of(const std::string& name) {
@@ -194,9 +208,11 @@ void examine_interface(std::vector<Diagnosis>& rows, const std::string& name) {
     const std::string mtu = line_of(folder / "mtu").value_or("?");
     const auto speed = line_of(folder / "speed");
     const bool up = state == "up" || state == "unknown";
-    rows.push_back({name, "link", up ? Health::fine : Health::note,
-                    fmt::format("{}, {}, MTU {}{}", kind, state, mtu, speed && !speed->starts_with('-') ? fmt::format(", {} Mbit/s", *speed) : ""),
-                    kind == "IPoIB" ? "IPoIB alone is seen here, not the RDMA beside it: capture from the RDMA device." : ""});
+    rows.push_back(
+        {name, "link", up ? Health::fine : Health::note,
+         fmt::format("{}, {}, MTU {}{}", kind, state, mtu,
+                     speed && !speed->starts_with('-') ? fmt::format(", {} Mbit/s", *speed) : ""),
+         kind == "IPoIB" ? "IPoIB alone is seen here, not the RDMA beside it: capture from the RDMA device." : ""});
     if (kind != "Ethernet") return;
     Ethtool ethtool(name);
     examine_timestamps(rows, name, ethtool);
@@ -216,8 +232,10 @@ void examine_device(std::vector<Diagnosis>& rows, const std::string& name, const
     for (const std::string& port : names_in(folder / "ports")) {
         const fs::path at = folder / "ports" / port;
         const std::string state = behind_colon(line_of(at / "state").value_or("unknown"));
-        rows.push_back({fmt::format("{} port {}", name, port), "RDMA port", state == "ACTIVE" ? Health::fine : Health::note,
-                        fmt::format("{}, {}, {}{}", line_of(at / "link_layer").value_or("?"), state, line_of(at / "rate").value_or("?"),
+        rows.push_back({fmt::format("{} port {}", name, port), "RDMA port",
+                        state == "ACTIVE" ? Health::fine : Health::note,
+                        fmt::format("{}, {}, {}{}", line_of(at / "link_layer").value_or("?"), state,
+                                    line_of(at / "rate").value_or("?"),
                                     line_of(folder / "fw_ver") ? ", firmware " + *line_of(folder / "fw_ver") : ""),
                         state == "ACTIVE" ? "" : "Check cable, switch port and (of InfiniBand) the subnet manager."});
     }
@@ -229,12 +247,14 @@ void examine_device(std::vector<Diagnosis>& rows, const std::string& name, const
         row.advice = fmt::format("Capture from {}.", line_of(folder / "parent").value_or("its network interface"));
     } else if (sniffs) {
         row.found = "sniffer of libpcap";
-        row.advice = fmt::format("qpscope analyze -i {}, or tcpdump -i {} -w trace.pcap (RoCE of mlx5: both directions).", name, name);
+        row.advice = fmt::format(
+            "qpscope analyze -i {}, or tcpdump -i {} -w trace.pcap (RoCE of mlx5: both directions).", name, name);
     } else {
         row.health = Health::missing;
         row.found = "hardware: its RDMA passes the kernel by";
-        row.advice = driver == "mlx5_core" ? "Use a libpcap with RDMA sniffer (tcpdump -D lists the device), or mirror the switch port."
-                                           : "Mirror the switch port, or use a tap.";
+        row.advice = driver == "mlx5_core"
+                         ? "Use a libpcap with RDMA sniffer (tcpdump -D lists the device), or mirror the switch port."
+                         : "Mirror the switch port, or use a tap.";
     }
     rows.push_back(std::move(row));
 }
@@ -246,7 +266,8 @@ void examine_programs(std::vector<Diagnosis>& rows) {
         std::string_view advice;
     };
     constexpr std::array kPrograms{
-        Program{"wireshark", "opens annotated captures", "Install wireshark for annotated captures (qpscope annotate)."},
+        Program{"wireshark", "opens annotated captures",
+                "Install wireshark for annotated captures (qpscope annotate)."},
         Program{"tshark", "reads annotated captures in scripts", "Install tshark for annotated captures in scripts."},
         Program{"rdma", "counters that advice names", "Install iproute2: findings name counters of `rdma statistic`."},
         Program{"ethtool", "counters that advice names", "Install ethtool: findings name counters of `ethtool -S`."},
@@ -261,19 +282,23 @@ void examine_programs(std::vector<Diagnosis>& rows) {
 std::vector<Diagnosis> examine(const Options& options) {
     std::vector<Diagnosis> rows;
     examine_rights(rows);
-    rows.push_back({"memory", "for an analysis", Health::fine, bytes_text(options.memory.bytes()), "--memory grants another amount."});
+    rows.push_back({"memory", "for an analysis", Health::fine, bytes_text(options.memory.bytes()),
+                    "--memory grants another amount."});
     for (const std::string& name : names_in("/sys/class/net"))
         if (fs::is_directory("/sys/class/net/" + name)) examine_interface(rows, name);
     const std::vector<std::string> sources = capture_sources();
     const std::vector<std::string> devices = names_in("/sys/class/infiniband");
     for (const std::string& name : devices) examine_device(rows, name, sources);
     if (devices.empty())
-        rows.push_back({"RDMA", "devices", Health::note, "none", "Load the driver of the NIC, or try soft-RoCE: rdma link add rxe0 type rxe netdev IF."});
+        rows.push_back({"RDMA", "devices", Health::note, "none",
+                        "Load the driver of the NIC, or try soft-RoCE: rdma link add rxe0 type rxe netdev IF."});
     examine_programs(rows);
     return rows;
 }
 
-Tone tone_of(Health health) { return health == Health::missing ? Tone::error : health == Health::fine ? Tone::plain : Tone::warning; }
+Tone tone_of(Health health) {
+    return health == Health::missing ? Tone::error : health == Health::fine ? Tone::plain : Tone::warning;
+}
 
 }  // namespace
 

@@ -1,5 +1,4 @@
 #include <cli/explain_finding.hpp>
-
 #include <cli/message.hpp>
 #include <cli/options/hints.hpp>
 #include <cli/output.hpp>
@@ -50,7 +49,8 @@ ExitCode explain_finding(const Options& options) {
         std::vector<std::string_view> ids;
         for (const transport::FindingRow& row : transport::finding_rows()) ids.push_back(row.id);
         const std::string_view near = nearest_of(id, ids);
-        say("qpscope: no finding '{}'{} (findings --list has them all)\n", dissect::printable(options.explained), near.empty() ? "" : fmt::format(": did you mean {}?", near));
+        say("qpscope: no finding '{}'{} (findings --list has them all)\n", dissect::printable(options.explained),
+            near.empty() ? "" : fmt::format(": did you mean {}?", near));
         return ExitCode::usage;
     }
     Output output(options);

@@ -10,7 +10,8 @@ namespace qps::cli {
 
 [[nodiscard]] std::string_view finding_pages();  // all of it
 
-// `findings --explain ID`: the section of that finding. An id that no finding has is a usage error, with the nearest one.
+// `findings --explain ID`: the section of that finding. An id that no finding has is a usage error, with the nearest
+// one.
 [[nodiscard]] ExitCode explain_finding(const Options& options);
 
 }  // namespace qps::cli

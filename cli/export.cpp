@@ -1,5 +1,5 @@
-// `export`: what the analysis found as tables for a database or a data frame: connections, messages, operations, findings, counters per
-// interval, and packets where they are asked for.
+// `export`: what the analysis found as tables for a database or a data frame: connections, messages, operations,
+// findings, counters per interval, and packets where they are asked for.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -42,22 +42,41 @@ Cell address_cell(const Address& address) { return address == Address{} ? Cell{}
 using PacketColumn = TableColumn<ExportedPacket>;
 constexpr std::array kExportedColumns{
     PacketColumn{"frame", "", Side::right, [](const ExportedPacket& row) { return number(row.observation.frame); }},
-    PacketColumn{"time_ns", "", Side::right, [](const ExportedPacket& row) { return row.observation.has_time ? number(row.observation.time) : Cell{}; }},
-    PacketColumn{"connection", "", Side::right, [](const ExportedPacket& row) { return number(row.record.connection); }},
+    PacketColumn{
+        "time_ns", "", Side::right,
+        [](const ExportedPacket& row) { return row.observation.has_time ? number(row.observation.time) : Cell{}; }},
+    PacketColumn{"connection", "", Side::right,
+                 [](const ExportedPacket& row) { return number(row.record.connection); }},
     PacketColumn{"from_end", "", Side::left,
-                 [](const ExportedPacket& row) { return row.record.connection ? text_cell(row.record.from == End::a ? "a" : "b") : Cell{}; }},
-    PacketColumn{"source", "", Side::left, [](const ExportedPacket& row) { return address_cell(row.observation.flow.source); }},
-    PacketColumn{"destination", "", Side::left, [](const ExportedPacket& row) { return address_cell(row.observation.flow.destination); }},
-    PacketColumn{"opcode", "", Side::left, [](const ExportedPacket& row) { return is_transport(row) ? text_cell(info(row.observation.opcode).name()) : Cell{}; }},
-    PacketColumn{"destination_qpn", "", Side::right, [](const ExportedPacket& row) { return is_transport(row) ? number(row.observation.flow.destination_qp) : Cell{}; }},
-    PacketColumn{"psn", "", Side::right, [](const ExportedPacket& row) { return is_transport(row) ? number(row.observation.psn.value()) : Cell{}; }},
-    PacketColumn{"bytes", "", Side::right, [](const ExportedPacket& row) { return number(row.observation.wire_length); }},
-    PacketColumn{"payload_bytes", "", Side::right, [](const ExportedPacket& row) { return number(row.observation.payload_length); }},
-    PacketColumn{"retransmission", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.record.retransmission; }},
+                 [](const ExportedPacket& row) {
+                     return row.record.connection ? text_cell(row.record.from == End::a ? "a" : "b") : Cell{};
+                 }},
+    PacketColumn{"source", "", Side::left,
+                 [](const ExportedPacket& row) { return address_cell(row.observation.flow.source); }},
+    PacketColumn{"destination", "", Side::left,
+                 [](const ExportedPacket& row) { return address_cell(row.observation.flow.destination); }},
+    PacketColumn{"opcode", "", Side::left,
+                 [](const ExportedPacket& row) {
+                     return is_transport(row) ? text_cell(info(row.observation.opcode).name()) : Cell{};
+                 }},
+    PacketColumn{"destination_qpn", "", Side::right,
+                 [](const ExportedPacket& row) {
+                     return is_transport(row) ? number(row.observation.flow.destination_qp) : Cell{};
+                 }},
+    PacketColumn{
+        "psn", "", Side::right,
+        [](const ExportedPacket& row) { return is_transport(row) ? number(row.observation.psn.value()) : Cell{}; }},
+    PacketColumn{"bytes", "", Side::right,
+                 [](const ExportedPacket& row) { return number(row.observation.wire_length); }},
+    PacketColumn{"payload_bytes", "", Side::right,
+                 [](const ExportedPacket& row) { return number(row.observation.payload_length); }},
+    PacketColumn{"retransmission", "", Side::right,
+                 [](const ExportedPacket& row) -> Cell { return row.record.retransmission; }},
     PacketColumn{"missing", "", Side::right, [](const ExportedPacket& row) { return number(row.record.missing); }},
     PacketColumn{"corrupt", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.record.corrupt; }},
     PacketColumn{"copy", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.record.mirror_copy; }},
-    PacketColumn{"ce", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.observation.congestion_experienced; }},
+    PacketColumn{"ce", "", Side::right,
+                 [](const ExportedPacket& row) -> Cell { return row.observation.congestion_experienced; }},
 };
 
 // The cells of a table, by the names of its columns: what the columns of a report have no value for is to be filled in.
@@ -74,7 +93,10 @@ std::vector<Cell> cells_of(const SchemaTable& table, std::span<const TableColumn
 class Export {
 public:
     Export(const Options& options, TableSink& sink)
-        : options_(options), sink_(sink), interval_(options.interval.value_or(Duration{1'000'000})), times_(options.memory) {}  // 1 ms
+        : options_(options),
+          sink_(sink),
+          interval_(options.interval.value_or(Duration{1'000'000})),
+          times_(options.memory) {}  // 1 ms
 
     void packet(const Observation& observation, const PacketRecord& record) {
         if (!start_ && observation.has_time) start_ = observation.time;
@@ -85,17 +107,27 @@ public:
     }
     void message(ConnectionId connection, End requester, const Message& message) {
         ++messages_;
-        if (message.answer_frame != FrameIndex{}) times_.add(connection, requester, message.outcome, message.first_time, message.answer_time);
+        if (message.answer_frame != FrameIndex{})
+            times_.add(connection, requester, message.outcome, message.first_time, message.answer_time);
         if (!wanted(options_, connection)) return;
         add<ReportedMessage>("messages", message_columns(),
-                             {connection, requester, ends_.end(connection, requester), ends_.end(connection, other(requester)), message, {}, messages_});
+                             {connection,
+                              requester,
+                              ends_.end(connection, requester),
+                              ends_.end(connection, other(requester)),
+                              message,
+                              {},
+                              messages_});
     }
     void retired(ConnectionId connection) { ends_.forget(connection); }
     void operation(const UlpOperation& operation) {
         if (!wanted(options_, operation.connection)) return;
         const ConnectionId connection = operation.connection;
         add<ReportedOperation>("operations", operation_columns(),
-                               {operation, ends_.end(connection, operation.requester), ends_.end(connection, other(operation.requester)), {}});
+                               {operation,
+                                ends_.end(connection, operation.requester),
+                                ends_.end(connection, other(operation.requester)),
+                                {}});
     }
     void again() {
         ends_ = {};
@@ -112,8 +144,14 @@ public:
         for (const Connection& connection : timeline.connections)
             if (wanted(options_, connection.uid))
                 add<ConnectionRow>("connections", connection_columns(),
-                                   {connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid), times_.find(connection.uid), &timeline.congestion});
-        for (const std::string& each : timeline.incomplete) sink_.add(schema_of("incomplete"), std::array<Cell, 1>{text_cell(each)});
+                                   {connection,
+                                    over.contains(connection.uid),
+                                    {},
+                                    timeline.ulp.find(connection.uid),
+                                    times_.find(connection.uid),
+                                    &timeline.congestion});
+        for (const std::string& each : timeline.incomplete)
+            sink_.add(schema_of("incomplete"), std::array<Cell, 1>{text_cell(each)});
         if (!saw_anything(timeline)) sink_.add(schema_of("incomplete"), std::array<Cell, 1>{text_cell(kNothingSeen)});
         std::uint64_t number = 0;
         for (const Finding& finding : timeline.findings) {
@@ -122,22 +160,26 @@ public:
             std::vector<Cell> cells = cells_of(table, finding_columns(), finding);
             cells.front() = ++number;
             sink_.add(table, cells);
-            for (const transport::FindingEvent& event : transport::events_of(finding, timeline, transport::kMaxEvidence))
-                sink_.add(schema_of("finding_packets"), std::array<Cell, 4>{number, transport::number(event.frame),
-                                                                            text_cell(transport::kEventRoleNames[static_cast<std::size_t>(event.role)]),
-                                                                            transport::number(event.time)});
+            for (const transport::FindingEvent& event :
+                 transport::events_of(finding, timeline, transport::kMaxEvidence))
+                sink_.add(
+                    schema_of("finding_packets"),
+                    std::array<Cell, 4>{number, transport::number(event.frame),
+                                        text_cell(transport::kEventRoleNames[static_cast<std::size_t>(event.role)]),
+                                        transport::number(event.time)});
             for (const transport::Fact& fact : finding.facts) {
                 const Cell value = fact_cell(fact);
                 const bool is_text = std::holds_alternative<std::string>(value);
-                sink_.add(schema_of("finding_facts"), std::array<Cell, 4>{number, text_cell(transport::json_name(*fact.row)), is_text ? Cell{} : value, is_text ? value : Cell{}});
+                sink_.add(schema_of("finding_facts"),
+                          std::array<Cell, 4>{number, text_cell(transport::json_name(*fact.row)),
+                                              is_text ? Cell{} : value, is_text ? value : Cell{}});
             }
         }
         sink_.commit();
     }
 
 private:
-    template <class Row>
-    void add(std::string_view name, std::span<const TableColumn<Row>> columns, const Row& row) {
+    template <class Row> void add(std::string_view name, std::span<const TableColumn<Row>> columns, const Row& row) {
         const SchemaTable& table = schema_of(name);
         sink_.add(table, cells_of(table, columns, row));
     }
@@ -145,7 +187,8 @@ private:
     void count(const Observation& observation, const PacketRecord& record) {
         const std::int64_t since = start_ ? std::to_underlying(observation.time - *start_) : 0;
         const std::int64_t length = std::to_underlying(interval_);
-        const Instant begins = start_.value_or(Instant{}) + Duration{std::max<std::int64_t>(0, since) / length * length};
+        const Instant begins =
+            start_.value_or(Instant{}) + Duration{std::max<std::int64_t>(0, since) / length * length};
         if (counted_ && observation.has_time && counted_->start < begins) {
             write(*counted_);
             counted_.reset();
@@ -153,7 +196,9 @@ private:
         if (!counted_) counted_.emplace().start = begins;
         count_packet(*counted_, observation, record);
     }
-    void write(const Interval& interval) { add<IntervalRow>("timeline", interval_columns(), {interval, interval_, start_.value_or(Instant{}), 0}); }
+    void write(const Interval& interval) {
+        add<IntervalRow>("timeline", interval_columns(), {interval, interval_, start_.value_or(Instant{}), 0});
+    }
 
     const Options& options_;
     TableSink& sink_;
@@ -197,13 +242,15 @@ ExitCode run_export(const Options& options) {
     quiet.output.clear();
     Output output(quiet);  // nothing goes there
     Export tables(options, *sink);
-    const Analyzed analyzed = analyze(
-        leave_room_for_latencies(options), *filter, output,
-        {.packet = [&](const Observation& observation, const PacketRecord& record) { tables.packet(observation, record); },
-         .message = [&](ConnectionId connection, End requester, const Message& message) { tables.message(connection, requester, message); },
-         .operation = [&](const UlpOperation& operation) { tables.operation(operation); },
-         .retired = [&](ConnectionId connection) { tables.retired(connection); },
-         .again = [&] { tables.again(); }});
+    const Analyzed analyzed =
+        analyze(leave_room_for_latencies(options), *filter, output,
+                {.packet = [&](const Observation& observation,
+                               const PacketRecord& record) { tables.packet(observation, record); },
+                 .message = [&](ConnectionId connection, End requester,
+                                const Message& message) { tables.message(connection, requester, message); },
+                 .operation = [&](const UlpOperation& operation) { tables.operation(operation); },
+                 .retired = [&](ConnectionId connection) { tables.retired(connection); },
+                 .again = [&] { tables.again(); }});
     if (!analyzed.any) return analyzed.code;
     say_unknown_latencies(options, tables.times());
     tables.finish(analyzed.timeline);

@@ -18,7 +18,10 @@ using namespace transport;
 namespace {
 
 std::string_view file_ending(OutputFormat format) {
-    return format == OutputFormat::csv ? "csv" : format == OutputFormat::tsv ? "tsv" : format == OutputFormat::json ? "json" : "ndjson";
+    return format == OutputFormat::csv    ? "csv"
+           : format == OutputFormat::tsv  ? "tsv"
+           : format == OutputFormat::json ? "json"
+                                          : "ndjson";
 }
 
 class FolderSink final : public TableSink {
@@ -63,7 +66,9 @@ private:
     void begin() {
         for (const SchemaTable& table : schema()) {
             Options own = options_;
-            own.output = (std::filesystem::path(options_.output) / fmt::format("{}.{}", table.name, file_ending(options_.format))).string();
+            own.output = (std::filesystem::path(options_.output) /
+                          fmt::format("{}.{}", table.name, file_ending(options_.format)))
+                             .string();
             files_.emplace(table.name, std::make_unique<File>(own, table));
         }
     }

@@ -20,7 +20,8 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"a_qpn", kInteger, "its queue pair number, of iWARP its TCP port, of UET its packet delivery context"},
     SchemaColumn{"b_address", kText, "address of end b"},
     SchemaColumn{"b_qpn", kInteger, "its queue pair number or TCP port"},
-    SchemaColumn{"confidence", kText, "how sure it is that the two ways belong together: none, likely, strong, certain"},
+    SchemaColumn{"confidence", kText,
+                 "how sure it is that the two ways belong together: none, likely, strong, certain"},
     SchemaColumn{"protocol", kText, "upper protocol, where it was recognised"},
     SchemaColumn{"protocol_basis", kText, "by what: content, service, private_data, user"},
     SchemaColumn{"protocol_certainty_percent", kInteger, "and how certain that is"},
@@ -43,11 +44,14 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"rnr_naks", kInteger, "RNR NAKs"},
     SchemaColumn{"fatal_naks", kInteger, "NAKs that end the connection"},
     SchemaColumn{"timeouts", kInteger, "retransmission episodes that a timer began"},
-    SchemaColumn{"lost_by_network", kInteger, "PSNs that neither the tap nor the receiver had at first, each once; what was lost behind the tap is not among them"},
+    SchemaColumn{
+        "lost_by_network", kInteger,
+        "PSNs that neither the tap nor the receiver had at first, each once; what was lost behind the tap is not among them"},
     SchemaColumn{"lost_by_tap", kInteger, "packets that only the capture lacks"},
     SchemaColumn{"ce_marked", kInteger, "packets with a congestion mark"},
     SchemaColumn{"cnps", kInteger, "congestion notifications"},
-    SchemaColumn{"rate_follows", kText, "what made its ends slow down: cnps, round_trips, grants, nothing; absent where undecided"},
+    SchemaColumn{"rate_follows", kText,
+                 "what made its ends slow down: cnps, round_trips, grants, nothing; absent where undecided"},
     SchemaColumn{"dscp", kText, "traffic classes, of both ends where they differ"},
     SchemaColumn{"udp_source_ports", kText, "of both ends where they differ"},
     SchemaColumn{"path_mtu_bytes", kInteger, "path MTU, where it is known"},
@@ -124,7 +128,8 @@ constexpr std::array kFindingColumns{
     SchemaColumn{"number", kInteger, "from 1, the worst first"},
     SchemaColumn{"severity", kText, "error, warning, note"},
     SchemaColumn{"id", kText, "which finding (qpscope findings --list)"},
-    SchemaColumn{"party", kText, "who is at fault: requester, responder, fabric, congestion, capture, application, undecided"},
+    SchemaColumn{"party", kText,
+                 "who is at fault: requester, responder, fabric, congestion, capture, application, undecided"},
     SchemaColumn{"connection", kInteger, "of which connection; absent where it is not of one", "connections"},
     SchemaColumn{"count", kInteger, "how many events it sums up"},
     SchemaColumn{"packets", kText, "numbers of packets that prove it"},
@@ -159,7 +164,8 @@ constexpr std::array kTimelineColumns{
     SchemaColumn{"ce_marked", kInteger, "packets with a congestion mark"},
     SchemaColumn{"cnps", kInteger, "congestion notification packets"},
     SchemaColumn{"pause_frames", kInteger, "PAUSE and PFC frames"},
-    SchemaColumn{"round_trip_mean_ns", kInteger, "mean time from requests to their ACKs, of senders of long messages; absent where there are none"},
+    SchemaColumn{"round_trip_mean_ns", kInteger,
+                 "mean time from requests to their ACKs, of senders of long messages; absent where there are none"},
 };
 constexpr std::array kPacketColumns{
     SchemaColumn{"frame", kInteger, "number in the capture, from 1"},
@@ -186,22 +192,33 @@ constexpr std::array kIncompleteColumns{
 
 constexpr std::array<std::string_view, 1> kConnectionIndices{"a_address, b_address"};
 constexpr std::array<std::string_view, 2> kMessageIndices{"connection, first_ns", "latency_ns"};
-constexpr std::array<std::string_view, 2> kOperationIndices{"connection, request_ns", "protocol, operation, latency_ns"};
+constexpr std::array<std::string_view, 2> kOperationIndices{"connection, request_ns",
+                                                            "protocol, operation, latency_ns"};
 constexpr std::array<std::string_view, 2> kFindingIndices{"connection", "id"};
 constexpr std::array<std::string_view, 1> kFindingPacketIndices{"frame"};
 constexpr std::array<std::string_view, 1> kFindingFactIndices{"fact"};
 constexpr std::array<std::string_view, 2> kPacketIndices{"connection, frame", "time_ns"};
 
 constexpr std::array kTables{
-    SchemaTable{"connections", "Connections, as `qpscope connections` lists them.", "uid", kConnectionColumns, kConnectionIndices},
+    SchemaTable{"connections", "Connections, as `qpscope connections` lists them.", "uid", kConnectionColumns,
+                kConnectionIndices},
     SchemaTable{"messages", "Messages, as `qpscope messages` lists them.", "", kMessageColumns, kMessageIndices},
-    SchemaTable{"operations", "Operations of upper protocols, as `qpscope operations --list` lists them.", "", kOperationColumns, kOperationIndices},
+    SchemaTable{"operations", "Operations of upper protocols, as `qpscope operations --list` lists them.", "",
+                kOperationColumns, kOperationIndices},
     SchemaTable{"findings", "Findings, as `qpscope findings` lists them.", "number", kFindingColumns, kFindingIndices},
-    SchemaTable{"finding_packets", "The packets that prove findings, a row each.", "", kFindingPacketColumns, kFindingPacketIndices},
+    SchemaTable{"finding_packets", "The packets that prove findings, a row each.", "", kFindingPacketColumns,
+                kFindingPacketIndices},
     SchemaTable{"finding_facts", "The facts of findings, a row each.", "", kFindingFactColumns, kFindingFactIndices},
-    SchemaTable{"timeline", "Counters per interval, as `qpscope timeline` prints them. An interval without packets has no row.", "start_ns",
-                kTimelineColumns, {}},
-    SchemaTable{"incomplete", "What the other tables are not of, though it was asked for. Without a row they are of all.", "", kIncompleteColumns, {}},
+    SchemaTable{"timeline",
+                "Counters per interval, as `qpscope timeline` prints them. An interval without packets has no row.",
+                "start_ns",
+                kTimelineColumns,
+                {}},
+    SchemaTable{"incomplete",
+                "What the other tables are not of, though it was asked for. Without a row they are of all.",
+                "",
+                kIncompleteColumns,
+                {}},
     SchemaTable{"packets", "Packets, with `--packets` only.", "frame", kPacketColumns, kPacketIndices},
 };
 
@@ -215,9 +232,11 @@ const SchemaTable& schema_of(std::string_view table) { return *std::ranges::find
 std::string create_table(const SchemaTable& table) {
     std::string text = fmt::format("CREATE TABLE {} (", table.name);
     for (const SchemaColumn& column : table.columns) {
-        text += fmt::format("{}\n  \"{}\" {}", &column == table.columns.data() ? "" : ",", column.name, sql_type(column.type));
+        text += fmt::format("{}\n  \"{}\" {}", &column == table.columns.data() ? "" : ",", column.name,
+                            sql_type(column.type));
         if (column.name == table.key) text += " PRIMARY KEY";
-        if (!column.refers_to.empty()) text += fmt::format(" REFERENCES {} ({})", column.refers_to, schema_of(column.refers_to).key);
+        if (!column.refers_to.empty())
+            text += fmt::format(" REFERENCES {} ({})", column.refers_to, schema_of(column.refers_to).key);
     }
     return text + "\n) STRICT;\n";
 }
@@ -242,17 +261,21 @@ std::string schema_page() {
         for (const SchemaColumn& column : table.columns) {
             std::string meaning(column.meaning);
             if (column.name == table.key) meaning += "; the key";
-            if (!column.refers_to.empty()) meaning += fmt::format("; refers to `{}.{}`", column.refers_to, schema_of(column.refers_to).key);
-            text += fmt::format("| `{}` | {} | {} |\n", column.name, column.type == ColumnType::integer ? "integer" : "text", meaning);
+            if (!column.refers_to.empty())
+                meaning += fmt::format("; refers to `{}.{}`", column.refers_to, schema_of(column.refers_to).key);
+            text += fmt::format("| `{}` | {} | {} |\n", column.name,
+                                column.type == ColumnType::integer ? "integer" : "text", meaning);
         }
         if (!table.indices.empty()) text += "\nIndices:";
         for (const std::string_view index : table.indices) text += fmt::format(" ({})", index);
         if (!table.indices.empty()) text += "\n";
     }
-    text += fmt::format("\n## Renamed in {}\n\nNames of JSON: [docs/schema](schema/README.md#renamed-in-020).\n\n| table | old | new |\n|---|---|---|\n",
-                        transport::kRenamedIn);
+    text += fmt::format(
+        "\n## Renamed in {}\n\nNames of JSON: [docs/schema](schema/README.md#renamed-in-020).\n\n| table | old | new |\n|---|---|---|\n",
+        transport::kRenamedIn);
     for (const transport::Renamed& row : transport::renamed_names())
-        if (row.kind == transport::RenamedKind::column && std::ranges::find(kTables, row.where, &SchemaTable::name) != kTables.end())
+        if (row.kind == transport::RenamedKind::column &&
+            std::ranges::find(kTables, row.where, &SchemaTable::name) != kTables.end())
             text += fmt::format("| {} | `{}` | `{}` |\n", row.where, row.old_name, row.new_name);
     return text;
 }

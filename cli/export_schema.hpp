@@ -1,5 +1,6 @@
-// The schema of `export`: which tables there are, what each column holds, what refers to what. Columns are those of the tables of
-// transport-replay/report/ and have their names; here is what they mean and of which type they are. docs/schema.md is made from it.
+// The schema of `export`: which tables there are, what each column holds, what refers to what. Columns are those of the
+// tables of transport-replay/report/ and have their names; here is what they mean and of which type they are.
+// docs/schema.md is made from it.
 #pragma once
 
 #include <cstdint>

@@ -52,14 +52,15 @@ public:
         inserts_.clear();
         if (problem_) return;
         database_.reset();
-        if (const std::error_code failed = file_.commit()) problem_ = fmt::format("cannot write {}: {}", path_, failed.message());
+        if (const std::error_code failed = file_.commit())
+            problem_ = fmt::format("cannot write {}: {}", path_, failed.message());
     }
     [[nodiscard]] std::optional<std::string> problem() const override { return problem_; }
 
 private:
     void begin() {
-        // Nobody else sees it before it is whole, and what is not whole is thrown away: no journal, no waiting for the disk. Nothing is
-        // opened later, for then nothing may be (sandbox/).
+        // Nobody else sees it before it is whole, and what is not whole is thrown away: no journal, no waiting for the
+        // disk. Nothing is opened later, for then nothing may be (sandbox/).
         run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;");
         run(fmt::format("PRAGMA user_version = {}; BEGIN;", kSchemaVersion));
         for (const SchemaTable& table : schema()) run(create_table(table));
@@ -85,10 +86,13 @@ private:
         int code = SQLITE_OK;
         if (std::holds_alternative<std::monostate>(cell)) code = sqlite3_bind_null(insert, place);
         else if (const bool* flag = std::get_if<bool>(&cell)) code = sqlite3_bind_int64(insert, place, *flag ? 1 : 0);
-        else if (const auto* number = std::get_if<std::int64_t>(&cell)) code = sqlite3_bind_int64(insert, place, *number);
-        else if (const auto* count = std::get_if<std::uint64_t>(&cell)) code = sqlite3_bind_int64(insert, place, static_cast<std::int64_t>(*count));
+        else if (const auto* number = std::get_if<std::int64_t>(&cell))
+            code = sqlite3_bind_int64(insert, place, *number);
+        else if (const auto* count = std::get_if<std::uint64_t>(&cell))
+            code = sqlite3_bind_int64(insert, place, static_cast<std::int64_t>(*count));
         else if (const auto* text = std::get_if<std::string>(&cell))
-            code = sqlite3_bind_text(insert, place, text->data(), static_cast<int>(text->size()), SQLITE_STATIC);  // until the step
+            code = sqlite3_bind_text(insert, place, text->data(), static_cast<int>(text->size()),
+                                     SQLITE_STATIC);  // until the step
         check(code == SQLITE_OK);
     }
 
@@ -113,10 +117,12 @@ std::unique_ptr<TableSink> sqlite_sink(const std::string& path, std::string& pro
     }
     static_cast<void>(file->take_descriptor());  // SQLite opens it by its name
     sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(file->part().c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
+    const int code =
+        sqlite3_open_v2(file->part().c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
     Database database(opened);
     if (code != SQLITE_OK) {
-        problem = fmt::format("cannot write {}: {}", path, opened == nullptr ? "out of memory" : sqlite3_errmsg(opened));
+        problem =
+            fmt::format("cannot write {}: {}", path, opened == nullptr ? "out of memory" : sqlite3_errmsg(opened));
         return nullptr;
     }
     auto sink = std::make_unique<SqliteSink>(path, std::move(*file), std::move(database));

@@ -1,5 +1,5 @@
-// `extract`: the packets that somebody else needs to see what happened, as a capture file: the capture is analysed, and read once
-// more for the packets.
+// `extract`: the packets that somebody else needs to see what happened, as a capture file: the capture is analysed, and
+// read once more for the packets.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -43,7 +43,8 @@ std::string contradiction(const Options& options) {
 std::optional<std::vector<std::size_t>> findings_of(const Options& options, const transport::Timeline& timeline) {
     std::vector<std::size_t> places;
     for (const std::string& word : options.extract.findings) {
-        if (const Renamed* old = renamed_finding(word); old != nullptr && !options.quiet) say("qpscope: {}\n", sentence(*old));
+        if (const Renamed* old = renamed_finding(word); old != nullptr && !options.quiet)
+            say("qpscope: {}\n", sentence(*old));
         const std::vector<std::size_t> named = findings_named(timeline, word);
         if (named.empty()) {
             say("qpscope: no such finding '{}': this capture has {} (see qpscope findings -f tsv)\n", word,
@@ -94,7 +95,8 @@ public:
         listening.slots = [this](std::size_t slots) { frames_.resize(slots); };
         listening.begin = [this](std::size_t slot) { frames_[slot].clear(); };
         listening.each = [this](std::size_t slot, const Packet& packet) { frames_[slot].push_back(packet.frame); };
-        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation,
+                                  const PacketRecord& record) {
             if (slice_.takes(observation, record)) copies_.write(frames_[slot][place]);
         };
         return listening;
@@ -128,13 +130,15 @@ ExitCode run_extract(const Options& options) {
     const std::vector<FrameIndex> evidence = evidence_of(analyzed.timeline, *findings);
     std::vector<Instant> times;
     if (options.extract.around && !evidence.empty()) times = times_of(options, evidence);
-    const Slice slice(analyzed.timeline, {options.connections, *findings, options.extract.around, options.extract.everything}, times);
+    const Slice slice(analyzed.timeline,
+                      {options.connections, *findings, options.extract.around, options.extract.everything}, times);
     PacketCopies copies(*file, options);
     if (options.extract.around) copies.begin_section(fmt::format("{} (qpscope extract --around)", kSliceComment), {});
     Extracting extracting(slice, copies);
     const Analyzed again = analyze_again(options, *filter, output, extracting.listening(), analyzed);
     if (slice.set_up_left_out() != 0 && !options.quiet)
-        say("qpscope: {} of the set-up not written: more repeated messages than an attempt keeps\n", counted(slice.set_up_left_out(), "packet"));
+        say("qpscope: {} of the set-up not written: more repeated messages than an attempt keeps\n",
+            counted(slice.set_up_left_out(), "packet"));
     const ExitCode judged = told == ExitCode::unjudged ? told : ExitCode::done;  // a finding may lack
     return finish(options, *file, copies, worse(worse(analyzed.code, again.code), judged), about(slice));
 }

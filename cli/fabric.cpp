@@ -1,5 +1,5 @@
-// `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions, groups, counters
-// that moved, events, and what was asked and answered.
+// `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions,
+// groups, counters that moved, events, and what was asked and answered.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -27,7 +27,9 @@ namespace {
 constexpr std::size_t kFabricIndent = 4;
 constexpr std::size_t kMostTroubles = 50;  // requests without a good answer that a terminal shows
 
-void append_fabric_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kFabricIndent, ' '), kFabricIndent, words); }
+void append_fabric_line(std::string& out, std::string_view words) {
+    append_wrapped(out, std::string(kFabricIndent, ' '), kFabricIndent, words);
+}
 
 // A heading and a line for each, where there are any.
 template <class Range, class Words>
@@ -50,8 +52,8 @@ std::string counters_text(const FabricNodes& nodes, const PortCounterHistory& hi
 }
 
 std::string event_line(const ManagementEvent& event, dissect::Instant start) {
-    return fmt::format("{:>8}  {:>12}  {} {} {}{}", std::to_underlying(event.first), seconds_text(event.time - start), text(event.from),
-                       event.reported ? "reports" : "sends", event_text(event),
+    return fmt::format("{:>8}  {:>12}  {} {} {}{}", std::to_underlying(event.first), seconds_text(event.time - start),
+                       text(event.from), event.reported ? "reports" : "sends", event_text(event),
                        event.count > 1 ? fmt::format(", {}", counted(event.count, "time")) : "");
 }
 
@@ -63,7 +65,8 @@ void append_requests(std::string& out, const ManagementReport& report) {
         if (well || ++troubles > kMostTroubles) return std::string();
         return fmt::format("{:>8}  {}", std::to_underlying(exchange.request), exchange_text(exchange));
     });
-    if (troubles > kMostTroubles) append_fabric_line(out, fmt::format("and {} more", grouped(troubles - kMostTroubles)));
+    if (troubles > kMostTroubles)
+        append_fabric_line(out, fmt::format("and {} more", grouped(troubles - kMostTroubles)));
 }
 
 void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {
@@ -79,19 +82,25 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
     }
     const FabricNodes nodes(map);
     std::string out;
-    append_section(out, "subnet managers", map.managers, [](const SubnetManager& manager) { return manager_text(manager); });
-    append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(nodes, partition); });
+    append_section(out, "subnet managers", map.managers,
+                   [](const SubnetManager& manager) { return manager_text(manager); });
+    append_section(out, "partitions", map.partitions,
+                   [&](const Partition& partition) { return partition_text(nodes, partition); });
     const MemberPorts member_ports(map);
-    append_section(out, "multicast groups", map.groups, [&](const MulticastGroup& group) { return group_text(group, member_ports); });
+    append_section(out, "multicast groups", map.groups,
+                   [&](const MulticastGroup& group) { return group_text(group, member_ports); });
     const RouteTroubles wrong = FabricRoutes(map).troubles();
     append_section(out, "what is wrong in forwarding tables", wrong.list, trouble_text);
-    if (!wrong.whole) append_fabric_line(out, fmt::format("and perhaps more: the first {} are listed", wrong.list.size()));
+    if (!wrong.whole)
+        append_fabric_line(out, fmt::format("and perhaps more: the first {} are listed", wrong.list.size()));
     append_section(out, "counters that increased", report.counters,
                    [&](const PortCounterHistory& history) { return counters_text(nodes, history); });
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
-    append_section(out, "events", report.events, [&](const ManagementEvent& event) { return event_line(event, start); });
+    append_section(out, "events", report.events,
+                   [&](const ManagementEvent& event) { return event_line(event, start); });
     append_requests(out, report);
-    if (map.left_out != 0) out += fmt::format("\n{} left out: beyond the limits of the map\n", counted(map.left_out, "item"));
+    if (map.left_out != 0)
+        out += fmt::format("\n{} left out: beyond the limits of the map\n", counted(map.left_out, "item"));
     output.write(map.nodes.empty() && out.starts_with('\n') ? std::string_view(out).substr(1) : std::string_view(out));
 }
 
@@ -123,7 +132,8 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
     write_list("managers", "manager", report.fabric.managers, add_manager);
     write_list("partitions", "partition", report.fabric.partitions, add_partition);
     const MemberPorts member_ports(report.fabric);
-    write_list("groups", "group", report.fabric.groups, [&](Document& list, const MulticastGroup& group) { add_group(list, group, member_ports); });
+    write_list("groups", "group", report.fabric.groups,
+               [&](Document& list, const MulticastGroup& group) { add_group(list, group, member_ports); });
     write_list("routing", "routing", FabricRoutes(report.fabric).troubles().list, add_trouble);
     write_list("counters", "counters", report.counters, add_counters);
     write_list("events", "event", report.events, add_event);

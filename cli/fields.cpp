@@ -60,14 +60,16 @@ FieldRow row_of(const NameEntry& entry) {
     } else if (!field.unit.empty()) {
         meaning += fmt::format(", in {}", field.unit);
     }
-    if (field.annotated) meaning += field.of_whole ? "; known when all packets were read" : "; known from earlier packets";
+    if (field.annotated)
+        meaning += field.of_whole ? "; known when all packets were read" : "; known from earlier packets";
     std::vector<std::string_view> layers;
     for (const FieldPlace& place : entry.fields)
-        if (const auto name = header(place.kind).name; std::ranges::find(layers, name) == layers.end()) layers.push_back(name);
+        if (const auto name = header(place.kind).name; std::ranges::find(layers, name) == layers.end())
+            layers.push_back(name);
     std::vector<std::string> values;
     for (const ValueName& value : field.names) values.push_back(fmt::format("{}={}", value.name, value.value));
-    return {std::string(entry.name), std::string(type_name(field.format)), fmt::format("{}", fmt::join(layers, " ")), meaning,
-            fmt::format("{}", fmt::join(values, " "))};
+    return {std::string(entry.name), std::string(type_name(field.format)), fmt::format("{}", fmt::join(layers, " ")),
+            meaning, fmt::format("{}", fmt::join(values, " "))};
 }
 
 // A word that people use for a thing, beside a part of the names of its fields.
@@ -76,20 +78,42 @@ struct Synonym {
     std::string_view field;
 };
 constexpr std::array kSynonyms{
-    Synonym{"rkey", "r_key"},       Synonym{"rkey", "remote key"}, Synonym{"rkey", "rma.key"},          Synonym{"lkey", "l_key"},
-    Synonym{"qkey", "q_key"},       Synonym{"pkey", "p_key"},      Synonym{"qpn", "qp"},                Synonym{"qp", "queue pair"},
-    Synonym{"qpn", "queue pair"},   Synonym{"dqpn", "destqp"},     Synonym{"sqpn", "srcqp"},            Synonym{"roce", "rdma.encapsulation"},
-    Synonym{"roce", "infiniband.bth"}, Synonym{"rocev2", "rdma.encapsulation"}, Synonym{"nak", "syndrome"}, Synonym{"rnr", "syndrome"},
-    Synonym{"credits", "credit_count"}, Synonym{"pfc", "cbfc"},    Synonym{"ecn", "dsfield.ecn"},       Synonym{"dscp", "dsfield.dscp"},
-    Synonym{"retransmit", "retransmission"}, Synonym{"resent", "retransmission"}, Synonym{"time", "frame.time"},
-    Synonym{"imm", "immediate"},    Synonym{"length", "len"},            Synonym{"checksum", "crc"},
+    Synonym{"rkey", "r_key"},
+    Synonym{"rkey", "remote key"},
+    Synonym{"rkey", "rma.key"},
+    Synonym{"lkey", "l_key"},
+    Synonym{"qkey", "q_key"},
+    Synonym{"pkey", "p_key"},
+    Synonym{"qpn", "qp"},
+    Synonym{"qp", "queue pair"},
+    Synonym{"qpn", "queue pair"},
+    Synonym{"dqpn", "destqp"},
+    Synonym{"sqpn", "srcqp"},
+    Synonym{"roce", "rdma.encapsulation"},
+    Synonym{"roce", "infiniband.bth"},
+    Synonym{"rocev2", "rdma.encapsulation"},
+    Synonym{"nak", "syndrome"},
+    Synonym{"rnr", "syndrome"},
+    Synonym{"credits", "credit_count"},
+    Synonym{"pfc", "cbfc"},
+    Synonym{"ecn", "dsfield.ecn"},
+    Synonym{"dscp", "dsfield.dscp"},
+    Synonym{"retransmit", "retransmission"},
+    Synonym{"resent", "retransmission"},
+    Synonym{"time", "frame.time"},
+    Synonym{"imm", "immediate"},
+    Synonym{"length", "len"},
+    Synonym{"checksum", "crc"},
 };
 
-// Where a part of a name or of a sentence begins or ends: "psn" is in "bth.psn" and "startingpsn", "roce" not in "procedure".
+// Where a part of a name or of a sentence begins or ends: "psn" is in "bth.psn" and "startingpsn", "roce" not in
+// "procedure".
 bool has_part(std::string_view text, std::string_view part) {
     if (part.empty()) return true;
     const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
-    const auto within = [&](std::size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0; };
+    const auto within = [&](std::size_t at) {
+        return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+    };
     for (std::size_t from = 0; from < text.size();) {
         const auto found = std::ranges::search(text.substr(from), part, same);
         if (found.empty()) return false;
@@ -103,7 +127,9 @@ bool has_part(std::string_view text, std::string_view part) {
 bool matches(const FieldRow& row, std::string_view pattern) {
     const auto has = [&](std::string_view part) { return has_part(row.name, part) || has_part(row.meaning, part); };
     if (has(pattern)) return true;
-    const auto said = [&](const Synonym& each) { return each.said.size() == pattern.size() && has_part(each.said, pattern); };
+    const auto said = [&](const Synonym& each) {
+        return each.said.size() == pattern.size() && has_part(each.said, pattern);
+    };
     return std::ranges::any_of(kSynonyms, [&](const Synonym& each) { return said(each) && has(each.field); });
 }
 
@@ -143,8 +169,7 @@ void append(std::string& out, OutputFormat format, const FieldRow& row, std::siz
 ExitCode run_fields(const Options& options) {
     std::vector<FieldRow> rows;
     for (const NameEntry& entry : all_names())
-        if (FieldRow row = row_of(entry); matches(row, options.pattern))
-            rows.push_back(std::move(row));
+        if (FieldRow row = row_of(entry); matches(row, options.pattern)) rows.push_back(std::move(row));
     Output output(options);
     if (!output.ok()) return finish(output);
     std::size_t width = 0;
@@ -161,7 +186,7 @@ ExitCode run_fields(const Options& options) {
     if (rows.empty() && !options.quiet) {
         const std::string near = nearest_name(options.pattern);
         say("qpscope: no field matches '{}'{}\n", options.pattern,
-                   near.empty() ? "" : fmt::format("; did you mean {}?", near));
+            near.empty() ? "" : fmt::format("; did you mean {}?", near));
     }
     return finish(output);
 }

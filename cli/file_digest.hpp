@@ -8,8 +8,8 @@
 
 namespace qps::cli {
 
-// The SHA-256 of the input file `name`, computed by a thread beside whatever reads it. It is empty in the end where that is no regular file,
-// cannot be read to its end, or the user interrupts.
+// The SHA-256 of the input file `name`, computed by a thread beside whatever reads it. It is empty in the end where
+// that is no regular file, cannot be read to its end, or the user interrupts.
 [[nodiscard]] std::future<std::string> sha256_of(const Options& options, const std::string& name);
 
 }  // namespace qps::cli

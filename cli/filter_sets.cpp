@@ -48,7 +48,8 @@ Analyzed read_rows(const Options& options, const Output& output, Rows& rows) {
 
 // Of one thread.
 Annotator::More messages_of(const CaptureIndex& index) {
-    return [frames = std::make_shared<const MessageFrames>(index)](dissect::FrameIndex frame, dissect::Annotation& annotation) {
+    return [frames = std::make_shared<const MessageFrames>(index)](dissect::FrameIndex frame,
+                                                                   dissect::Annotation& annotation) {
         const std::uint64_t message = frames->message_of(frame);
         if (message == 0) return;
         annotation.message = message;
@@ -58,7 +59,8 @@ Annotator::More messages_of(const CaptureIndex& index) {
 
 }  // namespace
 
-std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter, const Output& output, bool fields) {
+std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter,
+                                                         const Output& output, bool fields) {
     fields |= filter.needs_whole_capture();
     if (!fields && !names_sets(options.filter)) return WholeCapture{std::move(filter)};
     if (!can_be_read_twice(options)) {
@@ -68,14 +70,17 @@ std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options,
     Rows rows{.most = options.memory.bytes() / 2};
     const Analyzed analyzed = read_rows(options, output, rows);
     if (rows.cut && !options.quiet)
-        say("qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n", rows.index->packets.size());
-    auto compiled = dissect::Filter::compile(with_times(options, with_frames(options.filter, *rows.index, analyzed.timeline)));
+        say("qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n",
+            rows.index->packets.size());
+    auto compiled =
+        dissect::Filter::compile(with_times(options, with_frames(options.filter, *rows.index, analyzed.timeline)));
     if (compiled) return WholeCapture{std::move(*compiled), fields ? messages_of(*rows.index) : Annotator::More{}};
     say("qpscope: invalid display filter: {}\n", compiled.error().message);
     return std::unexpected(ExitCode::usage);
 }
 
-std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter, const Output& output) {
+std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter,
+                                                   const Output& output) {
     auto known = with_whole_capture(options, std::move(filter), output, false);
     if (!known) return std::unexpected(known.error());
     return std::move(known->filter);

@@ -1,5 +1,6 @@
-// Display filters that name sets of packets which only the whole capture tells (rdma.message, rdma.finding): the files are analysed
-// once before, and the sets become numbers of frames. Fields of messages (rdma.message.frames) are known by the same reading.
+// Display filters that name sets of packets which only the whole capture tells (rdma.message, rdma.finding): the files
+// are analysed once before, and the sets become numbers of frames. Fields of messages (rdma.message.frames) are known
+// by the same reading.
 #pragma once
 
 #include <cli/exit_code.hpp>
@@ -12,14 +13,17 @@
 
 namespace qps::cli {
 
-// `filter` as compile_filter() made it of the options, where it names no sets; else one that has them. Says why where it cannot.
-[[nodiscard]] std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter, const Output& output);
+// `filter` as compile_filter() made it of the options, where it names no sets; else one that has them. Says why where
+// it cannot.
+[[nodiscard]] std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter,
+                                                                 const Output& output);
 
 struct WholeCapture {
     dissect::Filter filter;
     transport::Annotator::More messages{};  // empty where nobody asks
 };
 // The same for who may show fields of messages: `fields`, or the filter, asks for them.
-[[nodiscard]] std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter, const Output& output, bool fields);
+[[nodiscard]] std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter,
+                                                                       const Output& output, bool fields);
 
 }  // namespace qps::cli

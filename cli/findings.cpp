@@ -1,5 +1,6 @@
 // `findings`: what went wrong, who can act on it and what to do. Where packets arrive as they happen each finding is
-// printed once, within about a second. With --list: the table of all findings that there are; with --explain: the manual of one.
+// printed once, within about a second. With --list: the table of all findings that there are; with --explain: the
+// manual of one.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -42,7 +43,8 @@ public:
 
     void print_new(const transport::Timeline& timeline) {
         for (const Finding& finding : timeline.findings) {
-            if (!wanted(options_, finding.connection) || !printed_.emplace(finding.id, finding.connection).second) continue;
+            if (!wanted(options_, finding.connection) || !printed_.emplace(finding.id, finding.connection).second)
+                continue;
             print(finding, timeline);
         }
         output_.flush();
@@ -51,7 +53,8 @@ public:
     // The end: those that were not printed before. Where none was, people get them folded.
     void end(const transport::Timeline& timeline) {
         if (folds()) {
-            for (const std::string& each : timeline.incomplete) text_ += fmt::format("incomplete: {}\n", dissect::printable(each));
+            for (const std::string& each : timeline.incomplete)
+                text_ += fmt::format("incomplete: {}\n", dissect::printable(each));
             if (!timeline.incomplete.empty() && !timeline.findings.empty()) text_ += '\n';
         }
         if (folds() && printed_.empty()) {
@@ -105,10 +108,13 @@ private:
 
 constexpr std::array kMeaningColumns{
     TableColumn<FindingRow>{"id", "finding", Side::left, [](const FindingRow& row) { return text_cell(row.id); }},
-    TableColumn<FindingRow>{"severity", "severity", Side::left,
-                            [](const FindingRow& row) { return text_cell(kSeverityNames[static_cast<std::size_t>(row.severity)]); }},
-    TableColumn<FindingRow>{"meaning", "meaning", Side::left, [](const FindingRow& row) { return text_cell(row.meaning); }},
-    TableColumn<FindingRow>{"clause", "clause", Side::left, [](const FindingRow& row) { return text_cell(row.clause); }},
+    TableColumn<FindingRow>{
+        "severity", "severity", Side::left,
+        [](const FindingRow& row) { return text_cell(kSeverityNames[static_cast<std::size_t>(row.severity)]); }},
+    TableColumn<FindingRow>{"meaning", "meaning", Side::left,
+                            [](const FindingRow& row) { return text_cell(row.meaning); }},
+    TableColumn<FindingRow>{"clause", "clause", Side::left,
+                            [](const FindingRow& row) { return text_cell(row.clause); }},
 };
 
 ExitCode list_findings(const Options& options) {

@@ -1,5 +1,5 @@
-// `follow`: what the messages of one connection carried, byte for byte, each once; where its protocol is known with the operation
-// that each belongs to, and on request as field trees.
+// `follow`: what the messages of one connection carried, byte for byte, each once; where its protocol is known with the
+// operation that each belongs to, and on request as field trees.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -44,7 +44,11 @@ std::size_t most_payload(const MemoryBudget& memory) {
 // Writes the messages of one connection.
 class Following {
 public:
-    Following(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_), store_(most_payload(options.memory)),
+    Following(const Options& options, Output& output)
+        : options_(options),
+          output_(output),
+          document_(options.format, text_),
+          store_(most_payload(options.memory)),
           stream_(most_payload(options.memory)) {
         if (options.raw || options.format != OutputFormat::json) return;
         document_.open();
@@ -94,11 +98,12 @@ public:
         write();
         if (options_.quiet) return;
         if (const std::uint64_t let_go = store_.let_go() + stream_.let_go(); let_go != 0)
-            say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n", bytes_text(let_go), bytes_text(store_.most()));
+            say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n", bytes_text(let_go),
+                bytes_text(store_.most()));
         if (written_ == 0 && known)
             say("qpscope: {}connection {} has {}{}\n",
-                options_.message_number ? fmt::format("no message {}: ", *options_.message_number) : "", *options_.followed,
-                number_ == 0 ? "no" : grouped(number_), number_ == 1 ? " message" : " messages");
+                options_.message_number ? fmt::format("no message {}: ", *options_.message_number) : "",
+                *options_.followed, number_ == 0 ? "no" : grouped(number_), number_ == 1 ? " message" : " messages");
     }
 
 private:
@@ -111,7 +116,8 @@ private:
         text_ += fmt::format("message {} at {}: {} from {} to {}, {} {}, {}, {}\n", number_,
                              seconds_text(message.first_time - start_.value_or(Instant{})), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
-                             numbered_by(message), psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
+                             numbered_by(message), psn_range(message.first, message.last),
+                             counted(payload.bytes.size(), "byte"), outcome_text(message));
         if (message.ulp) text_ += fmt::format("    {}\n", label_text(*message.ulp));
         if (const Packet* decoded = decoded_message(requester, message, payload)) append_tree(text_, *decoded);
         else append_hex_dump(text_, payload.bytes);
@@ -119,7 +125,9 @@ private:
     }
 
     // iWARP has no PSNs: its messages go by the FPDUs of their way.
-    [[nodiscard]] static std::string_view numbered_by(const Message& message) { return message.service == Service::iwarp ? "FPDU" : "PSN"; }
+    [[nodiscard]] static std::string_view numbered_by(const Message& message) {
+        return message.service == Service::iwarp ? "FPDU" : "PSN";
+    }
 
     // A message of a protocol that is known; nothing where it is not, or where nobody asked for it.
     const Packet* decoded_message(End requester, const Message& message, const MessagePayload& payload) {
@@ -176,8 +184,9 @@ private:
                 counted(payload.missing_bytes, "byte"));
         if (payload.missing_packets == 0) return;
         say("qpscope: message {} (PSN {}): {} not captured, starting at PSN {}{}\n", number_,
-                   psn_range(message.first, message.last), counted(payload.missing_packets, "packet"), payload.first_missing.value(),
-                   payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte")));
+            psn_range(message.first, message.last), counted(payload.missing_packets, "packet"),
+            payload.first_missing.value(),
+            payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte")));
     }
 
     void write() {
@@ -193,7 +202,7 @@ private:
     FollowedStream stream_;
     KnownEnds ends_;
     std::array<UlpHint, 2> hints_;  // of what each end sends
-    Packet decoded_;                  // the message asked for last
+    Packet decoded_;                // the message asked for last
     std::optional<Instant> start_;
     std::uint64_t number_ = 0;
     std::uint64_t written_ = 0;
@@ -215,12 +224,15 @@ ExitCode run_follow(const Options& asked) {
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
-    // Messages before the one that settled the protocol are decoded too. A filter makes other connections of the same packets.
+    // Messages before the one that settled the protocol are decoded too. A filter makes other connections of the same
+    // packets.
     if (options.decode && options.filter.empty()) options.hints = known_before(options, LookAhead::all).hints;
     std::optional<Following> following;
     const auto begin = [&]() -> Following& { return following ? *following : following.emplace(options, output); };
     Listening listening;
-    listening.packet = [&](const Observation& observation, const PacketRecord& record) { begin().packet(observation, record); };
+    listening.packet = [&](const Observation& observation, const PacketRecord& record) {
+        begin().packet(observation, record);
+    };
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
         begin().message(connection, requester, message);
     };

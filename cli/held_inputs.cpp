@@ -4,15 +4,15 @@
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/descriptor.hpp>
 #include <dissect/capture/time_merge.hpp>
-#include <sandbox/sandbox.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
+#include <sandbox/sandbox.hpp>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,17 +71,18 @@ HeldInputs::HeldInputs(const Options& options) {
         for (std::string& name : names)
             if (const auto file = hold(name)) files_.push_back({std::move(name), *file});
     const bool evidence = !options.check.evidence.empty();
-    const sandbox::Rights rights{
-        .open_to_read = files_.size() != names.size(),
-        .rename = evidence || !options.capture.empty() || !options.sqlite.empty() || !options.output.empty(),  // files take their names at the end
-        .create = evidence};
+    const sandbox::Rights rights{.open_to_read = files_.size() != names.size(),
+                                 .rename = evidence || !options.capture.empty() || !options.sqlite.empty() ||
+                                           !options.output.empty(),  // files take their names at the end
+                                 .create = evidence};
     if (!sandbox::is_possible()) return;
     if (const auto entered = sandbox::enter(rights); !entered && !options.quiet)
-        say("qpscope: reading without a sandbox: {}{}\n", entered.error(), options.wire == nullptr ? " (--no-sandbox: do not try)" : "");
+        say("qpscope: reading without a sandbox: {}{}\n", entered.error(),
+            options.wire == nullptr ? " (--no-sandbox: do not try)" : "");
 }
 
-std::expected<std::string, std::string> HeldInputs::contents(const std::string& name, std::size_t most,
-                                                             const std::function<bool(std::string_view)>& wanted) const {
+std::expected<std::string, std::string> HeldInputs::contents(
+    const std::string& name, std::size_t most, const std::function<bool(std::string_view)>& wanted) const {
     const auto failed = [](int error) { return std::unexpected(std::string(std::strerror(error))); };
     std::optional<dissect::Descriptor> own;
     int number = STDIN_FILENO;
@@ -113,7 +114,8 @@ std::expected<std::string, std::string> HeldInputs::contents(const std::string& 
 std::optional<dissect::Instant> HeldInputs::begin_of(const std::string& name) const {
     const auto held = file(name);
     if (!held && (holds_ || !is_regular(name))) return {};
-    auto capture = held ? dissect::CaptureFile::open(*held, name, interrupted) : dissect::CaptureFile::open(name, interrupted);
+    auto capture =
+        held ? dissect::CaptureFile::open(*held, name, interrupted) : dissect::CaptureFile::open(name, interrupted);
     if (!capture) return {};
     dissect::Batch batch;
     while (capture->read(batch))
@@ -136,15 +138,18 @@ const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
         const auto offset = std::ranges::find(options.offsets, name, &std::pair<std::string, dissect::Duration>::first);
         const dissect::Duration moved = offset == options.offsets.end() ? dissect::Duration{} : offset->second;
         // A file whose times are unknown stays behind the one before it.
-        begun.push_back({begin ? dissect::moved(*begin, moved) : begun.empty() ? dissect::Instant{INT64_MIN} : begun.back().begin, name});
+        begun.push_back({begin           ? dissect::moved(*begin, moved)
+                         : begun.empty() ? dissect::Instant{INT64_MIN}
+                                         : begun.back().begin,
+                         name});
     }
     if (std::ranges::is_sorted(begun, {}, &Begun::begin)) return ordered_;
     std::ranges::stable_sort(begun, {}, &Begun::begin);
     ordered_.clear();
     for (Begun& each : begun) ordered_.push_back(std::move(each.name));
     if (!options.quiet)
-        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n", begun.size(),
-            ordered_.front(), ordered_.back());
+        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n",
+            begun.size(), ordered_.front(), ordered_.back());
     return ordered_;
 }
 

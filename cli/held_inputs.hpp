@@ -1,5 +1,6 @@
-// The inputs of a command that only reads, and --nccl-log: all are opened first, then the process gives up what it does not need (sandbox/),
-// then the first byte of any is read. What is read again later comes from the same open file. Other files that options name (--hosts,
+// The inputs of a command that only reads, and --nccl-log: all are opened first, then the process gives up what it does
+// not need (sandbox/), then the first byte of any is read. What is read again later comes from the same open file.
+// Other files that options name (--hosts,
 // --profile, --compare) are small: their bytes are there before, and what they say is read after.
 //
 // Which commands: those whose row of the table says `sandbox`. A sandbox is of a process, and so is what is held here.
@@ -20,17 +21,18 @@ namespace qps::cli {
 
 class HeldInputs {
 public:
-    // Opens what there is to open and enters the sandbox, once for the process: later calls find it done. Everything else that a
-    // command opens (-o, -w) it opens before.
+    // Opens what there is to open and enters the sandbox, once for the process: later calls find it done. Everything
+    // else that a command opens (-o, -w) it opens before.
     [[nodiscard]] static HeldInputs& of(const Options& options);
 
     // Regular files, also those that could not be opened; nothing for pipes, devices and standard input.
     [[nodiscard]] std::optional<dissect::HeldFile> file(const std::string& name) const;
-    // All bytes of an input or of --nccl-log from its beginning; more than `most` where it has more than that. A sentence where it cannot be
-    // read. `wanted` is asked once, when the first kLooked of them are there: whether it is worth reading on.
+    // All bytes of an input or of --nccl-log from its beginning; more than `most` where it has more than that. A
+    // sentence where it cannot be read. `wanted` is asked once, when the first kLooked of them are there: whether it is
+    // worth reading on.
     static constexpr std::size_t kLooked = 8;
-    [[nodiscard]] std::expected<std::string, std::string> contents(const std::string& name, std::size_t most,
-                                                                   const std::function<bool(std::string_view)>& wanted = {}) const;
+    [[nodiscard]] std::expected<std::string, std::string> contents(
+        const std::string& name, std::size_t most, const std::function<bool(std::string_view)>& wanted = {}) const;
     // The files, in the order in which they are read; says so where that is not the order given.
     [[nodiscard]] const std::vector<std::string>& in_order(const Options& options);
     // --capture-filter, for every link type; nullptr: none was asked for.

@@ -37,7 +37,8 @@ std::string link_text(LinkType link) {
 bool is_foreign(const Input& input) {
     if (input.file() == nullptr) return name(input.link()).empty();
     const auto& interfaces = input.file()->interfaces();
-    return !interfaces.empty() && std::ranges::all_of(interfaces, [](const Interface& each) { return name(each.link).empty(); });
+    return !interfaces.empty() &&
+           std::ranges::all_of(interfaces, [](const Interface& each) { return name(each.link).empty(); });
 }
 
 // The link types of a capture; a file of many has the first few named.
@@ -55,7 +56,9 @@ std::string link_names(const Input& input) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::uint64_t skipped_blocks(const Input& input) { return input.file() == nullptr ? 0 : input.file()->skipped_blocks().total(); }
+std::uint64_t skipped_blocks(const Input& input) {
+    return input.file() == nullptr ? 0 : input.file()->skipped_blocks().total();
+}
 
 void add_counts(Document& document, std::string_view name, const NamedCounts& counts) {
     document.open(name);
@@ -66,8 +69,8 @@ void add_counts(Document& document, std::string_view name, const NamedCounts& co
 // The resolution of timestamps as people say it: "1 us", "1 ns"; of others as a power.
 std::string resolution_text(std::uint8_t resolution) {
     constexpr std::uint8_t kBinary = 0x80;
-    constexpr std::array<std::string_view, 10> kDecimal{"1 s",   "100 ms", "10 ms",  "1 ms",  "100 us", "10 us",
-                                                        "1 us", "100 ns", "10 ns", "1 ns"};
+    constexpr std::array<std::string_view, 10> kDecimal{"1 s",   "100 ms", "10 ms",  "1 ms",  "100 us",
+                                                        "10 us", "1 us",   "100 ns", "10 ns", "1 ns"};
     if (resolution < kDecimal.size()) return std::string(kDecimal[resolution]);
     return fmt::format("{}^-{} s", (resolution & kBinary) != 0 ? 2 : 10, resolution & ~kBinary);
 }
@@ -84,7 +87,8 @@ double mean_per_second(const Census& census, std::uint64_t count) {
 }
 
 constexpr std::uint64_t kBitsPerByte = 8;
-constexpr std::uint64_t kHashedUnasked = std::uint64_t{64} << 20U;  // bytes; a tenth of a second. Larger files are counted faster than hashed
+constexpr std::uint64_t kHashedUnasked =
+    std::uint64_t{64} << 20U;  // bytes; a tenth of a second. Larger files are counted faster than hashed
 std::uint64_t rounded(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
 
 void add_interfaces(Document& document, const Input& input) {
@@ -145,7 +149,8 @@ void add_input(Document& document, const Input& input, const Census& census, con
     if (census.iwarp != 0) add_counts(document, "fpdu_crc", verdict_counts(census.fpdu_crc));
     if (const std::uint64_t packets = ultra_ethernet_packets(census); packets != 0) {
         const auto& [undecided, good] = census.ultra_ethernet_crc;
-        add_counts(document, "ultra_ethernet", {{"packets", packets, 0}, {"crc_good", good, 0}, {"crc_undecided", undecided, 0}});
+        add_counts(document, "ultra_ethernet",
+                   {{"packets", packets, 0}, {"crc_good", good, 0}, {"crc_undecided", undecided, 0}});
     }
     add_counts(document, "other", other_counts(census));
     add_counts(document, "faults", fault_counts(census));
@@ -175,12 +180,16 @@ void append_times(std::string& out, const Census& census) {
     const auto length = static_cast<double>(std::to_underlying(duration_of(census))) / kNanosecondsPerSecond;
     append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
     if (census.packets - census.without_time > 1)
-        append_row(out, "", fmt::format("to {}, {}", utc(census.time->last),
-                                        census.backwards == 0 ? "in order"
-                                                              : counted(census.backwards, "packet") + " older than the one before"));
+        append_row(
+            out, "",
+            fmt::format("to {}, {}", utc(census.time->last),
+                        census.backwards == 0 ? "in order"
+                                              : counted(census.backwards, "packet") + " older than the one before"));
     if (const double packets = mean_per_second(census, census.packets); packets > 0)
-        append_row(out, "rate", fmt::format("{}, {} packets/s on average", rate_text(mean_per_second(census, census.bytes * kBitsPerByte)),
-                                            packets < 10 ? fmt::format("{:.1f}", packets) : grouped(rounded(packets))));
+        append_row(
+            out, "rate",
+            fmt::format("{}, {} packets/s on average", rate_text(mean_per_second(census, census.bytes * kBitsPerByte)),
+                        packets < 10 ? fmt::format("{:.1f}", packets) : grouped(rounded(packets))));
 }
 
 // The interfaces are worth a table if the file names them, bounds their packets, or has several.
@@ -188,15 +197,18 @@ void append_interfaces(std::string& out, const Input& input) {
     if (input.file() == nullptr) return;
     std::string_view label = interfaces_of(input).size() == 1 ? "interface" : "interfaces";
     for (const Interface& each : interfaces_of(input)) {
-        std::string text = each.name.empty() ? link_text(each.link) : fmt::format("{}, {}", printable(each.name), link_text(each.link));
-        if (each.speed != BitsPerSecond{}) text += fmt::format(", {}", rate_text(static_cast<double>(std::to_underlying(each.speed))));
+        std::string text = each.name.empty() ? link_text(each.link)
+                                             : fmt::format("{}, {}", printable(each.name), link_text(each.link));
+        if (each.speed != BitsPerSecond{})
+            text += fmt::format(", {}", rate_text(static_cast<double>(std::to_underlying(each.speed))));
         text += fmt::format(", times to {}", resolution_text(each.resolution));
         if (each.snap_length != 0) text += fmt::format(", at most {} bytes of a packet", grouped(each.snap_length));
         append_row(out, label, text);
         label = "";
     }
     const std::size_t listed = interfaces_of(input).size();
-    if (const std::size_t all = input.interfaces().size(); all > listed) append_row(out, "", fmt::format("and {} more", grouped(all - listed)));
+    if (const std::size_t all = input.interfaces().size(); all > listed)
+        append_row(out, "", fmt::format("and {} more", grouped(all - listed)));
 }
 
 // Opcodes of one kind, with their share of all there are.
@@ -227,38 +239,48 @@ void append_table(std::string& out, const Input& input, const Census& census, co
         append_row(out, "skipped", fmt::format("{} without packets", transport::counted(skipped, "block")));
     if (const Drops drops = input.drops(); drops.known && (drops.dropped != 0 || drops.dropped_by_system != 0))
         append_row(out, "dropped",
-                   fmt::format("{} by the interface, {} by the system", grouped(drops.dropped), grouped(drops.dropped_by_system)));
+                   fmt::format("{} by the interface, {} by the system", grouped(drops.dropped),
+                               grouped(drops.dropped_by_system)));
     if (rdma_packets(census) != 0) {
-        append_row(out, "RDMA", fmt::format("{}; {} bytes of payload", list_of(encapsulation_counts(census)), grouped(census.payload_bytes)));
+        append_row(out, "RDMA",
+                   fmt::format("{}; {} bytes of payload", list_of(encapsulation_counts(census)),
+                               grouped(census.payload_bytes)));
         if (infiniband_packets(census) != 0) append_row(out, "ICRC", crc_text(census.icrc, unchecked_counts(census)));
         const bool checked = std::ranges::any_of(census.fpdu_crc, [](std::uint64_t count) { return count != 0; });
         if (census.iwarp != 0) append_row(out, "MPA CRC", checked ? crc_text(census.fpdu_crc) : "not in use");
         if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(census.vcrc));
         if (census.congestion_experienced != 0)
-            append_row(out, "ECN", fmt::format("{}", transport::counted(census.congestion_experienced, "CE-marked packet")));
+            append_row(out, "ECN",
+                       fmt::format("{}", transport::counted(census.congestion_experienced, "CE-marked packet")));
     } else if (census.packets != 0) {
-        append_row(out, "RDMA", is_foreign(input) ? "not decoded: packets of that link type are not read" : "none: no RoCE, InfiniBand or iWARP packet");
+        append_row(out, "RDMA",
+                   is_foreign(input) ? "not decoded: packets of that link type are not read"
+                                     : "none: no RoCE, InfiniBand or iWARP packet");
     }
     if (ultra_ethernet_packets(census) != 0) append_row(out, "UET", ultra_ethernet_text(census));
     append_row(out, "other", list_of(other_counts(census)));
     append_row(out, "faults", list_of(fault_counts(census)));
     append_opcodes(out, opcode_counts(census), infiniband_packets(census));
-    append_opcodes(out, rdmap_counts(census), std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0}));
+    append_opcodes(out, rdmap_counts(census),
+                   std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0}));
     append_opcodes(out, ultra_ethernet_counts(census), ultra_ethernet_packets(census));
 }
 
 constexpr std::string_view kBriefLayout = "{:>12} {:>12} {:>12} {:>8} {:>12} {:>16} {:>10}  {}\n";
 
 void append_brief_heading(std::string& out) {
-    out += fmt::format(fmt::runtime(kBriefLayout), "packets", "RDMA", "ICRC good", "bad", "unchecked", "bytes", "time", "capture");
+    out += fmt::format(fmt::runtime(kBriefLayout), "packets", "RDMA", "ICRC good", "bad", "unchecked", "bytes", "time",
+                       "capture");
 }
 
 // One capture in a line, where there are several.
 void append_brief(std::string& out, const Input& input, const Census& census) {
     const auto icrc = [&](CrcStatus status) { return grouped(census.icrc[std::to_underlying(status)]); };
-    const std::string length = human_time(static_cast<double>(std::to_underlying(duration_of(census))) / kNanosecondsPerSecond);
-    out += fmt::format(fmt::runtime(kBriefLayout), grouped(census.packets), grouped(rdma_packets(census)), icrc(CrcStatus::good),
-                       icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable), grouped(census.bytes), length, printable(input.name()));
+    const std::string length =
+        human_time(static_cast<double>(std::to_underlying(duration_of(census))) / kNanosecondsPerSecond);
+    out += fmt::format(fmt::runtime(kBriefLayout), grouped(census.packets), grouped(rdma_packets(census)),
+                       icrc(CrcStatus::good), icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable),
+                       grouped(census.bytes), length, printable(input.name()));
 }
 
 // The reports of all inputs in the format asked for.
@@ -269,7 +291,8 @@ public:
           several_(options.files.size() > 1),
           brief_(several_ && !options.long_report),
           output_(output),
-          document_(options.format, text_, options.format == OutputFormat::ndjson ? JsonLayout::compact : JsonLayout::indented) {
+          document_(options.format, text_,
+                    options.format == OutputFormat::ndjson ? JsonLayout::compact : JsonLayout::indented) {
         if (has_rows(format_)) output_.write(fmt::format("key{}value\n", separator(format_)));
         if (!in_one()) return;
         document_.open();
@@ -330,20 +353,22 @@ ExitCode run_info(const Options& asked) {
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation())
         annotator.emplace(known_settings(options, filter->needs_ulp() ? LookAhead::all : LookAhead::none));
-    else
-        annotator = stream_annotator(options);
+    else annotator = stream_annotator(options);
     Reports reports(options, output);
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         opened = true;
         std::future<std::string> digest;
         const bool small = input.size().value_or(0) <= kHashedUnasked;
-        if (input.file() != nullptr && (options.hash || (small && reports.has_digests()))) digest = sha256_of(options, input.name());
+        if (input.file() != nullptr && (options.hash || (small && reports.has_digests())))
+            digest = sha256_of(options, input.name());
         const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread
         std::vector<Census> parts(jobs.slots());
         Census census;
         const auto begin = [&](std::size_t slot) { parts[slot] = {}; };
-        const auto full = [&](const Census& part) { return options.count != 0 && census.packets + part.packets >= options.count; };
+        const auto full = [&](const Census& part) {
+            return options.count != 0 && census.packets + part.packets >= options.count;
+        };
         const auto each = [&](std::size_t slot, const Packet& packet) {
             if (!full(parts[slot])) count(parts[slot], packet);
         };

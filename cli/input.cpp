@@ -39,7 +39,8 @@ ExitCode code_of(InputProblemKind kind) {
 
 void print(const InputProblem& problem) {
     std::string line = fmt::format("qpscope: {}: {}", problem.file, problem.sentence);
-    if (problem.kind == InputProblemKind::damaged) line += fmt::format(" (at offset {}); everything before it was read", problem.offset);
+    if (problem.kind == InputProblemKind::damaged)
+        line += fmt::format(" (at offset {}); everything before it was read", problem.offset);
     say("{}\n", line);
 }
 
@@ -85,7 +86,8 @@ std::expected<void, OpenFailure> Input::filter_by_bpf(const Options& options) {
         return (*filter)->accepts(interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
     };
     for (const CaptureFile& capture : merged() != nullptr ? merged()->files() : std::span(file(), 1))
-        if (const auto accepted = accepts(capture); !accepted) return std::unexpected(wrong_filter(options, capture.name(), accepted.error()));
+        if (const auto accepted = accepts(capture); !accepted)
+            return std::unexpected(wrong_filter(options, capture.name(), accepted.error()));
     bpf_ = &**filter;
     return {};
 }
@@ -118,12 +120,15 @@ std::expected<Input, OpenFailure> Input::open_merged(const Options& options) {
 
 std::vector<std::string> Input::slices() const {
     std::vector<std::string> names;
-    for (const CaptureFile& capture : merged() != nullptr ? merged()->files() : std::span(file(), file() == nullptr ? 0 : 1))
+    for (const CaptureFile& capture :
+         merged() != nullptr ? merged()->files() : std::span(file(), file() == nullptr ? 0 : 1))
         if (capture.is_slice()) names.push_back(capture.name());
     return names;
 }
 
-std::size_t Input::count(const Options& options) { return !options.interface.empty() || options.by_time ? 1 : options.files.size(); }
+std::size_t Input::count(const Options& options) {
+    return !options.interface.empty() || options.by_time ? 1 : options.files.size();
+}
 
 std::expected<Input, OpenFailure> Input::open(const Options& options, std::size_t number) {
     if (!options.interface.empty()) return open(options, std::string());
@@ -159,7 +164,8 @@ void Input::note_begin(std::span<const Frame> frames) {
 // The numbers of frames, and what the user says of the link and its clock.
 void Input::set_as_told(Batch& batch, std::uint64_t numbered_from) const {
     if (numbered_from != 0)
-        for (Frame& frame : batch.frames) frame.index = dissect::FrameIndex{numbered_from + std::to_underlying(frame.index)};
+        for (Frame& frame : batch.frames)
+            frame.index = dissect::FrameIndex{numbered_from + std::to_underlying(frame.index)};
     if (link_speed_ != dissect::BitsPerSecond{})
         for (Frame& frame : batch.frames) frame.link_speed = link_speed_;
     if (offset_ != dissect::Duration{})
@@ -208,15 +214,21 @@ std::vector<InputProblem> Input::problems() const {
     return all;
 }
 
-std::string Input::name() const { return merged() != nullptr ? merged()->name() : file() != nullptr ? file()->name() : interface_; }
-std::uint16_t Input::files() const { return merged() == nullptr ? std::uint16_t{1} : static_cast<std::uint16_t>(merged()->files().size()); }
+std::string Input::name() const {
+    return merged() != nullptr ? merged()->name() : file() != nullptr ? file()->name() : interface_;
+}
+std::uint16_t Input::files() const {
+    return merged() == nullptr ? std::uint16_t{1} : static_cast<std::uint16_t>(merged()->files().size());
+}
 
 std::span<const dissect::Interface> Input::interfaces() const {
     if (merged() != nullptr) return merged()->interfaces();
     return file() != nullptr ? file()->interfaces() : std::span<const dissect::Interface>{};
 }
 
-std::uint64_t Input::bytes_read() const { return merged() != nullptr ? merged()->bytes_read() : file() != nullptr ? file()->bytes_read() : 0; }
+std::uint64_t Input::bytes_read() const {
+    return merged() != nullptr ? merged()->bytes_read() : file() != nullptr ? file()->bytes_read() : 0;
+}
 
 std::optional<std::uint64_t> Input::size() const {
     return merged() != nullptr ? merged()->size() : file() != nullptr ? file()->size() : std::nullopt;
@@ -266,21 +278,24 @@ std::string how_far;  // the reading that was interrupted first
 std::string interrupted_text(const Options& options, std::size_t done, const Input* input) {
     const std::size_t files = Input::count(options);
     const auto size = input == nullptr ? std::nullopt : input->size();
-    const double part = size && *size != 0 ? std::min(1.0, static_cast<double>(input->bytes_read()) / static_cast<double>(*size)) : 0;
+    const double part =
+        size && *size != 0 ? std::min(1.0, static_cast<double>(input->bytes_read()) / static_cast<double>(*size)) : 0;
     const int percent = static_cast<int>((static_cast<double>(done) + part) * 100 / static_cast<double>(files));
     if (files > 1) return fmt::format("interrupted after {} of {} files ({} %)", done, files, percent);
-    return size ? fmt::format("interrupted after {} % of the file", percent) : "interrupted before the end of the input";
+    return size ? fmt::format("interrupted after {} % of the file", percent)
+                : "interrupted before the end of the input";
 }
 
 }  // namespace
 
 const std::string& interruption() { return how_far; }
 
-ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command, bool said_before,
-                        std::vector<std::string>* incomplete) {
+ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command,
+                        bool said_before, std::vector<std::string>* incomplete) {
     ExitCode code = ExitCode::done;
     const auto note = [&](std::string sentence) {
-        if (incomplete != nullptr && std::ranges::find(*incomplete, sentence) == incomplete->end()) incomplete->push_back(std::move(sentence));
+        if (incomplete != nullptr && std::ranges::find(*incomplete, sentence) == incomplete->end())
+            incomplete->push_back(std::move(sentence));
     };
     const auto refuse = [&](const OpenFailure& failure) {
         if (!said_before) print(failure.problem);
@@ -309,7 +324,8 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         progress.clear();
         if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)
             say("qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
-        for (const std::string& slice : input->slices()) note(fmt::format("{} is a slice: what it lacks was left out", slice));
+        for (const std::string& slice : input->slices())
+            note(fmt::format("{} is a slice: what it lacks was left out", slice));
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return stop(number, &*input);
         for (const InputProblem& problem : input->problems()) {

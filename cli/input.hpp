@@ -36,8 +36,8 @@ public:
 
     // How many there are: an interface, each file, or all files as one where they are merged by time.
     [[nodiscard]] static std::size_t count(const Options& options);
-    // The next one: a number below count(). Files come in the order of their first packets, unless the user wants his own (--in-order): names
-    // of pieces sort otherwise in a shell.
+    // The next one: a number below count(). Files come in the order of their first packets, unless the user wants his
+    // own (--in-order): names of pieces sort otherwise in a shell.
     [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, std::size_t number);
     // Of the files that are merged those that could not be opened.
     [[nodiscard]] std::span<const OpenFailure> failures() const { return failures_; }
@@ -48,7 +48,8 @@ public:
 
     // The next frames, at least one; false at the end, at damage, or once the user interrupts.
     [[nodiscard]] bool read(dissect::Batch& batch);
-    // The same by several threads, of what can be read so (CaptureFile::reach()). After settle() any one thread finishes the batch.
+    // The same by several threads, of what can be read so (CaptureFile::reach()). After settle() any one thread
+    // finishes the batch.
     [[nodiscard]] bool reach(dissect::Batch& batch);
     void walk(dissect::Batch& batch) const { file()->walk(batch); }
     void settle(dissect::Batch& batch);
@@ -67,11 +68,16 @@ public:
     // Why reading ended, of each file that has no sound end.
     [[nodiscard]] std::vector<dissect::InputProblem> problems() const;
     [[nodiscard]] std::string name() const;
-    // How many frames, of a batch and in its order, are what was captured: the others are gone, and zeros (CaptureFile::still_there()).
+    // How many frames, of a batch and in its order, are what was captured: the others are gone, and zeros
+    // (CaptureFile::still_there()).
     [[nodiscard]] std::size_t still_there(std::span<const dissect::Frame> frames) const {
-        return merged() != nullptr ? merged()->still_there(frames) : file() != nullptr ? file()->still_there(frames) : frames.size();
+        return merged() != nullptr ? merged()->still_there(frames)
+               : file() != nullptr ? file()->still_there(frames)
+                                   : frames.size();
     }
-    [[nodiscard]] bool shrank() const { return merged() != nullptr ? merged()->shrank() : file() != nullptr && file()->shrank(); }
+    [[nodiscard]] bool shrank() const {
+        return merged() != nullptr ? merged()->shrank() : file() != nullptr && file()->shrank();
+    }
     // Of files: as of one of them (CaptureFile).
     [[nodiscard]] std::span<const dissect::Interface> interfaces() const;
     [[nodiscard]] std::uint64_t bytes_read() const;
@@ -114,7 +120,8 @@ private:
     SoFar so_far_;
 };
 
-// Makes Ctrl-C and SIGTERM end reading instead of the process, so that what was done is still reported; ignores SIGPIPE.
+// Makes Ctrl-C and SIGTERM end reading instead of the process, so that what was done is still reported; ignores
+// SIGPIPE.
 void catch_interrupts();
 [[nodiscard]] bool interrupted();
 // "interrupted after 2 of 24 files (8 %)", once for_each_input() ended so; empty else.

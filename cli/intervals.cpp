@@ -34,13 +34,9 @@ std::string since_start(const IntervalRow& row) {
     return text;
 }
 
-template <std::uint64_t Interval::* Count>
-Cell count_of(const IntervalRow& row) {
-    return number(row.interval.*Count);
-}
+template <std::uint64_t Interval::* Count> Cell count_of(const IntervalRow& row) { return number(row.interval.*Count); }
 // For people: what did not happen takes no ink.
-template <std::uint64_t Interval::* Count>
-std::string unless_zero(const IntervalRow& row) {
+template <std::uint64_t Interval::* Count> std::string unless_zero(const IntervalRow& row) {
     return row.interval.*Count == 0 ? "" : std::to_string(row.interval.*Count);
 }
 
@@ -53,20 +49,23 @@ std::optional<Duration> round_trip(const IntervalRow& row) {
 using IntervalColumn = TableColumn<IntervalRow>;
 constexpr std::array kRowColumns{
     IntervalColumn{"start_ns", "time", Side::right, [](const IntervalRow& row) { return number(row.interval.start); },
-           since_start},
+                   since_start},
     IntervalColumn{"packets", "packets", Side::right, count_of<&Interval::packets>},
     IntervalColumn{"bytes", "bytes", Side::right, count_of<&Interval::bytes>},
     IntervalColumn{"payload_bytes", "payload", Side::right, count_of<&Interval::payload_bytes>},
     IntervalColumn{"", "rate", Side::right, count_of<&Interval::bytes>,
-           [](const IntervalRow& row) {
-               constexpr double kBits = 8;
-               return rate_text(kBits * per_second(row.interval.bytes, row.length));
-           }},
+                   [](const IntervalRow& row) {
+                       constexpr double kBits = 8;
+                       return rate_text(kBits * per_second(row.interval.bytes, row.length));
+                   }},
     IntervalColumn{"completed_messages", "", Side::right, count_of<&Interval::messages>},
-    IntervalColumn{"retransmitted_packets", "retrans", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
-    IntervalColumn{"sequence_naks", "seq NAK", Side::right, count_of<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
+    IntervalColumn{"retransmitted_packets", "retrans", Side::right, count_of<&Interval::retransmitted>,
+                   unless_zero<&Interval::retransmitted>},
+    IntervalColumn{"sequence_naks", "seq NAK", Side::right, count_of<&Interval::sequence_naks>,
+                   unless_zero<&Interval::sequence_naks>},
     IntervalColumn{"rnr_naks", "RNR", Side::right, count_of<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
-    IntervalColumn{"fatal_naks", "fatal", Side::right, count_of<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},
+    IntervalColumn{"fatal_naks", "fatal", Side::right, count_of<&Interval::fatal_naks>,
+                   unless_zero<&Interval::fatal_naks>},
     IntervalColumn{"ce_marked", "CE", Side::right, count_of<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
     IntervalColumn{"cnps", "CNP", Side::right, count_of<&Interval::cnps>, unless_zero<&Interval::cnps>},
     IntervalColumn{"pause_frames", "pause", Side::right, count_of<&Interval::pauses>, unless_zero<&Interval::pauses>},
@@ -82,7 +81,9 @@ void count_answer(Interval& interval, const Observation& observation) {
     if (!observation.acknowledgment) return;
     switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
         case SyndromeType::rnr_nak: ++interval.rnr_naks; break;
-        case SyndromeType::nak: ++(observation.acknowledgment->code() == 0 ? interval.sequence_naks : interval.fatal_naks); break;
+        case SyndromeType::nak:
+            ++(observation.acknowledgment->code() == 0 ? interval.sequence_naks : interval.fatal_naks);
+            break;
         case SyndromeType::ack:
         case SyndromeType::reserved: break;
     }

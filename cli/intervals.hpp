@@ -24,15 +24,17 @@ struct Interval {
     std::uint64_t fatal_naks = 0;
     std::uint64_t ce_marked = 0;
     std::uint64_t cnps = 0;
-    std::uint64_t pauses = 0;  // PAUSE and PFC frames
-    std::uint64_t round_trips = 0;     // from requests to their ACKs, of senders whose rate is watched
-    std::uint64_t round_trip_ns = 0;   // their sum
+    std::uint64_t pauses = 0;              // PAUSE and PFC frames
+    std::uint64_t round_trips = 0;         // from requests to their ACKs, of senders whose rate is watched
+    std::uint64_t round_trip_ns = 0;       // their sum
     std::vector<std::uint64_t> matches{};  // packets that match each filter of --column; empty: none of them does
 
     void add(const Interval& later) {
-        constexpr std::array kCounts{&Interval::packets,       &Interval::bytes,     &Interval::payload_bytes, &Interval::messages,
-                                     &Interval::retransmitted, &Interval::sequence_naks, &Interval::rnr_naks,  &Interval::fatal_naks,
-                                     &Interval::ce_marked,     &Interval::cnps,      &Interval::pauses,    &Interval::round_trips, &Interval::round_trip_ns};
+        constexpr std::array kCounts{&Interval::packets,      &Interval::bytes,         &Interval::payload_bytes,
+                                     &Interval::messages,     &Interval::retransmitted, &Interval::sequence_naks,
+                                     &Interval::rnr_naks,     &Interval::fatal_naks,    &Interval::ce_marked,
+                                     &Interval::cnps,         &Interval::pauses,        &Interval::round_trips,
+                                     &Interval::round_trip_ns};
         for (const auto count : kCounts) this->*count += later.*count;
         if (matches.size() < later.matches.size()) matches.resize(later.matches.size());
         for (std::size_t i = 0; i < later.matches.size(); ++i) matches[i] += later.matches[i];
@@ -42,8 +44,8 @@ struct Interval {
 struct IntervalRow {
     const Interval& interval;
     dissect::Duration length{};
-    dissect::Instant start{};         // of the capture
-    std::uint64_t most = 0;  // bytes of an interval that make a full bar: of the largest so far
+    dissect::Instant start{};  // of the capture
+    std::uint64_t most = 0;    // bytes of an interval that make a full bar: of the largest so far
 };
 
 [[nodiscard]] std::span<const transport::TableColumn<IntervalRow>> interval_columns();

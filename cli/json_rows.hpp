@@ -1,5 +1,5 @@
-// Rows in JSON, where there are more than one document should hold: {"schema":2,"packets":[, an object a line with a comma before
-// all but the first, ]}. Each row is written as it comes.
+// Rows in JSON, where there are more than one document should hold: {"schema":2,"packets":[, an object a line with a
+// comma before all but the first, ]}. Each row is written as it comes.
 #pragma once
 
 #include <transport-replay/report/format.hpp>

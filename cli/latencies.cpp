@@ -16,7 +16,8 @@ Options leave_room_for_latencies(const Options& options) {
 
 void say_unknown_latencies(const Options& options, const ConnectionTimes& times) {
     if (times.left_out() == 0 || options.quiet) return;
-    say("qpscope: latencies of {} of connections that the memory has no room for are not known (--memory)\n", counted(times.left_out(), "message"));
+    say("qpscope: latencies of {} of connections that the memory has no room for are not known (--memory)\n",
+        counted(times.left_out(), "message"));
 }
 
 }  // namespace qps::cli

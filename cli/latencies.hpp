@@ -1,4 +1,5 @@
-// Latencies of each connection, gathered while the capture is analysed: which part of the memory they have, and what there was no room for.
+// Latencies of each connection, gathered while the capture is analysed: which part of the memory they have, and what
+// there was no room for.
 #pragma once
 
 #include <cli/options.hpp>

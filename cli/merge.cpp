@@ -48,14 +48,17 @@ std::expected<AnalysisPart, ExitCode> read_parts(const Options& options) {
         auto part = read_part(*bytes, QPSCOPE_VERSION, room);
         if (!part) {
             if (part.error().no_room) joined = {};
-            else code = worse(code, refuse_part(name, part.error().sentence, part.error().damaged ? ExitCode::damaged : ExitCode::unreadable));
+            else
+                code = worse(code, refuse_part(name, part.error().sentence,
+                                               part.error().damaged ? ExitCode::damaged : ExitCode::unreadable));
         } else if (!apart) {
             apart = joined.add(std::move(*part));
             room.keep(joined.built());
         }
     }
     if (room.exceeded())
-        code = worse(code, refuse_part(options.files.size() == 1 ? options.files.front() : "joining the parts", room.sentence(), ExitCode::unreadable));
+        code = worse(code, refuse_part(options.files.size() == 1 ? options.files.front() : "joining the parts",
+                                       room.sentence(), ExitCode::unreadable));
     if (code != ExitCode::done) return std::unexpected(code);
     auto whole = apart ? std::unexpected(std::move(*apart)) : joined.finish();
     if (whole) return std::move(*whole);
@@ -77,7 +80,8 @@ void show(const Options& options, const transport::Timeline& timeline, Output& o
 std::string listed(const std::vector<std::uint32_t>& numbers) {
     constexpr std::size_t kMost = 8;
     std::string text;
-    for (std::size_t i = 0; i < std::min(numbers.size(), kMost); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
+    for (std::size_t i = 0; i < std::min(numbers.size(), kMost); ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
     return numbers.size() > kMost ? text + ", ..." : text;
 }
 
@@ -88,8 +92,10 @@ bool say_missing(const AnalysisPart& part) {
         const auto lacking = missing(capture);
         if (lacking.empty()) continue;
         any = true;
-        const std::string host = capture.origin.host.empty() ? "" : fmt::format(" of host {}", dissect::printable(capture.origin.host));
-        say("qpscope: {} of {}{} missing: {}\n", lacking.size() == 1 ? "a part" : fmt::format("{} parts", lacking.size()), capture.origin.of, host,
+        const std::string host =
+            capture.origin.host.empty() ? "" : fmt::format(" of host {}", dissect::printable(capture.origin.host));
+        say("qpscope: {} of {}{} missing: {}\n",
+            lacking.size() == 1 ? "a part" : fmt::format("{} parts", lacking.size()), capture.origin.of, host,
             listed(lacking));
     }
     return any;
@@ -111,7 +117,8 @@ std::string_view misplaced_in_merge(const Options& options) {
 }
 
 // Verdicts on one capture, as `check` has them.
-ExitCode merge_checks(const Options& options, const Measures& measures, AnalysisPart&& joined, ExitCode code, Output& output) {
+ExitCode merge_checks(const Options& options, const Measures& measures, AnalysisPart&& joined, ExitCode code,
+                      Output& output) {
     CapturePart& capture = joined.captures.front();
     if (joined.captures.size() > 1) {
         say("qpscope: --as check judges one capture, and these are parts of {}: merge those of each by themselves\n",
@@ -163,12 +170,19 @@ ExitCode run_merge(const Options& options) {
     if (say_missing(*joined)) return worse(ExitCode::unreadable, finish(output, false));
     Options shown = options;
     shown.files.clear();
-    for (const CapturePart& capture : joined->captures) shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
+    for (const CapturePart& capture : joined->captures)
+        shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
     if (options.part.as == MergedAs::check) return merge_checks(shown, *measures, std::move(*joined), code, output);
     std::vector<std::string> incomplete;
     for (const CapturePart& capture : joined->captures)
-        if (capture.origin.damaged) incomplete.push_back(fmt::format("{}: truncated or damaged: its readable part was analysed", fmt::join(capture.origin.inputs, ", ")));
-    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(options.unordered)), .code = code, .frames = 0, .any = true, .known = {}};
+        if (capture.origin.damaged)
+            incomplete.push_back(fmt::format("{}: truncated or damaged: its readable part was analysed",
+                                             fmt::join(capture.origin.inputs, ", ")));
+    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(options.unordered)),
+                      .code = code,
+                      .frames = 0,
+                      .any = true,
+                      .known = {}};
     analyzed.timeline.incomplete = std::move(incomplete);
     say_recordings(options, analyzed.timeline);
     show(shown, analyzed.timeline, output);

@@ -14,7 +14,9 @@ namespace {
 std::vector<TimeMerge::Source> sources_of(std::vector<CaptureFile>& files, const std::vector<Duration>& offsets) {
     std::vector<TimeMerge::Source> sources;
     for (std::size_t i = 0; i < files.size(); ++i)
-        sources.push_back({.read = [file = &files[i]](Batch& batch) { return file->read(batch); }, .outlive = files[i].mapped(), .offset = offsets[i]});
+        sources.push_back({.read = [file = &files[i]](Batch& batch) { return file->read(batch); },
+                           .outlive = files[i].mapped(),
+                           .offset = offsets[i]});
     return sources;
 }
 
@@ -50,7 +52,8 @@ bool MergedFiles::read(Batch& batch) {
 }
 
 std::string MergedFiles::name() const {
-    return files_.size() == 1 ? files_.front().name() : fmt::format("{} and {} more", files_.front().name(), files_.size() - 1);
+    return files_.size() == 1 ? files_.front().name()
+                              : fmt::format("{} and {} more", files_.front().name(), files_.size() - 1);
 }
 
 bool MergedFiles::shrank() const { return std::ranges::any_of(files_, &CaptureFile::shrank); }

@@ -19,11 +19,14 @@ public:
     MergedFiles(const MergedFiles&) = delete;  // the merge reads from the files where they are
     MergedFiles& operator=(const MergedFiles&) = delete;
 
-    // Frames are numbered in their new order; Frame::file says where each is from. Interfaces of different files are different ones.
+    // Frames are numbered in their new order; Frame::file says where each is from. Interfaces of different files are
+    // different ones.
     [[nodiscard]] bool read(dissect::Batch& batch);
 
     [[nodiscard]] std::span<const dissect::CaptureFile> files() const { return files_; }
-    [[nodiscard]] std::span<const dissect::Interface> interfaces() const { return interfaces_; }  // of the frames so far
+    [[nodiscard]] std::span<const dissect::Interface> interfaces() const {
+        return interfaces_;
+    }  // of the frames so far
     [[nodiscard]] std::string name() const;  // "a.pcap and 1 more"
     [[nodiscard]] bool shrank() const;
     [[nodiscard]] std::size_t still_there(std::span<const dissect::Frame> frames) const;  // as of a file

@@ -14,7 +14,9 @@ std::string cannot_read(std::string_view file) {
     return cannot_read(file, std::generic_category().message(error));
 }
 
-std::string cannot_read(std::string_view file, std::string_view why) { return fmt::format("cannot read {}: {}", file, why); }
+std::string cannot_read(std::string_view file, std::string_view why) {
+    return fmt::format("cannot read {}: {}", file, why);
+}
 
 std::string printable_lines(std::string_view text) {
     std::string shown;

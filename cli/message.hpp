@@ -1,5 +1,5 @@
-// What the program says on standard error: the one way there, so that no name of a file, no device and no word of a capture acts on the
-// terminal.
+// What the program says on standard error: the one way there, so that no name of a file, no device and no word of a
+// capture acts on the terminal.
 #pragma once
 
 #include <string>
@@ -18,8 +18,7 @@ namespace qps::cli {
 [[nodiscard]] std::string printable_lines(std::string_view text);
 void say_text(std::string_view text);
 
-template <class... Arguments>
-void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+template <class... Arguments> void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     say_text(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 

@@ -21,7 +21,9 @@ ExitCode run_messages(const Options& options) {
     std::optional<Sheet> sheet;
     KnownEnds ends;
     std::optional<Instant> start;
-    const auto begin = [&]() -> Sheet& { return sheet ? *sheet : sheet.emplace(options, output, "messages", message_columns()); };
+    const auto begin = [&]() -> Sheet& {
+        return sheet ? *sheet : sheet.emplace(options, output, "messages", message_columns());
+    };
     const auto packet = [&](const Observation& observation, const PacketRecord& record) {
         if (!start && observation.has_time) start = observation.time;
         ends.learn(observation, record);
@@ -39,9 +41,11 @@ ExitCode run_messages(const Options& options) {
                                   number};
         begin().add(message_columns(), row, tone_of(ended));
     };
-    const Analyzed analyzed =
-        analyze(options, *filter, output,
-                {.packet = packet, .message = message, .retired = [&](ConnectionId connection) { ends.forget(connection); }, .pause = [&] { begin().show_now(); }});
+    const Analyzed analyzed = analyze(options, *filter, output,
+                                      {.packet = packet,
+                                       .message = message,
+                                       .retired = [&](ConnectionId connection) { ends.forget(connection); },
+                                       .pause = [&] { begin().show_now(); }});
     if (analyzed.any) begin().end();
     if (analyzed.any && begin().rows() == 0) report_none(options, "messages");
     return finish(options, analyzed, output);

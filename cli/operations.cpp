@@ -82,7 +82,8 @@ private:
         if (options_.format != OutputFormat::table || count_ == 0) return;
         std::vector<UlpOperation> slowest;
         for (const OperationSum& sum : sums_) slowest.insert(slowest.end(), sum.slowest.begin(), sum.slowest.end());
-        std::ranges::stable_sort(slowest, std::greater{}, [](const UlpOperation& one) { return one.answered - one.asked; });
+        std::ranges::stable_sort(slowest, std::greater{},
+                                 [](const UlpOperation& one) { return one.answered - one.asked; });
         if (slowest.size() > kSlowestShown) slowest.resize(kSlowestShown);
         if (slowest.empty()) return;
         output_.write("\nslowest operations:\n");
@@ -109,7 +110,9 @@ ExitCode run_operations(const Options& options) {
     if (!output.ok()) return finish(output);
     Operations operations(options, output);
     Listening listening;
-    listening.packet = [&](const Observation& observation, const PacketRecord& record) { operations.packet(observation, record); };
+    listening.packet = [&](const Observation& observation, const PacketRecord& record) {
+        operations.packet(observation, record);
+    };
     listening.operation = [&](const UlpOperation& ended) { operations.operation(ended); };
     listening.retired = [&](ConnectionId connection) { operations.retired(connection); };
     listening.pause = [&] { operations.show_now(); };

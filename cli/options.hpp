@@ -43,40 +43,40 @@ struct Options {
     std::uint64_t count = 0;  // stop after so many packets; 0: all
     std::size_t jobs = 0;     // 0: as many as there are processors
     dissect::BitsPerSecond link_speed{};
-    std::vector<std::uint16_t> roce_ports;                           // beside 4791
-    std::optional<std::uint8_t> uet_protocol;                        // of IP
-    bool in_order = false;                                           // files as they are given, not by their first packets
-    bool by_time = false;                                            // all files as one, in the order of their times
+    std::vector<std::uint16_t> roce_ports;     // beside 4791
+    std::optional<std::uint8_t> uet_protocol;  // of IP
+    bool in_order = false;                     // files as they are given, not by their first packets
+    bool by_time = false;                      // all files as one, in the order of their times
     std::vector<std::pair<std::string, dissect::Duration>> offsets;  // added to the times of a file
     transport::MemoryBudget memory = transport::MemoryBudget::of_machine();
     ColorMode color = ColorMode::automatic;
     bool no_progress = false;
     bool quiet = false;
     std::vector<std::string> command_line;  // its words behind the name of the program, as they were typed, for reports
-    bool sandbox = false;      // the command only reads
-    bool no_sandbox = false;   // and shall keep its system calls
-    bool long_report = false;  // info: of each of several captures
-    bool hash = false;         // info: the SHA-256 of files of any size
-    bool no_bytes = false;     // show: without the hex dump
-    bool messages = false;     // show: with the message of each packet, which takes a second reading
+    bool sandbox = false;                   // the command only reads
+    bool no_sandbox = false;                // and shall keep its system calls
+    bool long_report = false;               // info: of each of several captures
+    bool hash = false;                      // info: the SHA-256 of files of any size
+    bool no_bytes = false;                  // show: without the hex dump
+    bool messages = false;                  // show: with the message of each packet, which takes a second reading
 
     // Of the commands that reconstruct.
-    std::optional<transport::Severity> fail_on;                     // findings as bad as this decide the exit code
-    std::vector<transport::ConnectionId> connections;               // only these; none: all
-    std::string log_line;                                           // connections: candidates for what it complains of
-    std::string sort;                                               // connections: by the values of that column, the largest first
-    bool performance = false;                                       // connections: latencies, goodput, stalls and congestion in the table
-    bool by_host = false;                                           // connections: summed up by pairs of hosts
-    std::optional<dissect::Duration> interval;                      // timeline; nothing: chosen by the length of the capture
-    std::optional<std::uint32_t> followed;                          // follow: the connection
-    Whose whose = Whose::both;                                      // follow
-    std::optional<std::uint64_t> message_number;                    // follow: only this one, counted from 1
-    bool raw = false;                                               // follow: bytes instead of text
-    bool markdown = false;                                          // findings: each as a ticket
-    bool list_findings = false;                                     // findings: all there are, and what they mean
-    std::string explained;                                          // findings: the section of that id
-    bool decode = false;                                            // follow: messages of a known protocol as field trees
-    transport::UlpHints hints;                                      // --decode-as
+    std::optional<transport::Severity> fail_on;        // findings as bad as this decide the exit code
+    std::vector<transport::ConnectionId> connections;  // only these; none: all
+    std::string log_line;                              // connections: candidates for what it complains of
+    std::string sort;                                  // connections: by the values of that column, the largest first
+    bool performance = false;                     // connections: latencies, goodput, stalls and congestion in the table
+    bool by_host = false;                         // connections: summed up by pairs of hosts
+    std::optional<dissect::Duration> interval;    // timeline; nothing: chosen by the length of the capture
+    std::optional<std::uint32_t> followed;        // follow: the connection
+    Whose whose = Whose::both;                    // follow
+    std::optional<std::uint64_t> message_number;  // follow: only this one, counted from 1
+    bool raw = false;                             // follow: bytes instead of text
+    bool markdown = false;                        // findings: each as a ticket
+    bool list_findings = false;                   // findings: all there are, and what they mean
+    std::string explained;                        // findings: the section of that id
+    bool decode = false;                          // follow: messages of a known protocol as field trees
+    transport::UlpHints hints;                    // --decode-as
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;  // --icrc
     std::string nccl_log;                                           // file
     std::vector<transport::Address> unordered;                      // --out-of-order

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace qps::cli {
 

@@ -15,7 +15,8 @@ public:
     // Opens options.output for writing, standard output where it is empty. ok() says whether that worked. A file that
     // is one of the inputs is refused: it is evidence, and is not touched.
     //
-    // A file takes its name at commit(): whatever was there stays until then, and for good where a command fails before.
+    // A file takes its name at commit(): whatever was there stays until then, and for good where a command fails
+    // before.
     explicit Output(const Options& options, dissect::Readers readers = dissect::Readers::as_usual);
     ~Output();
     Output(const Output&) = delete;

@@ -1,5 +1,5 @@
-// How often a live view shows what is known: at most once a second, only where something came since, and never so often that it takes
-// more than a twentieth of the time, however many connections there are to look at.
+// How often a live view shows what is known: at most once a second, only where something came since, and never so often
+// that it takes more than a twentieth of the time, however many connections there are to look at.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,9 @@ public:
     explicit Pace(Clock::time_point now) : next_(now + kBetween) {}
 
     // `packets`: that came so far.
-    [[nodiscard]] bool due(Clock::time_point now, std::uint64_t packets) const { return packets != shown_ && now >= next_; }
+    [[nodiscard]] bool due(Clock::time_point now, std::uint64_t packets) const {
+        return packets != shown_ && now >= next_;
+    }
     // It was shown, which took from `begun` to `now`.
     void shown(Clock::time_point begun, Clock::time_point now, std::uint64_t packets) {
         shown_ = packets;

@@ -26,12 +26,15 @@ void PacketCopies::describe(const Input& input) {
     for (; ok_ && described_ < interfaces.size(); ++described_) {
         const Interface& interface = interfaces[described_];
         const BitsPerSecond speed = options_.link_speed != BitsPerSecond{} ? options_.link_speed : interface.speed;
-        ok_ = file_.describe(InterfaceId{static_cast<std::uint32_t>(described_)}, interface.link, speed, names_ ? interface.name : std::string());
+        ok_ = file_.describe(InterfaceId{static_cast<std::uint32_t>(described_)}, interface.link, speed,
+                             names_ ? interface.name : std::string());
     }
-    if (input.is_interface() && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, names_ ? input.name() : std::string());
+    if (input.is_interface() && described_++ == 0)
+        ok_ = file_.describe({}, input.link(), options_.link_speed, names_ ? input.name() : std::string());
 }
 
-// A reader of what we write may keep us waiting, and the input may be truncated meanwhile: it is asked whenever something was drained.
+// A reader of what we write may keep us waiting, and the input may be truncated meanwhile: it is asked whenever
+// something was drained.
 bool PacketCopies::is_gone(const Frame& frame) {
     if (input_ == nullptr) return false;
     if (std::exchange(drained_, file_.drained()) != file_.drained()) shrank_ = input_->shrank();
@@ -58,23 +61,30 @@ std::expected<SavedCapture, ExitCode> open_capture(const Options& options) {
 }
 
 ExitCode give_up_interrupted(const Options& options) {
-    if (!options.quiet && options.capture != "-") say("qpscope: interrupted before the first packet was written to {}: {}\n", options.capture, kStays);
+    if (!options.quiet && options.capture != "-")
+        say("qpscope: interrupted before the first packet was written to {}: {}\n", options.capture, kStays);
     return ExitCode::interrupted;
 }
 
-ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& copies, ExitCode code, std::string_view about) {
-    if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
+ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& copies, ExitCode code,
+                std::string_view about) {
+    if (!copies.ok())
+        return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
     const bool cut_short = code == ExitCode::interrupted || code == ExitCode::damaged;
     if (cut_short && file.frames() == 0 && options.interface.empty()) {
-        if (!options.quiet && options.capture != "-") say("qpscope: no packets written to {}: {}\n", options.capture, kStays);
+        if (!options.quiet && options.capture != "-")
+            say("qpscope: no packets written to {}: {}\n", options.capture, kStays);
         return code;
     }
     const std::string& broken_off = interruption();
     if (!broken_off.empty())
-        if (const auto said = file.end_with(broken_off); !said) return fail_output(said.error(), ExitCode::output_failed);
-    if (const auto saved = file.commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
+        if (const auto said = file.end_with(broken_off); !said)
+            return fail_output(said.error(), ExitCode::output_failed);
+    if (const auto saved = file.commit(); !saved)
+        return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
     if (!options.quiet && options.capture != "-")
-        say("qpscope: {} packets written to {}{}{}{}\n", file.frames(), options.capture, about, broken_off.empty() ? "" : ": ", broken_off);
+        say("qpscope: {} packets written to {}{}{}{}\n", file.frames(), options.capture, about,
+            broken_off.empty() ? "" : ": ", broken_off);
     return code;
 }
 

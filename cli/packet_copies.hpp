@@ -20,11 +20,13 @@ public:
     PacketCopies(dissect::SavedCapture& file, const Options& options) : file_(file), options_(options) {}
 
     // Before anything else: what is said of the capture as a whole, and the names of hosts.
-    void begin_section(std::string_view comment, std::span<const dissect::HostName> hosts) { ok_ = file_.begin_section(comment, hosts); }
+    void begin_section(std::string_view comment, std::span<const dissect::HostName> hosts) {
+        ok_ = file_.begin_section(comment, hosts);
+    }
     // Interfaces are written without their names.
     void hide_names() { names_ = false; }
-    // A batch of an input, which stays until next_input(), was read. Interfaces are described before their first frame: their numbers
-    // stay.
+    // A batch of an input, which stays until next_input(), was read. Interfaces are described before their first frame:
+    // their numbers stay.
     void describe(const Input& input);
     void next_input() {
         described_ = 0;
@@ -59,8 +61,9 @@ private:
 // Says that the user interrupted while a capture was read for what must be known before its first packet is written.
 [[nodiscard]] ExitCode give_up_interrupted(const Options& options);
 
-// Where the user interrupted, or a file was damaged, before the first packet of a file was written, what was there stays.
-[[nodiscard]] ExitCode finish(const Options& options, dissect::SavedCapture& file, const PacketCopies& copies, ExitCode code,
-                              std::string_view about = {});
+// Where the user interrupted, or a file was damaged, before the first packet of a file was written, what was there
+// stays.
+[[nodiscard]] ExitCode finish(const Options& options, dissect::SavedCapture& file, const PacketCopies& copies,
+                              ExitCode code, std::string_view about = {});
 
 }  // namespace qps::cli

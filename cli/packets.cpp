@@ -56,7 +56,8 @@ public:
     bool write(const Rendered& rendered, bool at_once) {
         if (!rendered.ends.empty()) write_heading();
         std::size_t begin = 0;
-        if (options_.format != OutputFormat::json && (options_.count == 0 || written_ + rendered.ends.size() <= options_.count)) {
+        if (options_.format != OutputFormat::json &&
+            (options_.count == 0 || written_ + rendered.ends.size() <= options_.count)) {
             output_.write(rendered.text);
             written_ += rendered.ends.size();
         } else {
@@ -119,11 +120,14 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
         input.go_on_from(before);
         copies.next_input();
         const Jobs jobs = jobs_for(options, input);
-        std::vector<std::vector<Frame>> chosen(jobs.slots());  // borrowed from batches, which stay until they are consumed
+        std::vector<std::vector<Frame>> chosen(
+            jobs.slots());  // borrowed from batches, which stay until they are consumed
         decode_all(input, progress, jobs,
-                   {known->filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
+                   {known->filter, [&](const Batch&) { copies.describe(input); },
+                    [&](std::size_t slot) { chosen[slot].clear(); },
                     [&](std::size_t slot, const Packet& packet) { chosen[slot].push_back(packet.frame); },
-                    [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator ? &*annotator : nullptr});
+                    [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); },
+                    annotator ? &*annotator : nullptr});
         before = input.so_far();
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
@@ -173,7 +177,8 @@ ExitCode run_packets(const Options& options) {
     });
     if (opened) rows.write_heading();
     rows.end();
-    return worse(output.closed() ? ExitCode::done : code, finish(output, opened && !(code == ExitCode::damaged && rows.none())));
+    return worse(output.closed() ? ExitCode::done : code,
+                 finish(output, opened && !(code == ExitCode::damaged && rows.none())));
 }
 
 }  // namespace qps::cli

@@ -22,8 +22,10 @@ namespace {
 std::string_view misplaced(const Options& options) {
     if (!options.interface.empty()) return "--part and --host exclude --interface: a capture has parts when it is over";
     if (options.output.empty()) return "missing --output: where the part goes";
-    if (!options.connections.empty()) return "--connection goes with qpscope merge: a part does not know the numbers of connections";
-    if (!options.hints.empty()) return "--part and --host exclude --decode-as: a part does not know the numbers of connections";
+    if (!options.connections.empty())
+        return "--connection goes with qpscope merge: a part does not know the numbers of connections";
+    if (!options.hints.empty())
+        return "--part and --host exclude --decode-as: a part does not know the numbers of connections";
     if (options.fail_on) return "--fail-on goes with qpscope merge: a part has no findings yet";
     if (!options.nccl_log.empty()) return "--nccl-log goes with qpscope merge";
     if (options.format != OutputFormat::table) return "--format goes with qpscope merge";
@@ -50,14 +52,18 @@ Analyzed analyze_with_checks(const Options& options, const dissect::Filter& filt
 std::string settings_of(const Options& options) {
     std::string text = fmt::format("--icrc {}", static_cast<int>(options.icrc));
     if (!options.filter.empty()) text += fmt::format(" --filter '{}'", options.filter);
-    if (const std::string times = with_times(options, {}); !times.empty()) text += fmt::format(" --since/--until '{}'", times);
+    if (const std::string times = with_times(options, {}); !times.empty())
+        text += fmt::format(" --since/--until '{}'", times);
     if (!options.capture_filter.empty()) text += fmt::format(" --capture-filter '{}'", options.capture_filter);
     if (options.count != 0) text += fmt::format(" --count {}", options.count);
-    if (options.link_speed != dissect::BitsPerSecond{}) text += fmt::format(" --link-speed {}", std::to_underlying(options.link_speed));
+    if (options.link_speed != dissect::BitsPerSecond{})
+        text += fmt::format(" --link-speed {}", std::to_underlying(options.link_speed));
     if (options.by_time) text += " --by-time";
     if (options.in_order) text += " --in-order";
-    for (const auto& [file, offset] : options.offsets) text += fmt::format(" --offset {}={}", file, std::to_underlying(offset));
-    if (!options.roce_ports.empty()) text += fmt::format(" --roce-port {}", dissect::roce_ports_text(options.roce_ports));
+    for (const auto& [file, offset] : options.offsets)
+        text += fmt::format(" --offset {}={}", file, std::to_underlying(offset));
+    if (!options.roce_ports.empty())
+        text += fmt::format(" --roce-port {}", dissect::roce_ports_text(options.roce_ports));
     if (options.uet_protocol) text += fmt::format(" --uet-protocol {}", *options.uet_protocol);
     return text;
 }

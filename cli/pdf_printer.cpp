@@ -17,10 +17,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace qps::cli {
 
@@ -29,8 +28,9 @@ using dissect::Descriptor;
 
 namespace {
 
-constexpr char kComplete = '\0';        // ends a page; no page has it inside
-constexpr std::string_view kPrinted = "printed";  // the answer where all went well: of a process that died there is none
+constexpr char kComplete = '\0';  // ends a page; no page has it inside
+constexpr std::string_view kPrinted =
+    "printed";  // the answer where all went well: of a process that died there is none
 constexpr std::chrono::seconds kPatience{120};
 constexpr int kNotFound = 127;  // as shells say it
 
@@ -89,8 +89,13 @@ private:
 
 // The page needs no network, so it gets none. (Without scripts the browser would not print: its own command is one.)
 std::vector<std::string> command_line(const std::string& browser, const fs::path& folder) {
-    std::vector<std::string> words{browser, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
-                                   "--host-resolver-rules=MAP * ~NOTFOUND", fmt::format("--user-data-dir={}", (folder / "profile").string()),
+    std::vector<std::string> words{browser,
+                                   "--headless",
+                                   "--disable-gpu",
+                                   "--no-first-run",
+                                   "--no-pdf-header-footer",
+                                   "--host-resolver-rules=MAP * ~NOTFOUND",
+                                   fmt::format("--user-data-dir={}", (folder / "profile").string()),
                                    fmt::format("--print-to-pdf={}", (folder / "report.pdf").string())};
     if (geteuid() == 0) words.emplace_back("--no-sandbox");  // Chromium's own, which it does not enter as root
     words.push_back((folder / "report.html").string());
@@ -137,7 +142,8 @@ std::string print(const std::string& browser, std::string_view page, int to) {
     html.close();
     if (!html) return "cannot write temporary files";
     if (std::string problem = run_browser(browser, folder.path()); !problem.empty()) return problem;
-    const Descriptor made(open((folder.path() / "report.pdf").c_str(), O_RDONLY | O_CLOEXEC), true);  // NOLINT(*-vararg)
+    const Descriptor made(open((folder.path() / "report.pdf").c_str(), O_RDONLY | O_CLOEXEC),
+                          true);  // NOLINT(*-vararg)
     const std::string pdf = made.number() < 0 ? std::string() : read_all(made.number());
     if (!pdf.starts_with("%PDF-")) return fmt::format("{} made no PDF", browser);
     return write_all(to, pdf) ? std::string() : std::string(std::strerror(errno));
@@ -156,8 +162,8 @@ std::string print_what_comes(const std::string& browser, int from, int to) {
     }
 }
 
-// The printing process. The file takes its name when it is a whole PDF. An interrupt is for the analysis, whose results so far are
-// still to be printed.
+// The printing process. The file takes its name when it is a whole PDF. An interrupt is for the analysis, whose results
+// so far are still to be printed.
 [[noreturn]] void serve(const std::string& browser, int from, int answer, dissect::PendingFile& file) {
     std::signal(SIGINT, SIG_IGN);
     Descriptor to = file.take_descriptor();
@@ -184,13 +190,22 @@ std::optional<Pipe> make_pipe() {
 
 std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) {
     const std::string& path = options.pdf;
-    const auto failed = [&] { return std::unexpected(PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, std::strerror(errno))}); };
+    const auto failed = [&] {
+        return std::unexpected(
+            PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, std::strerror(errno))});
+    };
     const auto browser = find_browser();
-    if (!browser) return std::unexpected(PdfProblem{ExitCode::usage, "--pdf needs Chromium, which is not on PATH: print the page of -o from any browser"});
+    if (!browser)
+        return std::unexpected(PdfProblem{
+            ExitCode::usage, "--pdf needs Chromium, which is not on PATH: print the page of -o from any browser"});
     if (dissect::is_one_of(path, options.files))
-        return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("{} is also an input and would be overwritten: name another file with --pdf", path)});
+        return std::unexpected(PdfProblem{
+            ExitCode::usage,
+            fmt::format("{} is also an input and would be overwritten: name another file with --pdf", path)});
     auto file = dissect::PendingFile::open(path);
-    if (!file) return std::unexpected(PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, file.error().message())});
+    if (!file)
+        return std::unexpected(
+            PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, file.error().message())});
     auto page = make_pipe();
     auto answer = make_pipe();
     if (!page || !answer) return failed();

@@ -1,7 +1,7 @@
 // A page as PDF, printed by Chromium, where it is installed.
 //
-// Once captures are read no other program can be run (sandbox/), so a process of its own is begun before: it gets the page
-// through a pipe and prints it when it has all of it. It reads nothing of a capture but the finished page.
+// Once captures are read no other program can be run (sandbox/), so a process of its own is begun before: it gets the
+// page through a pipe and prints it when it has all of it. It reads nothing of a capture but the finished page.
 #pragma once
 
 #include <cli/exit_code.hpp>
@@ -22,8 +22,8 @@ struct PdfProblem {
 
 class PdfPrinter {
 public:
-    // For options.pdf. To be called before HeldInputs::of() and before any thread is begun. Problems: no Chromium on PATH, the
-    // file is an input or the output, or cannot be written.
+    // For options.pdf. To be called before HeldInputs::of() and before any thread is begun. Problems: no Chromium on
+    // PATH, the file is an input or the output, or cannot be written.
     [[nodiscard]] static std::expected<PdfPrinter, PdfProblem> begin(const Options& options);
     PdfPrinter(PdfPrinter&&) noexcept = default;
     PdfPrinter& operator=(PdfPrinter&&) noexcept = default;

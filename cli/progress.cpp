@@ -3,9 +3,8 @@
 #include <cstdio>
 #include <utility>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace qps::cli {
 
@@ -16,7 +15,8 @@ constexpr auto kRedraw = 100ms;
 constexpr double kMega = 1e6;
 }  // namespace
 
-Progress::Progress(bool wanted, std::string what) : active_(wanted && isatty(STDERR_FILENO) == 1), what_(std::move(what)) {}
+Progress::Progress(bool wanted, std::string what)
+    : active_(wanted && isatty(STDERR_FILENO) == 1), what_(std::move(what)) {}
 
 Progress::~Progress() { clear(); }
 

@@ -6,7 +6,11 @@
 namespace qps::cli {
 
 int run_reading(int argc, char** argv) {
-    return run_program({.commands = commands(), .elsewhere = kWireCommands, .default_command = kDefaultCommand, .add_options = add_reading_options}, argc, argv);
+    return run_program({.commands = commands(),
+                        .elsewhere = kWireCommands,
+                        .default_command = kDefaultCommand,
+                        .add_options = add_reading_options},
+                       argc, argv);
 }
 
 }  // namespace qps::cli

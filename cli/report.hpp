@@ -1,5 +1,5 @@
-// What a reconstruction looks like on a terminal: as a whole (report_table.cpp), and its findings (report_findings.cpp),
-// which more than one command prints.
+// What a reconstruction looks like on a terminal: as a whole (report_table.cpp), and its findings
+// (report_findings.cpp), which more than one command prints.
 #pragma once
 
 #include <cli/options.hpp>
@@ -24,10 +24,12 @@ void append_carried(std::string& out, const Options& options, const transport::T
 // The findings for people, worst first, those of one id folded into one block.
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color);
 // One of them.
-void append_finding(std::string& out, const transport::Finding& finding, const transport::Timeline& timeline, bool color);
+void append_finding(std::string& out, const transport::Finding& finding, const transport::Timeline& timeline,
+                    bool color);
 
-// "next: qpscope packets -Y 'rdma.finding == go-back-n-loss' trace.pcap" for somebody at a terminal: the packets of the worst finding that names
-// some. Nothing where that command would read other packets than this one did, or could not read them again.
+// "next: qpscope packets -Y 'rdma.finding == go-back-n-loss' trace.pcap" for somebody at a terminal: the packets of the
+// worst finding that names some. Nothing where that command would read other packets than this one did, or could not
+// read them again.
 [[nodiscard]] std::string next_step(const Options& options, const transport::Timeline& timeline, const Output& output);
 
 // Names of the inputs, as the user gave them.

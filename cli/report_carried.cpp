@@ -1,4 +1,5 @@
-// What the connections of a capture carried, for people: protocols, what they asked for, how long it took, who they said they are.
+// What the connections of a capture carried, for people: protocols, what they asked for, how long it took, who they
+// said they are.
 #include <cli/analyzing.hpp>
 #include <cli/report.hpp>
 #include <cli/wrapped.hpp>
@@ -46,11 +47,14 @@ std::string connections_text(const std::vector<const UlpConversation*>& conversa
 // How it is known, where anybody may doubt it.
 std::string doubt(const std::vector<const UlpConversation*>& conversations) {
     const auto least = *std::ranges::min_element(conversations, {}, &UlpConversation::certainty);
-    return least->certainty >= 100 ? std::string()
-                                   : fmt::format("; identified {}", spoken_text(*least).substr(info(least->protocol).word.size() + 1));
+    return least->certainty >= 100
+               ? std::string()
+               : fmt::format("; identified {}", spoken_text(*least).substr(info(least->protocol).word.size() + 1));
 }
 
-void append_carried_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kHanging, ' '), kHanging + 2, words); }
+void append_carried_line(std::string& out, std::string_view words) {
+    append_wrapped(out, std::string(kHanging, ' '), kHanging + 2, words);
+}
 
 void append_sums(std::string& out, const transport::Timeline& timeline, UlpProtocol protocol) {
     std::vector<const OperationSum*> sums;
@@ -72,10 +76,13 @@ void append_sums(std::string& out, const transport::Timeline& timeline, UlpProto
         append_carried_line(out, text);
     }
     if (sums.size() > kKindsShown)
-        append_carried_line(out, fmt::format("and {} more: see qpscope operations", grouped(sums.size() - kKindsShown)));
+        append_carried_line(out,
+                            fmt::format("and {} more: see qpscope operations", grouped(sums.size() - kKindsShown)));
 }
 
-bool says(const UlpConversation& conversation, const UlpFact& fact) { return conversation.fact(fact.name) == fact.value; }
+bool says(const UlpConversation& conversation, const UlpFact& fact) {
+    return conversation.fact(fact.name) == fact.value;
+}
 
 // "host: nqn...; subsystem: nqn...", as many as are wanted in a line.
 class FactLine {
@@ -94,7 +101,8 @@ private:
 // What all connections of a protocol say alike in a line; then in one each what only some say.
 void append_facts(std::string& out, const Carried& carried) {
     const auto by_all = [&](const UlpFact& fact) {
-        return std::ranges::all_of(carried.conversations, [&](const UlpConversation* other) { return says(*other, fact); });
+        return std::ranges::all_of(carried.conversations,
+                                   [&](const UlpConversation* other) { return says(*other, fact); });
     };
     FactLine common;
     for (const UlpFact& fact : carried.conversations.front()->facts)
@@ -104,7 +112,8 @@ void append_facts(std::string& out, const Carried& carried) {
         FactLine own;
         for (const UlpFact& fact : conversation->facts)
             if (!by_all(fact)) own.add(fact);
-        if (!own.text().empty()) append_carried_line(out, fmt::format("#{} {}", std::to_underlying(conversation->connection), own.text()));
+        if (!own.text().empty())
+            append_carried_line(out, fmt::format("#{} {}", std::to_underlying(conversation->connection), own.text()));
     }
 }
 

@@ -20,10 +20,10 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kFindingIndent = 9;        // behind "warning  "
-constexpr std::size_t kShownOfMany = 3;   // of findings of one id
-constexpr std::size_t kNamedOfMany = 12;  // connections beyond them
-constexpr std::size_t kFramesShown = 8;   // in a table; machine formats have all of the evidence
+constexpr std::size_t kFindingIndent = 9;  // behind "warning  "
+constexpr std::size_t kShownOfMany = 3;    // of findings of one id
+constexpr std::size_t kNamedOfMany = 12;   // connections beyond them
+constexpr std::size_t kFramesShown = 8;    // in a table; machine formats have all of the evidence
 
 std::string times(std::uint64_t count) { return count == 1 ? "" : fmt::format(", {} times", grouped(count)); }
 
@@ -47,10 +47,13 @@ std::string evidence(const Finding& finding, const std::vector<CapturedHost>& ho
     std::string text;
     const std::size_t shown = std::min(finding.packets.size(), kFramesShown);
     for (std::size_t i = 0; i < shown; ++i)
-        text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ", frame_text(finding.packets[i], hosts));
+        text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ",
+                            frame_text(finding.packets[i], hosts));
     if (shown < finding.packets.size()) text += ", ...";
-    if (const std::string when = when_text(finding); !when.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", when);
-    if (const auto clause = clause_text(finding); !clause.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", clause);
+    if (const std::string when = when_text(finding); !when.empty())
+        text += fmt::format("{}{}", text.empty() ? "" : "; ", when);
+    if (const auto clause = clause_text(finding); !clause.empty())
+        text += fmt::format("{}{}", text.empty() ? "" : "; ", clause);
     return text;
 }
 
@@ -63,7 +66,8 @@ void append_head(std::string& out, const Finding& finding, std::string_view rest
         return;
     }
     out += '\n';
-    append_wrapped(out, std::string(kFindingIndent, ' '), kFindingIndent, rest.substr(std::min(rest.find_first_not_of(' '), rest.size())));
+    append_wrapped(out, std::string(kFindingIndent, ' '), kFindingIndent,
+                   rest.substr(std::min(rest.find_first_not_of(' '), rest.size())));
 }
 
 void append_finding_line(std::string& out, std::string_view words, std::size_t indent = kFindingIndent) {
@@ -78,11 +82,13 @@ void append_group(std::string& out, const FindingGroup& group, const transport::
     const Finding& first = group.first();
     const std::size_t all = group.findings.size();
     append_head(out, first,
-                fmt::format("  {}, {} findings{}", party_name(first), grouped(all), group.count == all ? "" : times(group.count)),
+                fmt::format("  {}, {} findings{}", party_name(first), grouped(all),
+                            group.count == all ? "" : times(group.count)),
                 color);
     const std::size_t shown = std::min(all, kShownOfMany);
     for (std::size_t i = 0; i < shown; ++i) {
-        if (const std::string place = where(*group.findings[i], timeline); !place.empty()) append_finding_line(out, place + times(group.findings[i]->count));
+        if (const std::string place = where(*group.findings[i], timeline); !place.empty())
+            append_finding_line(out, place + times(group.findings[i]->count));
         append_finding_line(out, group.findings[i]->summary, kFindingIndent + 2);
         append_finding_line(out, evidence(*group.findings[i], timeline.hosts), kFindingIndent + 2);
     }
@@ -91,7 +97,9 @@ void append_group(std::string& out, const FindingGroup& group, const transport::
     if (shown == all) return;
     std::string others = fmt::format("and {} more:", grouped(all - shown));
     for (std::size_t i = shown; i < std::min(all, shown + kNamedOfMany); ++i)
-        others += group.findings[i]->connection ? fmt::format(" #{}", std::to_underlying(*group.findings[i]->connection)) : "";
+        others += group.findings[i]->connection
+                      ? fmt::format(" #{}", std::to_underlying(*group.findings[i]->connection))
+                      : "";
     append_finding_line(out, others + (all > shown + kNamedOfMany ? " ..." : ""));
 }
 
@@ -99,7 +107,8 @@ void append_group(std::string& out, const FindingGroup& group, const transport::
 
 void append_finding(std::string& out, const Finding& finding, const transport::Timeline& timeline, bool color) {
     const std::string place = where(finding, timeline);
-    append_head(out, finding, fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, party_name(finding), times(finding.count)),
+    append_head(out, finding,
+                fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, party_name(finding), times(finding.count)),
                 color);
     append_finding_line(out, finding.summary);
     append_advice(out, finding.advice);
@@ -126,17 +135,21 @@ void append_findings(std::string& out, const Options& options, const transport::
 }
 
 std::string next_step(const Options& options, const transport::Timeline& timeline, const Output& output) {
-    const bool asked = output.is_terminal() && options.format == OutputFormat::table && !options.markdown && !options.quiet;
-    const bool all = options.filter.empty() && options.capture_filter.empty() && options.since.empty() && options.until.empty() && options.offsets.empty() &&
-                     !options.by_time && !options.in_order && options.roce_ports.empty() && !options.uet_protocol;
+    const bool asked =
+        output.is_terminal() && options.format == OutputFormat::table && !options.markdown && !options.quiet;
+    const bool all = options.filter.empty() && options.capture_filter.empty() && options.since.empty() &&
+                     options.until.empty() && options.offsets.empty() && !options.by_time && !options.in_order &&
+                     options.roce_ports.empty() && !options.uet_protocol;
     const bool again = options.interface.empty() && std::ranges::find(options.files, "-") == options.files.end();
     if (!asked || !all || !again || options.files.empty()) return {};
-    const auto first = std::ranges::find_if(
-        timeline.findings, [&](const Finding& finding) { return wanted(options, finding.connection) && !finding.packets.empty(); });
+    const auto first = std::ranges::find_if(timeline.findings, [&](const Finding& finding) {
+        return wanted(options, finding.connection) && !finding.packets.empty();
+    });
     if (first == timeline.findings.end()) return {};
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,=:@%";
     const std::string& name = options.files.front();
-    const bool plain = options.files.size() == 1 && !name.starts_with('-') && name.find_first_not_of(kPlain) == std::string::npos;
+    const bool plain =
+        options.files.size() == 1 && !name.starts_with('-') && name.find_first_not_of(kPlain) == std::string::npos;
     return fmt::format("\nnext: qpscope packets -Y 'rdma.finding == {}' {}\n", first->id, plain ? name : "FILE...");
 }
 

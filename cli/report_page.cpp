@@ -10,7 +10,6 @@
 #include <cli/options/command_line.hpp>
 #include <cli/pdf_printer.hpp>
 #include <cli/report.hpp>
-#include <packaging/version/version.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/gather.hpp>
 #include <transport-replay/page/page.hpp>
@@ -23,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include <packaging/version/version.hpp>
 #include <sys/stat.h>
 
 namespace qps::cli {
@@ -41,8 +41,10 @@ std::string bare_command(const Options& options) {
     for (std::string& word : words) {
         const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 0;  // --output=FILE; 0: the word is all
         const std::string path = word.substr(value);
-        const bool is_file = path == options.output || path == options.pdf || std::ranges::find(options.files, path) != options.files.end();
-        if (is_file || path.starts_with('/') || path.starts_with("./") || path.starts_with("../")) word = word.substr(0, value) + bare(path);
+        const bool is_file = path == options.output || path == options.pdf ||
+                             std::ranges::find(options.files, path) != options.files.end();
+        if (is_file || path.starts_with('/') || path.starts_with("./") || path.starts_with("../"))
+            word = word.substr(0, value) + bare(path);
     }
     return command_text(words);
 }
@@ -52,7 +54,8 @@ std::optional<std::uint64_t> size_of(const Options& options, const std::string& 
     struct stat status{};
     const auto held = HeldInputs::of(options).file(name);
     const bool confined = options.sandbox && !options.no_sandbox;
-    if (held ? fstat(held->descriptor, &status) != 0 : confined || stat(name.c_str(), &status) != 0) return std::nullopt;
+    if (held ? fstat(held->descriptor, &status) != 0 : confined || stat(name.c_str(), &status) != 0)
+        return std::nullopt;
     return S_ISREG(status.st_mode) ? std::optional(static_cast<std::uint64_t>(status.st_size)) : std::nullopt;
 }
 
@@ -61,7 +64,8 @@ std::future<std::vector<page::InputFile>> described_inputs(const Options& option
     std::vector<page::InputFile> files;
     for (const std::string& name : input_names(options)) files.push_back({bare(name), size_of(options, name), {}});
     return std::async(std::launch::async, [&options, files = std::move(files)]() mutable {
-        for (std::size_t i = 0; i < std::min({files.size(), options.files.size(), page::kMostFiles}); ++i) files[i].sha256 = sha256_of(options, options.files[i]).get();
+        for (std::size_t i = 0; i < std::min({files.size(), options.files.size(), page::kMostFiles}); ++i)
+            files[i].sha256 = sha256_of(options, options.files[i]).get();
         return files;
     });
 }
@@ -81,21 +85,26 @@ public:
         listening.slots = [this](std::size_t slots) { evidence_.resize(slots); };
         listening.begin = [this](std::size_t slot) { evidence_[slot].clear(); };
         listening.each = [this](std::size_t slot, const Packet& packet) {
-            if (collector_.wants_text(packet.frame.index)) evidence_[slot].emplace_back(packet.frame.index, page::words_of(packet));
+            if (collector_.wants_text(packet.frame.index))
+                evidence_[slot].emplace_back(packet.frame.index, page::words_of(packet));
         };
-        listening.placed = [this](std::size_t slot, std::size_t, const Observation& observation, const PacketRecord& record) {
+        listening.placed = [this](std::size_t slot, std::size_t, const Observation& observation,
+                                  const PacketRecord& record) {
             collector_.take(observation.frame, PacketRow(0, 0, observation, record));
             if (!collector_.wants_text(observation.frame)) return;
             for (auto& [frame, evidence] : evidence_[slot])
                 if (frame == observation.frame) collector_.take_text(frame, std::move(evidence));
         };
-        listening.message = [this](ConnectionId connection, End, const Message& message) { collector_.take(connection, message); };
+        listening.message = [this](ConnectionId connection, End, const Message& message) {
+            collector_.take(connection, message);
+        };
         return listening;
     }
 
 private:
     page::Collector& collector_;
-    std::vector<std::vector<std::pair<FrameIndex, page::EvidencePacket>>> evidence_;  // of each batch, what it has of it
+    std::vector<std::vector<std::pair<FrameIndex, page::EvidencePacket>>>
+        evidence_;  // of each batch, what it has of it
 };
 
 ExitCode refuse_pdf(const PdfProblem& problem) {
@@ -126,10 +135,11 @@ ExitCode run_report(const Options& asked) {
         Picturing picturing(collector);
         static_cast<void>(analyze_again(options, *filter, output, picturing.listening(), analyzed));
     }
-    page::write_page(collector, {inputs.get(), version_text(), bare_command(asked), now()}, [&](std::string_view piece) {
-        output.write(piece);
-        if (printer) printer->write(piece);
-    });
+    page::write_page(collector, {inputs.get(), version_text(), bare_command(asked), now()},
+                     [&](std::string_view piece) {
+                         output.write(piece);
+                         if (printer) printer->write(piece);
+                     });
     const ExitCode code = worse(say_nothing_seen(options, analyzed.timeline), finish(options, analyzed, output));
     if (!printer) return code;
     const auto printed = printer->finish();

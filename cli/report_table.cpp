@@ -63,51 +63,60 @@ constexpr std::size_t kHostsShown = 16;
 std::string clock_text(Duration ahead, Duration within) {
     const std::string exact = within == Duration{} ? "" : fmt::format(" (within {})", duration_text(within));
     if (ahead == Duration{}) return fmt::format("clock as that of the first{}", exact);
-    return fmt::format("clock {} {} that of the first{}", duration_text(magnitude(ahead)), ahead > Duration{} ? "ahead of" : "behind", exact);
+    return fmt::format("clock {} {} that of the first{}", duration_text(magnitude(ahead)),
+                       ahead > Duration{} ? "ahead of" : "behind", exact);
 }
 
 // Whose frames are which, and how their clocks differ: the times of the report are those of the first.
 void append_hosts(std::string& out, const std::vector<CapturedHost>& hosts) {
     for (std::size_t i = 0; i < std::min(hosts.size(), kHostsShown); ++i) {
         const CapturedHost& host = hosts[i];
-        std::string words = fmt::format("{}: {}, frames from {} on", printable(host.name), counted(host.packets, "packet"), grouped(host.frames_before + 1));
-        if (host.shared != 0) words += fmt::format("; {} described from another host's capture", counted(host.shared, "connection"));
-        if (i != 0) words += host.clock_ahead ? fmt::format("; {}", clock_text(*host.clock_ahead, host.clock_within))
-                                              : "; its clock cannot be compared with that of the first: times are its own";
-        if (host.management_left_out != 0) words += fmt::format("; {} left out", counted(host.management_left_out, "management datagram"));
+        std::string words = fmt::format("{}: {}, frames from {} on", printable(host.name),
+                                        counted(host.packets, "packet"), grouped(host.frames_before + 1));
+        if (host.shared != 0)
+            words += fmt::format("; {} described from another host's capture", counted(host.shared, "connection"));
+        if (i != 0)
+            words += host.clock_ahead ? fmt::format("; {}", clock_text(*host.clock_ahead, host.clock_within))
+                                      : "; its clock cannot be compared with that of the first: times are its own";
+        if (host.management_left_out != 0)
+            words += fmt::format("; {} left out", counted(host.management_left_out, "management datagram"));
         append_row(out, i == 0 ? "hosts" : "", words);
     }
-    if (hosts.size() > kHostsShown) append_row(out, "", fmt::format("and {} more", counted(hosts.size() - kHostsShown, "host")));
+    if (hosts.size() > kHostsShown)
+        append_row(out, "", fmt::format("and {} more", counted(hosts.size() - kHostsShown, "host")));
 }
 
 void append_capture(std::string& out, const Options& options, const transport::Timeline& timeline) {
     const auto names = input_names(options);
-    out += fmt::format("{}{}\n", printable(names.front()),
-                       names.size() == 1 ? ""
-                                         : fmt::format(" and {} more, {}", grouped(names.size() - 1),
-                                                       !timeline.hosts.empty()            ? fmt::format("captures of {}", counted(timeline.hosts.size(), "host"))
-                                                       : timeline.quality.vantage.by_file ? "taps of the same packets"
-                                                       : !timeline.recordings.empty()
-                                                           ? fmt::format("{} recordings, each judged by itself", timeline.recordings.size() + 1)
-                                                           : "as one capture"));
+    out += fmt::format(
+        "{}{}\n", printable(names.front()),
+        names.size() == 1
+            ? ""
+            : fmt::format(" and {} more, {}", grouped(names.size() - 1),
+                          !timeline.hosts.empty()
+                              ? fmt::format("captures of {}", counted(timeline.hosts.size(), "host"))
+                          : timeline.quality.vantage.by_file ? "taps of the same packets"
+                          : !timeline.recordings.empty()
+                              ? fmt::format("{} recordings, each judged by itself", timeline.recordings.size() + 1)
+                              : "as one capture"));
     for (const std::string& each : timeline.incomplete) append_row(out, "incomplete", printable(each));
     append_row(out, "packets",
-               fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(transport::rdma_packets(timeline)),
-                           bytes_text(timeline.bytes)));
+               fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets),
+                           grouped(transport::rdma_packets(timeline)), bytes_text(timeline.bytes)));
     append_hosts(out, timeline.hosts);
-    if (timeline.first) append_row(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(length_of(timeline))));
+    if (timeline.first)
+        append_row(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(length_of(timeline))));
 }
 
 // Only what is noteworthy: nothing is said of a capture that is as it should be.
 void append_quality(std::string& out, const CaptureQuality& quality) {
-    append_row(
-        out, "ICRC",
-        Counts()
-            .add(quality.icrc_good, "good")
-            .add(quality.icrc_bad - quality.icrc_not_judged, "bad")
-            .add(quality.icrc_not_judged, "wrong, not judged")
-            .add(quality.icrc_not_checkable, "not checkable")
-            .text());
+    append_row(out, "ICRC",
+               Counts()
+                   .add(quality.icrc_good, "good")
+                   .add(quality.icrc_bad - quality.icrc_not_judged, "bad")
+                   .add(quality.icrc_not_judged, "wrong, not judged")
+                   .add(quality.icrc_not_checkable, "not checkable")
+                   .text());
     Counts counts;
     counts.add_many(quality.cut, "truncated packet")
         .add_many(quality.unreadable, "RDMA packet without a whole transport header")
@@ -121,9 +130,10 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
         .add(quality.drops.dropped, "dropped by the interface")
         .add(quality.drops.dropped_by_system, "dropped by the system");
     if (quality.backwards != 0)
-        counts.add(quality.backwards,
-                   fmt::format("{} backwards (by up to {}, frame {})", quality.backwards == 1 ? "timestamp goes" : "timestamps go",
-                               duration_text(quality.largest_step_back), std::to_underlying(quality.largest_step_frame)));
+        counts.add(quality.backwards, fmt::format("{} backwards (by up to {}, frame {})",
+                                                  quality.backwards == 1 ? "timestamp goes" : "timestamps go",
+                                                  duration_text(quality.largest_step_back),
+                                                  std::to_underlying(quality.largest_step_frame)));
     const auto deaf = std::ranges::count_if(quality.one_way, &OneWay::reliable);
     counts.add_many(static_cast<std::uint64_t>(deaf), "pair of hosts captured in one direction only");
     append_row(out, "quality", counts.text());
@@ -141,15 +151,16 @@ std::uint64_t trouble(const Connection& connection) {
 
 std::string line_of(const Connection& connection) {
     const auto sum = [&](auto of) { return of(connection.ways[0]) + of(connection.ways[1]); };
-    const std::string counts = Counts()
-                                   .add_many(sum([](const Way& way) { return way.all_messages(); }), "message")
-                                   .add(sum([](const Way& way) { return way.incidents->retransmitted; }), "retransmitted")
-                                   .add_many(sum([](const Way& way) { return way.incidents->sequence_naks; }), "sequence NAK")
-                                   .add_many(sum([](const Way& way) { return way.incidents->rnr_naks; }), "RNR NAK")
-                                   .add_many(sum([](const Way& way) { return way.incidents->fatal_naks; }), "fatal NAK")
-                                   .text();
-    return fmt::format("#{} {} {}, {}{}{}", std::to_underlying(connection.uid), service_name(connection.service), ends_text(connection),
-                       bytes_text(connection.bytes()), counts.empty() ? "" : ", ", counts);
+    const std::string counts =
+        Counts()
+            .add_many(sum([](const Way& way) { return way.all_messages(); }), "message")
+            .add(sum([](const Way& way) { return way.incidents->retransmitted; }), "retransmitted")
+            .add_many(sum([](const Way& way) { return way.incidents->sequence_naks; }), "sequence NAK")
+            .add_many(sum([](const Way& way) { return way.incidents->rnr_naks; }), "RNR NAK")
+            .add_many(sum([](const Way& way) { return way.incidents->fatal_naks; }), "fatal NAK")
+            .text();
+    return fmt::format("#{} {} {}, {}{}{}", std::to_underlying(connection.uid), service_name(connection.service),
+                       ends_text(connection), bytes_text(connection.bytes()), counts.empty() ? "" : ", ", counts);
 }
 
 // The few that a reader should know of: those in trouble, then the largest.
@@ -187,12 +198,16 @@ void append_connections(std::string& out, const Options& options, const transpor
     std::string text = counts.text().empty() ? "none" : counts.text();
     if (one_way != 0) text += fmt::format("; {} captured in one direction only", grouped(one_way));
     if (told != 0) text += told == all ? "; set up without CM" : fmt::format("; {} set up without CM", grouped(told));
-    if (unknown != 0) text += unknown == all ? "; CM handshake not captured" : fmt::format("; CM handshake of {} not captured", grouped(unknown));
+    if (unknown != 0)
+        text += unknown == all ? "; CM handshake not captured"
+                               : fmt::format("; CM handshake of {} not captured", grouped(unknown));
     append_row(out, "connections", text);
     const auto shown = noteworthy(options, timeline);
     for (const Connection* connection : shown) append_row(out, "", line_of(*connection));
     if (options.connections.empty() && shown.size() < timeline.connections.size())
-        append_row(out, "", fmt::format("and {} more: see qpscope connections", grouped(timeline.connections.size() - shown.size())));
+        append_row(
+            out, "",
+            fmt::format("and {} more: see qpscope connections", grouped(timeline.connections.size() - shown.size())));
 }
 
 void append_setups(std::string& out, const CmReport& cm, std::uint64_t management) {
@@ -200,15 +215,18 @@ void append_setups(std::string& out, const CmReport& cm, std::uint64_t managemen
     for (const CmAttempt& attempt : cm.attempts) ++outcomes[name(attempt.outcome)];
     Counts counts;
     for (const auto& [outcome, count] : outcomes) counts.add(count, outcome);
-    append_row(out, "CM", cm.attempts.empty() ? "" : fmt::format("{}: {}", counted(cm.attempts.size(), "attempt"), counts.text()));
+    append_row(out, "CM",
+               cm.attempts.empty() ? "" : fmt::format("{}: {}", counted(cm.attempts.size(), "attempt"), counts.text()));
     if (management > cm.messages || cm.attempts.empty())
         append_row(out, "management", Counts().add_many(management, "datagram").add(cm.messages, "of them CM").text());
 }
 
 void append_totals(std::string& out, const Totals& totals) {
     Counts messages;
-    for (std::size_t kind = 0; kind < kMessageKindTitles.size(); ++kind) messages.add(totals.messages[kind], kMessageKindTitles[kind]);
-    const std::string payload = totals.message_bytes == 0 ? "" : fmt::format("; {} of payload", bytes_text(totals.message_bytes));
+    for (std::size_t kind = 0; kind < kMessageKindTitles.size(); ++kind)
+        messages.add(totals.messages[kind], kMessageKindTitles[kind]);
+    const std::string payload =
+        totals.message_bytes == 0 ? "" : fmt::format("; {} of payload", bytes_text(totals.message_bytes));
     if (!messages.text().empty()) append_row(out, "messages", messages.text() + payload);
     append_row(out, "recovery",
                Counts()
@@ -219,7 +237,8 @@ void append_totals(std::string& out, const Totals& totals) {
                    .add_many(totals.fatal_naks, "fatal NAK")
                    .add_many(totals.timeouts, "ACK timeout")
                    .text());
-    append_row(out, "congestion", Counts().add_many(totals.ce_marked, "CE-marked packet").add_many(totals.cnps, "CNP").text());
+    append_row(out, "congestion",
+               Counts().add_many(totals.ce_marked, "CE-marked packet").add_many(totals.cnps, "CNP").text());
 }
 
 void append_pauses(std::string& out, const CongestionReport& congestion) {
@@ -238,7 +257,8 @@ void append_pauses(std::string& out, const CongestionReport& congestion) {
     const auto add = [&](std::string_view kind, const auto& sum) {
         if (sum.stops + sum.resumes == 0) return;
         std::string row = fmt::format("{}: {} XOFF, {} XON", kind, grouped(sum.stops), grouped(sum.resumes));
-        if (sum.paused != Duration{}) row += fmt::format("; paused {}{} in total", sum.unknown != 0 ? "at most " : "", duration_text(sum.paused));
+        if (sum.paused != Duration{})
+            row += fmt::format("; paused {}{} in total", sum.unknown != 0 ? "at most " : "", duration_text(sum.paused));
         if (sum.unknown != 0) row += fmt::format("; {} of unknown duration", counted(sum.unknown, "pause"));
         append_row(out, "pauses", row);
     };
@@ -255,9 +275,12 @@ void append_rates(std::string& out, const Timeline& timeline) {
         const RateVerdict verdict = judge(rate);
         if (verdict.follows == RateFollows::undecided) continue;
         if (++decided <= kShown)
-            append_row(out, decided == 1 ? "rates" : "", fmt::format("{} {}", sender_text(rate, timeline), follows_text(rate, verdict)));
+            append_row(out, decided == 1 ? "rates" : "",
+                       fmt::format("{} {}", sender_text(rate, timeline), follows_text(rate, verdict)));
     }
-    if (decided > kShown) append_row(out, "", fmt::format("and {} more: see qpscope analyze -f json", counted(decided - kShown, "sender")));
+    if (decided > kShown)
+        append_row(out, "",
+                   fmt::format("and {} more: see qpscope analyze -f json", counted(decided - kShown, "sender")));
 }
 
 // "NCCL ring of 8 ranks over 16 connections (confidence 95 %); 20 steps of 1 MiB ...".
@@ -265,11 +288,12 @@ std::string line_of(const Collective& collective) {
     std::string line = fmt::format("{} over {} (confidence {} %)", transport::group_text(collective),
                                    counted(collective.connections, "connection"), collective.certainty);
     if (const std::string chain = transport::chain_text(collective); !chain.empty()) line += "; " + chain;
-    if (collective.protocol != NcclProtocol::unknown) line += fmt::format("; protocol {}", transport::name(collective.protocol));
+    if (collective.protocol != NcclProtocol::unknown)
+        line += fmt::format("; protocol {}", transport::name(collective.protocol));
     if (collective.channels != 0) line += fmt::format(", {}", counted(collective.channels, "channel"));
     if (collective.steps.empty()) return line + fmt::format("; {}", bytes_text(collective.bytes));
-    line += fmt::format("; {} of {}, taking {}", transport::steps_text(collective, collective.steps.size()), transport::step_size_text(collective),
-                        duration_text(collective.step_length.mean()));
+    line += fmt::format("; {} of {}, taking {}", transport::steps_text(collective, collective.steps.size()),
+                        transport::step_size_text(collective), duration_text(collective.step_length.mean()));
     if (collective.between.count != 0) line += fmt::format(", {} apart", duration_text(collective.between.mean()));
     line += fmt::format("; bus bandwidth {}", rate_text(collective.bus_rate));
     if (collective.algorithm_rate > 0) line += fmt::format(", algorithm {}", rate_text(collective.algorithm_rate));
@@ -277,8 +301,9 @@ std::string line_of(const Collective& collective) {
     const CollectiveStraggler& late = *collective.straggler;
     const std::string rank = rank_text(collective.ranks[late.rank]);
     if (late.delay == CollectiveDelay::sends) return line + fmt::format("; straggler {}, the slowest sender", rank);
-    return line + fmt::format("; straggler {}, last to {} in {} of {}", rank, late.delay == CollectiveDelay::starts ? "start" : "finish",
-                              grouped(late.steps), transport::steps_text(collective, late.of));
+    return line + fmt::format("; straggler {}, last to {} in {} of {}", rank,
+                              late.delay == CollectiveDelay::starts ? "start" : "finish", grouped(late.steps),
+                              transport::steps_text(collective, late.of));
 }
 
 // "the others", or those of them of which the capture shows when they began.
@@ -287,7 +312,8 @@ std::string waiting_ranks(const Collective& collective, const CollectiveStep& st
     for (std::size_t rank = 0; rank < step.begun.size(); ++rank)
         if (step.begun[rank] && rank != *step.last) known.push_back(rank);
     if (known.size() == 1 && collective.ranks.size() > 2) return rank_text(collective.ranks[known.front()]);
-    return known.empty() || known.size() + 1 == collective.ranks.size() ? "the others" : fmt::format("{} of the others", known.size());
+    return known.empty() || known.size() + 1 == collective.ranks.size() ? "the others"
+                                                                        : fmt::format("{} of the others", known.size());
 }
 
 // Who was waited for where no straggler says it already: each of the first steps in which anybody was.
@@ -299,9 +325,10 @@ void append_waits(std::string& out, const Collective& collective) {
         const CollectiveStep& step = collective.steps[i];
         if (!step.last || step.certainty == 0) continue;
         ++shown;
-        append_row(out, "", fmt::format("step {} of {}, frame {}: {} waited {} for {} to begin (confidence {} %)", i + 1,
-                                        collective.steps.size(), std::to_underlying(step.frame), waiting_ranks(collective, step),
-                                        duration_text(step.waited), rank_text(collective.ranks[*step.last]), step.certainty));
+        append_row(out, "",
+                   fmt::format("step {} of {}, frame {}: {} waited {} for {} to begin (confidence {} %)", i + 1,
+                               collective.steps.size(), std::to_underlying(step.frame), waiting_ranks(collective, step),
+                               duration_text(step.waited), rank_text(collective.ranks[*step.last]), step.certainty));
     }
 }
 
@@ -340,9 +367,11 @@ void append_ultra_ethernet(std::string& out, const Options& options, const trans
                 ++more;
                 continue;
             }
-            append_row(out, shown++ == 0 ? "paths" : "",
-                       fmt::format("#{} {}{} {}", std::to_underlying(context.connection), end == End::a ? "a to b" : "b to a",
-                                   way.ordered || way.unordered ? fmt::format(" ({}):", transport::delivery_text(way)) : ":", text));
+            append_row(
+                out, shown++ == 0 ? "paths" : "",
+                fmt::format("#{} {}{} {}", std::to_underlying(context.connection), end == End::a ? "a to b" : "b to a",
+                            way.ordered || way.unordered ? fmt::format(" ({}):", transport::delivery_text(way)) : ":",
+                            text));
         }
     }
     if (more != 0) append_row(out, "", fmt::format("and {} more", grouped(more)));
@@ -371,8 +400,10 @@ std::vector<std::string> input_names(const Options& options) {
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
     append_capture(out, options, timeline);
-    const bool none = transport::rdma_packets(timeline) == 0 && timeline.connections.empty() && !transport::has_ultra_ethernet(timeline.uet);
-    if (none && timeline.packets != 0) append_row(out, "RDMA", "none: no RoCE, InfiniBand, iWARP or Ultra Ethernet packet");
+    const bool none = transport::rdma_packets(timeline) == 0 && timeline.connections.empty() &&
+                      !transport::has_ultra_ethernet(timeline.uet);
+    if (none && timeline.packets != 0)
+        append_row(out, "RDMA", "none: no RoCE, InfiniBand, iWARP or Ultra Ethernet packet");
     if (!transport::saw_anything(timeline)) append_row(out, "judged", std::string(transport::kNothingSeen));
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);
@@ -388,7 +419,8 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     std::string findings;
     append_findings(findings, options, timeline, color);
     if (!findings.empty()) out += "\n" + findings;
-    if (const std::string conclusion = transport::conclusion_of(timeline); !conclusion.empty() && options.connections.empty()) {
+    if (const std::string conclusion = transport::conclusion_of(timeline);
+        !conclusion.empty() && options.connections.empty()) {
         out += '\n';
         append_wrapped(out, "conclusion  ", 12, conclusion);
     }

@@ -1,5 +1,6 @@
-// Sheet: rows of one kind in any format, from one table of columns. Widths of a table come from its first rows; a row that needs more is
-// wider, and nothing is cut. On a terminal that is narrower than the table a row takes several lines, which break between columns.
+// Sheet: rows of one kind in any format, from one table of columns. Widths of a table come from its first rows; a row
+// that needs more is wider, and nothing is cut. On a terminal that is narrower than the table a row takes several
+// lines, which break between columns.
 #pragma once
 
 #include <cli/options.hpp>
@@ -26,8 +27,8 @@ class Sheet {
 public:
     // `plural` names the list in JSON. `more`: columns behind these, of cells that add() is given.
     template <class Row>
-    Sheet(const Options& options, Output& output, std::string_view plural, std::span<const transport::TableColumn<Row>> columns,
-          std::span<const SheetHead> more = {})
+    Sheet(const Options& options, Output& output, std::string_view plural,
+          std::span<const transport::TableColumn<Row>> columns, std::span<const SheetHead> more = {})
         : format_(options.format),
           color_(options.format == OutputFormat::table && wants_color(options, output)),
           output_(output),
@@ -42,11 +43,13 @@ public:
         : format_(options.format), color_(false), output_(output), plural_(plural), heads_(std::move(heads)) {
         begin();
     }
-    void add(std::span<const transport::Cell> cells) { take(std::vector<transport::Cell>(cells.begin(), cells.end()), transport::Tone::plain); }
+    void add(std::span<const transport::Cell> cells) {
+        take(std::vector<transport::Cell>(cells.begin(), cells.end()), transport::Tone::plain);
+    }
 
     template <class Row>
-    void add(std::span<const transport::TableColumn<Row>> columns, const Row& row, transport::Tone tone = transport::Tone::plain,
-             std::span<const transport::Cell> more = {}) {
+    void add(std::span<const transport::TableColumn<Row>> columns, const Row& row,
+             transport::Tone tone = transport::Tone::plain, std::span<const transport::Cell> more = {}) {
         std::vector<transport::Cell> cells(columns.size());
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (!wanted(heads_[i])) continue;

@@ -60,8 +60,9 @@ std::optional<std::vector<FrameRange>> frame_ranges(const Options& options) {
 
 bool wanted(const std::vector<FrameRange>& ranges, FrameIndex index) {
     const auto number = std::to_underlying(index);
-    return ranges.empty() ||
-           std::ranges::any_of(ranges, [&](const FrameRange& range) { return range.first <= number && number <= range.last; });
+    return ranges.empty() || std::ranges::any_of(ranges, [&](const FrameRange& range) {
+               return range.first <= number && number <= range.last;
+           });
 }
 
 // Nothing beyond this frame is wanted.
@@ -113,10 +114,11 @@ ExitCode run_show(const Options& options) {
     std::optional<transport::Annotator> annotator;
     KnownBefore known = known_before(options, filter.needs_ulp() ? LookAhead::all : LookAhead::beginning);
     if (filter.needs_annotation() || known.any || options.messages)
-        annotator.emplace(
-            transport::AnalysisSettings{.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits), .memory = options.memory});
-    else
-        annotator = stream_annotator(options);
+        annotator.emplace(transport::AnalysisSettings{.hints = std::move(known.hints),
+                                                      .icrc = options.icrc,
+                                                      .traits = std::move(known.traits),
+                                                      .memory = options.memory});
+    else annotator = stream_annotator(options);
     if (whole->messages) annotator->know(whole->messages);
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
     const bool json = options.format == OutputFormat::json;
@@ -145,20 +147,28 @@ ExitCode run_show(const Options& options) {
             past = frames >= last;
         };
         decode_all(input, progress, {1},
-                   {filter, seen, [&](std::size_t) { text.clear(); }, each,
+                   {filter,
+                    seen,
+                    [&](std::size_t) { text.clear(); },
+                    each,
                     [&](std::size_t) {
                         if (!text.empty()) progress.clear();
                         output.write(text);
                         if (input.live()) output.flush();
                         return more && (!past || read_all) && output.ok();
                     },
-                    annotator ? &*annotator : nullptr, {}, {}, 0, false});
+                    annotator ? &*annotator : nullptr,
+                    {},
+                    {},
+                    0,
+                    false});
         before = input.so_far();
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (json) output.write("\n" + std::string(kJsonRowsEnd));
     if (shown == 0 && code == ExitCode::done && !options.quiet) say("qpscope: no packet of {} matches\n", frames);
-    return worse(output.closed() ? ExitCode::done : code, finish(output, opened && !(code == ExitCode::damaged && shown == 0)));
+    return worse(output.closed() ? ExitCode::done : code,
+                 finish(output, opened && !(code == ExitCode::damaged && shown == 0)));
 }
 
 }  // namespace qps::cli

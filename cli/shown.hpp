@@ -1,4 +1,5 @@
-// What commands print of a reconstruction, in the format that was asked for: for those that have it from captures, and for `merge`.
+// What commands print of a reconstruction, in the format that was asked for: for those that have it from captures, and
+// for `merge`.
 #pragma once
 
 #include <cli/options.hpp>

@@ -1,9 +1,10 @@
-// `timeline`: counters per interval, written as time goes on. An interval in which nothing happened has no row. A packet
-// without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
+// `timeline`: counters per interval, written as time goes on. An interval in which nothing happened has no row. A
+// packet without a time, or of one before the interval that is being counted, belongs to that one: rows are in the
+// order of time.
 //
-// Without --interval the rows wait for the end of the capture, in intervals that grow with its length; then they are put
-// together to some 20 to 60: a row for each moment where there are fewer. A capture that does not end by itself has intervals of a
-// second.
+// Without --interval the rows wait for the end of the capture, in intervals that grow with its length; then they are
+// put together to some 20 to 60: a row for each moment where there are fewer. A capture that does not end by itself has
+// intervals of a second.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
@@ -30,12 +31,12 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kHeldRows = 4096;    // rows that wait for the scale of the bars
-constexpr std::int64_t kShortest = 1;              // ns: the interval to begin with, where none was asked for
-constexpr std::int64_t kMicrosecond = 1'000;       // ns
-constexpr std::int64_t kLive = 1'000'000'000;      // ns: while packets arrive
-// A screen: less than this has the next longer interval in steps of 1, 2, 5, so that three times as many are the most (of 5 and 2, what
-// lies in one of the longer lies in three of the shorter).
+constexpr std::size_t kHeldRows = 4096;        // rows that wait for the scale of the bars
+constexpr std::int64_t kShortest = 1;          // ns: the interval to begin with, where none was asked for
+constexpr std::int64_t kMicrosecond = 1'000;   // ns
+constexpr std::int64_t kLive = 1'000'000'000;  // ns: while packets arrive
+// A screen: less than this has the next longer interval in steps of 1, 2, 5, so that three times as many are the most
+// (of 5 and 2, what lies in one of the longer lies in three of the shorter).
 constexpr std::int64_t kFewestRows = 20;
 constexpr std::size_t kMostFilters = 64;  // a bit each
 
@@ -115,10 +116,12 @@ private:
         now_ = held_.back();
         held_.pop_back();
     }
-    // The longest interval, in steps of 1, 2, 5, that has enough rows; or as many as there are moments, where there are fewer.
+    // The longest interval, in steps of 1, 2, 5, that has enough rows; or as many as there are moments, where there are
+    // fewer.
     void settle() {
         const std::int64_t enough = std::min(kFewestRows, rows(interval_));
-        const std::int64_t most = held_.empty() ? 0 : std::max(std::to_underlying(held_.back().start - *start_), kMicrosecond);
+        const std::int64_t most =
+            held_.empty() ? 0 : std::max(std::to_underlying(held_.back().start - *start_), kMicrosecond);
         std::int64_t longest = interval_;
         for (std::int64_t base = interval_;; base *= 10) {
             for (const std::int64_t step : {1, 2, 5})
@@ -131,7 +134,9 @@ private:
     [[nodiscard]] std::int64_t rows(std::int64_t interval) const {
         std::int64_t count = 0, last = -1;
         for (const Interval& one : held_)
-            if (const std::int64_t number = std::to_underlying(one.start - *start_) / interval; std::exchange(last, number) != number) ++count;
+            if (const std::int64_t number = std::to_underlying(one.start - *start_) / interval;
+                std::exchange(last, number) != number)
+                ++count;
         return count;
     }
     // Intervals are counted from the first packet of the capture on.
@@ -143,12 +148,16 @@ private:
     }
     void write(const Interval& interval) {
         const Instant due = last_ ? *last_ + Duration{interval_} : interval.start;
-        if (due < interval.start) sheet_.remark(fmt::format("  ... {} without packets", duration_text(interval.start - due)));
+        if (due < interval.start)
+            sheet_.remark(fmt::format("  ... {} without packets", duration_text(interval.start - due)));
         last_ = interval.start;
-        const bool trouble = interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
+        const bool trouble =
+            interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
         std::vector<Cell> more;
-        for (std::size_t i = 0; i < filters_; ++i) more.push_back(number(i < interval.matches.size() ? interval.matches[i] : 0));
-        sheet_.add(interval_columns(), IntervalRow{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain, more);
+        for (std::size_t i = 0; i < filters_; ++i)
+            more.push_back(number(i < interval.matches.size() ? interval.matches[i] : 0));
+        sheet_.add(interval_columns(), IntervalRow{interval, Duration{interval_}, *start_, most_},
+                   trouble ? Tone::warning : Tone::plain, more);
     }
 
     std::int64_t interval_;
@@ -194,7 +203,8 @@ public:
         listening.begin = [this](std::size_t slot) { matches_[slot].clear(); };
         listening.each = [this](std::size_t slot, const Packet& packet) {
             std::uint64_t matches = 0;
-            for (std::size_t i = 0; i < filters_.size(); ++i) matches |= std::uint64_t{filters_[i].matches(packet)} << i;
+            for (std::size_t i = 0; i < filters_.size(); ++i)
+                matches |= std::uint64_t{filters_[i].matches(packet)} << i;
             matches_[slot].push_back(matches);
         };
     }
@@ -222,12 +232,13 @@ ExitCode run_timeline(const Options& options) {
     Matched matched(std::move(*counted));
     Listening listening{.pause = [&] { begin().show_now(); }};
     if (options.columns.empty()) {
-        listening.packet = [&](const Observation& observation, const PacketRecord& record) { count(observation, record, 0); };
+        listening.packet = [&](const Observation& observation, const PacketRecord& record) {
+            count(observation, record, 0);
+        };
     } else {
         matched.listen(listening);
-        listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
-            count(observation, record, matched.of(slot, place));
-        };
+        listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation,
+                               const PacketRecord& record) { count(observation, record, matched.of(slot, place)); };
     }
     const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) begin().end();

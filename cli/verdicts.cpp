@@ -19,11 +19,13 @@ using namespace transport::conformance;
 
 namespace {
 
-// A small file as a whole; a sentence where it cannot be read. One byte more than allowed is enough to see that it is too long.
+// A small file as a whole; a sentence where it cannot be read. One byte more than allowed is enough to see that it is
+// too long.
 std::expected<std::string, std::string> read_whole(const std::string& path, std::size_t longest) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::unexpected(cannot_read(path));
-    if (std::filesystem::is_directory(path)) return std::unexpected(fmt::format("cannot read {}: Is a directory", path));
+    if (std::filesystem::is_directory(path))
+        return std::unexpected(fmt::format("cannot read {}: Is a directory", path));
     std::string text(longest + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
@@ -95,7 +97,8 @@ std::optional<Measures> measures_of(const CheckOptions& options, const MeasureFi
     measures.earlier = parse_earlier(options, files.compare);
     if (!measures.earlier) return std::nullopt;
     // What is not asked now has not changed.
-    std::erase_if(measures.earlier->results, [&](const EarlierResult& each) { return !is_wanted_check(options, *each.check); });
+    std::erase_if(measures.earlier->results,
+                  [&](const EarlierResult& each) { return !is_wanted_check(options, *each.check); });
     return measures;
 }
 
@@ -112,7 +115,8 @@ bool is_wanted_check(const CheckOptions& options, const CheckRow& check) {
 }
 
 ExitCode write_report(const Options& options, const Report& report, const Measures& measures, Output& output) {
-    const std::optional<Comparison> comparison = measures.earlier ? std::optional(compare(*measures.earlier, report)) : std::nullopt;
+    const std::optional<Comparison> comparison =
+        measures.earlier ? std::optional(compare(*measures.earlier, report)) : std::nullopt;
     write_verdicts(options, report, comparison ? &*comparison : nullptr, output);
     return options.check.fail_on && fails_at(report, *options.check.fail_on) ? ExitCode::findings : ExitCode::done;
 }

@@ -1,7 +1,8 @@
-// What commands that give verdicts have in common: what a user measures by, the report in any format, packets as evidence.
+// What commands that give verdicts have in common: what a user measures by, the report in any format, packets as
+// evidence.
 //
-// What an attacker could feed: a profile, an earlier report. Both are read with bounds on their length, before the sandbox, and parsed by the
-// library, in it.
+// What an attacker could feed: a profile, an earlier report. Both are read with bounds on their length, before the
+// sandbox, and parsed by the library, in it.
 #pragma once
 
 #include <cli/exit_code.hpp>
@@ -38,8 +39,8 @@ struct MeasureFiles {
 [[nodiscard]] bool is_wanted_check(const CheckOptions& options, const transport::conformance::CheckRow& check);
 
 // In the format that the options want. The exit code is that of --fail-on.
-[[nodiscard]] ExitCode write_report(const Options& options, const transport::conformance::Report& report, const Measures& measures,
-                                    Output& output);
+[[nodiscard]] ExitCode write_report(const Options& options, const transport::conformance::Report& report,
+                                    const Measures& measures, Output& output);
 
 // NAME.pcapng in the folder of --evidence, which is made where it is not there. Prints what goes wrong.
 using FillCapture = std::function<std::expected<void, dissect::OutputProblem>(dissect::SavedCapture& capture)>;

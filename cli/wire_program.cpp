@@ -14,7 +14,8 @@
 namespace qps::cli {
 
 bool names_wire_command(int argc, char** argv) {
-    return argc > 1 && std::ranges::find(kWireCommands, std::string_view(argv[1]), &CommandName::name) != kWireCommands.end();
+    return argc > 1 &&
+           std::ranges::find(kWireCommands, std::string_view(argv[1]), &CommandName::name) != kWireCommands.end();
 }
 
 int execute_wire_program(char** argv) {
@@ -27,7 +28,8 @@ int execute_wire_program(char** argv) {
         say("qpscope: {}: {}\n", file.string(), std::strerror(errno));
         return static_cast<int>(ExitCode::usage);
     }
-    say("qpscope: '{}' needs qpscope-live, which is neither in {} nor in {}\n", argv[1], here.string(), (here / ".." / "libexec").lexically_normal().string());
+    say("qpscope: '{}' needs qpscope-live, which is neither in {} nor in {}\n", argv[1], here.string(),
+        (here / ".." / "libexec").lexically_normal().string());
     return static_cast<int>(ExitCode::usage);
 }
 

@@ -26,7 +26,8 @@ std::size_t& width_of_tables() {
 
 std::optional<std::size_t> terminal_width() {
     winsize size{};
-    if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+    if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return std::nullopt;
     return std::size_t{size.ws_col};
 }
 

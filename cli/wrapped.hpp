@@ -11,14 +11,15 @@ inline constexpr std::size_t kLineWidth = 100;  // of reports: what fits beside 
 
 // Columns of the terminal that standard output is; nothing where it is none, or does not tell.
 [[nodiscard]] std::optional<std::size_t> terminal_width();
-// From now on reports have lines of at most so many columns, or kLineWidth if that is fewer. Once, before anything is printed.
+// From now on reports have lines of at most so many columns, or kLineWidth if that is fewer. Once, before anything is
+// printed.
 void set_line_width(std::size_t columns);
 [[nodiscard]] std::size_t line_width();
 // Tables take the whole width of the terminal; without a terminal nothing limits them.
 [[nodiscard]] std::size_t table_width();
 
-// Words in lines of at most line_width() columns, each after `indent` spaces; the first line begins with `start` instead,
-// which is as wide.
+// Words in lines of at most line_width() columns, each after `indent` spaces; the first line begins with `start`
+// instead, which is as wide.
 void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words);
 
 }  // namespace qps::cli

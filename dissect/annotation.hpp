@@ -1,7 +1,8 @@
 // Annotation: what somebody who knows more than this packet says of it, who followed its connection so far.
 //
-// decode() knows nothing of other packets and leaves a packet without one. A caller that does know points Packet::annotation at
-// one before fields are read; fields marked `annotated` take their values from it, and a packet without it has none of them.
+// decode() knows nothing of other packets and leaves a packet without one. A caller that does know points
+// Packet::annotation at one before fields are read; fields marked `annotated` take their values from it, and a packet
+// without it has none of them.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -35,11 +36,12 @@ struct Annotation {
     std::uint32_t psn_missing = 0;         // skipped before this packet
     std::uint32_t messages_completed = 0;  // by this packet
     std::optional<Duration> latency;       // of the last of these
-    UlpHint ulp;                       // what its payload is
-    std::optional<Duration> since_previous;  // since the frame before, 0 of the first; negative where clocks run backwards
+    UlpHint ulp;                           // what its payload is
+    std::optional<Duration>
+        since_previous;  // since the frame before, 0 of the first; negative where clocks run backwards
     std::optional<std::uint16_t> link_credits;  // of InfiniBand flow control: blocks that the other end may still send
-    // Known when all packets were read, of a second reading: the message that it belongs to, counted from 1 in the order in which messages
-    // end, and the frames of that message, borrowed.
+    // Known when all packets were read, of a second reading: the message that it belongs to, counted from 1 in the
+    // order in which messages end, and the frames of that message, borrowed.
     std::optional<std::uint64_t> message;
     std::span<const std::uint32_t> message_frames;
 };

@@ -29,8 +29,7 @@ bool add_setting(HeaderSpec& header_spec, const Field* field, std::uint64_t numb
     return true;
 }
 
-template <class T>
-bool set_first(PacketSpec& spec, std::string_view field, T value) {
+template <class T> bool set_first(PacketSpec& spec, std::string_view field, T value) {
     for (HeaderSpec& header_spec : spec.headers)
         if (find_field(header_spec.kind, field) != nullptr) return set(header_spec, field, value);
     return false;
@@ -115,7 +114,8 @@ std::optional<std::size_t> place_in_mad(LayerKind kind, const HeaderSpec& mad) {
     for (const FieldSetting& setting : mad.settings)
         if (setting.field->name == "infiniband.mad.mgmtclass") management_class = setting.number;
     for (const MadAttribute& row : kMadAttributes)
-        if (row.data == kind && (row.group == group_of(static_cast<ManagementClass>(management_class)) || row.group == MadGroup::any))
+        if (row.data == kind &&
+            (row.group == group_of(static_cast<ManagementClass>(management_class)) || row.group == MadGroup::any))
             return row.offset;
     return std::nullopt;
 }
@@ -137,7 +137,8 @@ std::vector<PlacedHeader> place(const PacketSpec& spec, std::vector<std::byte>& 
         bytes.resize(std::max(bytes.size(), offset + length));
         const MutableBytes own(bytes.data() + offset, length);
         std::ranges::copy(header_spec.tail, own.end() - static_cast<std::ptrdiff_t>(header_spec.tail.size()));
-        for (const FieldSetting& setting : header_spec.settings) set_value(own, *setting.field, {setting.number, setting.bytes});
+        for (const FieldSetting& setting : header_spec.settings)
+            set_value(own, *setting.field, {setting.number, setting.bytes});
         placed.push_back({&header_spec, offset, length});
     }
     if (mad != nullptr && bytes.size() < mad_start + kMadLength) bytes.resize(mad_start + kMadLength);
@@ -167,7 +168,8 @@ void insert_before(PacketSpec& spec, LayerKind before, std::vector<HeaderSpec> h
 
 PacketSpec transport_packet(Opcode opcode, Network network) {
     PacketSpec spec;
-    spec.link = network == Network::native_local || network == Network::native_global ? LinkType::infiniband : LinkType::ethernet;
+    spec.link = network == Network::native_local || network == Network::native_global ? LinkType::infiniband
+                                                                                      : LinkType::ethernet;
     spec.headers = network_headers(network);
     HeaderSpec bth{LayerKind::bth};
     constexpr std::uint64_t kDefaultPkey = 0xffff;

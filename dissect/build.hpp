@@ -39,21 +39,22 @@ struct PacketSpec {
     std::vector<std::byte> payload;
     std::vector<std::byte> trailer;         // after everything else: Ethernet padding, say
     std::optional<std::uint8_t> pad_bytes;  // after the payload; as many as make it a multiple of 4 where not set
-    std::optional<std::uint32_t> icrc;      // as the first byte on the wire were the most significant; right where not set
+    std::optional<std::uint32_t> icrc;  // as the first byte on the wire were the most significant; right where not set
     std::optional<std::uint16_t> vcrc;
     bool with_vcrc = true;  // native packets; a capture may lack it
 };
 
 // How a transport packet travels.
 enum class Network : std::uint8_t { roce_v2_ipv4, roce_v2_ipv6, roce_v1, native_local, native_global };
-inline constexpr std::array kNetworks{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1, Network::native_local,
-                                      Network::native_global};
+inline constexpr std::array kNetworks{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1,
+                                      Network::native_local, Network::native_global};
 
 // The headers of a transport packet of that opcode, from Ethernet (or the LRH) on, with documentation addresses
 // (RFC 5737, RFC 3849), the default P_Key and everything else zero.
 [[nodiscard]] PacketSpec transport_packet(Opcode opcode, Network network);
 
-// MigReq of a path that is the only one (17.2.8): its queue pair is in the state Migrated. Services without paths have none.
+// MigReq of a path that is the only one (17.2.8): its queue pair is in the state Migrated. Services without paths have
+// none.
 [[nodiscard]] constexpr bool usual_migreq(Opcode opcode) {
     const Service service = service_of(opcode);
     return service == Service::rc || service == Service::uc || service == Service::rd || service == Service::xrc;

@@ -67,7 +67,8 @@ std::uint64_t ether_type_of(LayerKind kind) {
 }
 
 std::uint64_t ip_protocol_of(LayerKind kind, std::uint64_t otherwise = 0) {
-    if (is_of(kind, LayerFamily::icmp)) return std::to_underlying(kind < kind::icmpv6 ? IpProtocol::icmp : IpProtocol::icmpv6);
+    if (is_of(kind, LayerFamily::icmp))
+        return std::to_underlying(kind < kind::icmpv6 ? IpProtocol::icmp : IpProtocol::icmpv6);
     return protocol_of(kIpProtocolOf, kind, otherwise);
 }
 
@@ -85,7 +86,8 @@ public:
         : spec_(spec), headers_(headers), bytes_(bytes) {}
 
     void run() {
-        const auto bth = std::ranges::find(headers_, LayerKind::bth, [](const PlacedHeader& placed) { return placed.spec->kind; });
+        const auto bth =
+            std::ranges::find(headers_, LayerKind::bth, [](const PlacedHeader& placed) { return placed.spec->kind; });
         if (bth != headers_.end()) append_pad(*bth);
         if (bth != headers_.end()) bytes_.resize(bytes_.size() + kIcrcLength);
         end_ = bytes_.size();
@@ -95,8 +97,12 @@ public:
     }
 
 private:
-    [[nodiscard]] LayerKind kind(std::size_t i) const { return i < headers_.size() ? headers_[i].spec->kind : LayerKind::data; }
-    [[nodiscard]] MutableBytes bytes_of(const PlacedHeader& placed) { return {bytes_.data() + placed.offset, placed.length}; }
+    [[nodiscard]] LayerKind kind(std::size_t i) const {
+        return i < headers_.size() ? headers_[i].spec->kind : LayerKind::data;
+    }
+    [[nodiscard]] MutableBytes bytes_of(const PlacedHeader& placed) {
+        return {bytes_.data() + placed.offset, placed.length};
+    }
     [[nodiscard]] std::size_t rest(const PlacedHeader& placed) const { return end_ - placed.offset; }
 
     // Sets a field by name, unless the specification set it, a part of it, or what it is a part of.
@@ -105,7 +111,9 @@ private:
         const auto field = std::ranges::find(fields, name, &Field::name);
         if (field == fields.end()) return;
         for (const FieldSetting& setting : placed.spec->settings)
-            if (setting.field->bit < field->bit + field->width && field->bit < setting.field->bit + setting.field->width) return;
+            if (setting.field->bit < field->bit + field->width &&
+                field->bit < setting.field->bit + setting.field->width)
+                return;
         const std::uint64_t largest = field->width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field->width) - 1;
         set_value(bytes_of(placed), *field, {std::min(value, largest * field->factor), {}});
     }
@@ -113,7 +121,8 @@ private:
     void append_pad(const PlacedHeader& bth) {
         std::size_t headers_end = bth.offset + bth.length;
         for (const PlacedHeader& placed : headers_)
-            if (placed.spec->kind != LayerKind::mad && kTransportLengths[static_cast<std::size_t>(placed.spec->kind)] != 0)
+            if (placed.spec->kind != LayerKind::mad &&
+                kTransportLengths[static_cast<std::size_t>(placed.spec->kind)] != 0)
                 headers_end = std::max(headers_end, placed.offset + placed.length);
         const std::size_t body = bytes_.size() - headers_end;
         const std::size_t pad = spec_.pad_bytes.value_or(static_cast<std::uint8_t>((4 - body % 4) % 4));
@@ -124,20 +133,26 @@ private:
     void fill_header(std::size_t i) {
         const PlacedHeader& placed = headers_[i];
         const LayerKind next = kind(i + 1);
-        if (placed.spec->kind == kind::segment_routing) return fill_extension(placed, "ipv6.routing.nxt", "ipv6.routing.len", next);
+        if (placed.spec->kind == kind::segment_routing)
+            return fill_extension(placed, "ipv6.routing.nxt", "ipv6.routing.len", next);
         switch (placed.spec->kind) {
             case LayerKind::ethernet: return fill(placed, "eth.type", ether_type_of(next));
             case LayerKind::vlan: return fill(placed, "vlan.etype", ether_type_of(next));
             case LayerKind::linux_cooked:
             case LayerKind::linux_cooked_v2: return fill(placed, "sll.etype", ether_type_of(next));
             case LayerKind::erf: return fill_erf(i);
-            case LayerKind::mpls: fill(placed, "mpls.bottom", next != LayerKind::mpls ? 1 : 0); return fill(placed, "mpls.ttl", kTtl);
-            case LayerKind::mac_control: return fill(placed, "macc.opcode", next == LayerKind::mac_pfc ? 0x0101 : 0x0001);
+            case LayerKind::mpls:
+                fill(placed, "mpls.bottom", next != LayerKind::mpls ? 1 : 0);
+                return fill(placed, "mpls.ttl", kTtl);
+            case LayerKind::mac_control:
+                return fill(placed, "macc.opcode", next == LayerKind::mac_pfc ? 0x0101 : 0x0001);
             case LayerKind::ipv4: return fill_ipv4(placed, next);
             case LayerKind::ipv6: return fill_ipv6(placed, next);
-            case LayerKind::ipv6_hop_by_hop: return fill_extension(placed, "ipv6.hopopts.nxt", "ipv6.hopopts.len", next);
+            case LayerKind::ipv6_hop_by_hop:
+                return fill_extension(placed, "ipv6.hopopts.nxt", "ipv6.hopopts.len", next);
             case LayerKind::ipv6_routing: return fill_extension(placed, "ipv6.routing.nxt", "ipv6.routing.len", next);
-            case LayerKind::ipv6_destination: return fill_extension(placed, "ipv6.dstopts.nxt", "ipv6.dstopts.len", next);
+            case LayerKind::ipv6_destination:
+                return fill_extension(placed, "ipv6.dstopts.nxt", "ipv6.dstopts.len", next);
             case LayerKind::ipv6_fragment: return fill(placed, "ipv6.fraghdr.nxt", ip_protocol_of(next, kNoNext));
             case LayerKind::udp:
                 fill(placed, "udp.dstport", udp_port_of(next));
@@ -212,7 +227,11 @@ private:
         while (kind(packet) == LayerKind::erf_extension || kind(packet) == LayerKind::erf_ethernet_pad) ++packet;
         if (packet > i + 1 && kind(i + 1) == LayerKind::erf_extension) fill(placed, "erf.types.ext_header", 1);
         const bool native = kind(packet) == LayerKind::lrh;
-        fill(placed, "erf.types.type", native ? 21 : kind(packet) == kind::opa_snc ? 28 : kind(packet) == kind::opa_9b ? 29 : 2);
+        fill(placed, "erf.types.type",
+             native                          ? 21
+             : kind(packet) == kind::opa_snc ? 28
+             : kind(packet) == kind::opa_9b  ? 29
+                                             : 2);
         const std::size_t vcrc = native && spec_.with_vcrc ? kVcrcLength : 0;
         const std::size_t start = packet < headers_.size() ? headers_[packet].offset : end_;
         fill(placed, "erf.wlen", end_ - start + vcrc);
@@ -231,7 +250,8 @@ private:
         const Bytes covered = Bytes(bytes_).subspan(start, end_ - kIcrcLength - start);
         const std::uint32_t icrc = spec_.icrc.value_or(invariant_crc(coverage, covered));
         write_bits(bytes_, (end_ - kIcrcLength) * 8, 32, icrc);
-        const auto lrh = std::ranges::find(headers_, LayerKind::lrh, [](const PlacedHeader& placed) { return placed.spec->kind; });
+        const auto lrh =
+            std::ranges::find(headers_, LayerKind::lrh, [](const PlacedHeader& placed) { return placed.spec->kind; });
         if (lrh == headers_.end() || !spec_.with_vcrc) return;
         const std::uint16_t vcrc = spec_.vcrc.value_or(variant_crc(Bytes(bytes_).subspan(lrh->offset)));
         bytes_.resize(end_ + kVcrcLength);

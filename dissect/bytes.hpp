@@ -22,8 +22,7 @@ using MutableBytes = std::span<std::byte>;
 }
 
 // Unsigned big-endian integer of `sizeof(T)` bytes at `offset`; zero where the span ends before it.
-template <class T>
-[[nodiscard]] constexpr T read_be(Bytes bytes, std::size_t offset) {
+template <class T> [[nodiscard]] constexpr T read_be(Bytes bytes, std::size_t offset) {
     if (bytes.size() < sizeof(T) || offset > bytes.size() - sizeof(T)) return 0;
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < sizeof(T); ++i) value = value << 8 | static_cast<std::uint64_t>(bytes[offset + i]);
@@ -31,8 +30,7 @@ template <class T>
 }
 
 // The same, least significant byte first (capture file headers, ERF timestamps, CRCs on the wire).
-template <class T>
-[[nodiscard]] constexpr T read_le(Bytes bytes, std::size_t offset) {
+template <class T> [[nodiscard]] constexpr T read_le(Bytes bytes, std::size_t offset) {
     if (bytes.size() < sizeof(T) || offset > bytes.size() - sizeof(T)) return 0;
     std::uint64_t value = 0;
     for (std::size_t i = sizeof(T); i-- > 0;) value = value << 8 | static_cast<std::uint64_t>(bytes[offset + i]);
@@ -56,7 +54,8 @@ template <class T>
     return have > width ? value >> (have - width) : value;
 }
 
-// The same for headers that are little-endian: bits are counted from the least significant bit of byte 0 on, through the bytes.
+// The same for headers that are little-endian: bits are counted from the least significant bit of byte 0 on, through
+// the bytes.
 [[nodiscard]] constexpr std::uint64_t read_bits_le(Bytes bytes, std::size_t bit, std::size_t width) {
     const std::size_t first = bit / 8;
     const std::size_t last = (bit + width + 7) / 8;  // one past the last byte touched

@@ -20,8 +20,7 @@ bool congestion_experienced(const Packet& packet) {
     return network.kind == LayerKind::ipv6 && (second >> 4 & 3) == 3;
 }
 
-template <std::size_t N>
-void add_each(std::array<std::uint64_t, N>& to, const std::array<std::uint64_t, N>& from) {
+template <std::size_t N> void add_each(std::array<std::uint64_t, N>& to, const std::array<std::uint64_t, N>& from) {
     for (std::size_t i = 0; i < N; ++i) to[i] += from[i];
 }
 
@@ -95,7 +94,8 @@ bool count_ultra_ethernet(Census& census, const Packet& packet) {
 
 // One name, whichever message it is and whatever it quotes.
 LayerKind icmp_protocol(std::span<const Layer> layers) {
-    const auto first = std::ranges::find_if(layers, [](const Layer& layer) { return is_of(layer.kind, LayerFamily::icmp); });
+    const auto first =
+        std::ranges::find_if(layers, [](const Layer& layer) { return is_of(layer.kind, LayerFamily::icmp); });
     return first->kind < kind::icmpv6 ? kind::icmp : kind::icmpv6;
 }
 
@@ -125,7 +125,8 @@ void count(Census& census, const Packet& packet) {
         for (const LayerKind kind : {LayerKind::rdma, LayerKind::data})
             if (layers.size() > 1 && layers.back().kind == kind) layers = layers.first(layers.size() - 1);
         LayerKind last = layers.back().kind;
-        if (is_of(last, LayerFamily::lldp) && last != kind::cnm) last = kind::lldp_end;  // one name, whichever TLV is the last
+        if (is_of(last, LayerFamily::lldp) && last != kind::cnm)
+            last = kind::lldp_end;  // one name, whichever TLV is the last
         if (is_of(last, LayerFamily::icmp)) last = icmp_protocol(packet.layers());
         ++census.innermost[static_cast<std::size_t>(last)];
     }

@@ -29,12 +29,13 @@ struct Census {
     Instant previous{};                             // of the packet counted last
     std::array<std::uint64_t, 4> encapsulations{};  // by Encapsulation; none: what is no RDMA
     std::array<std::uint64_t, 256> opcodes{};
-    std::uint64_t iwarp = 0;                // TCP segments in which a set-up frame or an FPDU begins, where somebody followed the stream
-    std::array<std::uint64_t, 16> rdmap{};  // their FPDUs, by opcode
-    std::array<std::uint64_t, 4> fpdu_crc{};  // by CrcStatus; of FPDUs that end in the same segment
+    std::uint64_t iwarp =
+        0;  // TCP segments in which a set-up frame or an FPDU begins, where somebody followed the stream
+    std::array<std::uint64_t, 16> rdmap{};           // their FPDUs, by opcode
+    std::array<std::uint64_t, 4> fpdu_crc{};         // by CrcStatus; of FPDUs that end in the same segment
     std::array<std::uint64_t, 16> ultra_ethernet{};  // packets of Ultra Ethernet, by type; none of them is RDMA above
     std::array<std::uint64_t, 2> ultra_ethernet_crc{};  // undecided, good; of those whose CRC was captured
-    std::array<std::uint64_t, 4> icrc{};  // by CrcStatus
+    std::array<std::uint64_t, 4> icrc{};                // by CrcStatus
     std::array<std::uint64_t, 4> vcrc{};
     std::array<std::uint64_t, 7> icrc_reasons{};         // by CrcReason, of those not checkable
     std::array<std::uint64_t, kFaults.size()> faults{};  // first fault of each packet

@@ -50,12 +50,8 @@ void walk_link(Walk& walk, LinkType link) {
         case LinkType::linux_cooked: return walk_cooked(walk);
         case LinkType::linux_cooked_v2: return walk_cooked_v2(walk);
         case LinkType::null_loopback: return walk_null(walk);
-        case LinkType::erf:
-            walk_erf(walk);
-            return ulp::add_ipoib(walk.packet);
-        case LinkType::infiniband:
-            walk_lrh(walk);
-            return ulp::add_ipoib(walk.packet);
+        case LinkType::erf: walk_erf(walk); return ulp::add_ipoib(walk.packet);
+        case LinkType::infiniband: walk_lrh(walk); return ulp::add_ipoib(walk.packet);
     }
     add_data(walk);
 }

@@ -162,16 +162,20 @@ struct Field {
     [[nodiscard]] constexpr bool computed() const { return compute != nullptr; }
 };
 
-// Bit number of bit `bit` of byte `byte`, as the specification's tables write "43:5"; of a little-endian field, bit 0 is the
-// least significant one.
-[[nodiscard]] constexpr std::uint16_t at(unsigned byte, unsigned bit = 0) { return static_cast<std::uint16_t>(byte * 8 + bit); }
+// Bit number of bit `bit` of byte `byte`, as the specification's tables write "43:5"; of a little-endian field, bit 0
+// is the least significant one.
+[[nodiscard]] constexpr std::uint16_t at(unsigned byte, unsigned bit = 0) {
+    return static_cast<std::uint16_t>(byte * 8 + bit);
+}
 
 // One constructor per format; `bit` from at(), `width` in bits.
 namespace row {
-[[nodiscard]] constexpr Field decimal(std::string_view name, std::string_view meaning, std::uint16_t bit, std::uint16_t width) {
+[[nodiscard]] constexpr Field decimal(std::string_view name, std::string_view meaning, std::uint16_t bit,
+                                      std::uint16_t width) {
     return {.name = name, .meaning = meaning, .bit = bit, .width = width, .format = Format::decimal};
 }
-[[nodiscard]] constexpr Field hex(std::string_view name, std::string_view meaning, std::uint16_t bit, std::uint16_t width) {
+[[nodiscard]] constexpr Field hex(std::string_view name, std::string_view meaning, std::uint16_t bit,
+                                  std::uint16_t width) {
     return {.name = name, .meaning = meaning, .bit = bit, .width = width, .format = Format::hexadecimal};
 }
 [[nodiscard]] constexpr Field flag(std::string_view name, std::string_view meaning, std::uint16_t bit) {
@@ -189,19 +193,24 @@ namespace row {
 [[nodiscard]] constexpr Field guid(std::string_view name, std::string_view meaning, std::uint16_t bit) {
     return {.name = name, .meaning = meaning, .bit = bit, .width = 64, .format = Format::guid};
 }
-[[nodiscard]] constexpr Field bytes(std::string_view name, std::string_view meaning, std::uint16_t bit, std::uint16_t width) {
+[[nodiscard]] constexpr Field bytes(std::string_view name, std::string_view meaning, std::uint16_t bit,
+                                    std::uint16_t width) {
     return {.name = name, .meaning = meaning, .bit = bit, .width = width, .format = Format::bytes};
 }
-[[nodiscard]] constexpr Field text(std::string_view name, std::string_view meaning, std::uint16_t bit, std::uint16_t width) {
+[[nodiscard]] constexpr Field text(std::string_view name, std::string_view meaning, std::uint16_t bit,
+                                   std::uint16_t width) {
     return {.name = name, .meaning = meaning, .bit = bit, .width = width, .format = Format::text};
 }
-[[nodiscard]] constexpr Field exponent(std::string_view name, std::string_view meaning, std::uint16_t bit, std::uint16_t width) {
+[[nodiscard]] constexpr Field exponent(std::string_view name, std::string_view meaning, std::uint16_t bit,
+                                       std::uint16_t width) {
     return {.name = name, .meaning = meaning, .bit = bit, .width = width, .format = Format::exponent};
 }
 [[nodiscard]] constexpr Field reserved(std::uint16_t bit, std::uint16_t width) {
-    return {.meaning = "Reserved", .bit = bit, .width = width, .format = width > 64 ? Format::bytes : Format::hexadecimal};
+    return {
+        .meaning = "Reserved", .bit = bit, .width = width, .format = width > 64 ? Format::bytes : Format::hexadecimal};
 }
-[[nodiscard]] constexpr Field computed(std::string_view name, std::string_view meaning, Format format, Compute compute) {
+[[nodiscard]] constexpr Field computed(std::string_view name, std::string_view meaning, Format format,
+                                       Compute compute) {
     return {.name = name, .meaning = meaning, .format = format, .compute = compute};
 }
 }  // namespace row
@@ -226,8 +235,7 @@ namespace row {
 }
 
 // Tables of rows one after the other, where headers have a beginning or an end in common.
-template <std::size_t... N>
-[[nodiscard]] consteval auto joined(const std::array<Field, N>&... tables) {
+template <std::size_t... N> [[nodiscard]] consteval auto joined(const std::array<Field, N>&... tables) {
     std::array<Field, (N + ...)> all{};
     std::size_t next = 0;
     const auto add = [&](std::span<const Field> table) {
@@ -247,7 +255,8 @@ template <std::size_t N>
 
 // The bits of a field whose place is known at compile time, from a header that starts at `header[0]`.
 [[nodiscard]] constexpr std::uint64_t read(Bytes header, const Field& field) {
-    return (field.little ? read_bits_le(header, field.bit, field.width) : read_bits(header, field.bit, field.width)) * field.factor;
+    return (field.little ? read_bits_le(header, field.bit, field.width) : read_bits(header, field.bit, field.width)) *
+           field.factor;
 }
 
 struct Header {
@@ -261,7 +270,8 @@ struct Header {
 // The header table, indexed by kind.
 [[nodiscard]] const Header& header(LayerKind kind);
 
-// The value of a field in a layer of a packet; nothing where its condition does not hold or its bytes were not captured.
+// The value of a field in a layer of a packet; nothing where its condition does not hold or its bytes were not
+// captured.
 [[nodiscard]] std::optional<Value> value_of(const Packet& packet, const Layer& layer, const Field& field);
 
 // Writes a value into a header; false where the field is computed or does not fit.

@@ -57,14 +57,15 @@ struct Frame {
     FrameIndex index{1};
     Instant time{};
     std::uint16_t file = 0;  // which of the files that are merged
-    bool has_time = true;  // pcapng's simple packets have none: time and elapsed are 0 then
-    Duration elapsed{};    // since the first frame of the capture; negative where clocks run backwards
+    bool has_time = true;    // pcapng's simple packets have none: time and elapsed are 0 then
+    Duration elapsed{};      // since the first frame of the capture; negative where clocks run backwards
     InterfaceId interface{};
     BitsPerSecond link_speed{};     // of the interface, where the capture or the user says; else 0
     std::uint64_t file_offset = 0;  // of the record in its (uncompressed) file
     Bytes options;                  // pcapng options of the record, undecoded
     ByteOrder options_order = ByteOrder::little;
-    std::uint16_t preamble = 0;  // bytes before the packet that no wire carried: the header of an ERF record. decode() sets it
+    std::uint16_t preamble =
+        0;  // bytes before the packet that no wire carried: the header of an ERF record. decode() sets it
 
     [[nodiscard]] std::uint32_t wire_bytes() const { return wire_length > preamble ? wire_length - preamble : 0; }
     [[nodiscard]] std::size_t captured_bytes() const { return bytes.size() > preamble ? bytes.size() - preamble : 0; }

@@ -45,8 +45,8 @@ constexpr Mask make_mask(IcrcCoverage coverage) {
     return mask;
 }
 
-constexpr std::array kMasks{make_mask(IcrcCoverage::native_local), make_mask(IcrcCoverage::grh), make_mask(IcrcCoverage::roce_v2_ipv4),
-                            make_mask(IcrcCoverage::roce_v2_ipv6)};
+constexpr std::array kMasks{make_mask(IcrcCoverage::native_local), make_mask(IcrcCoverage::grh),
+                            make_mask(IcrcCoverage::roce_v2_ipv4), make_mask(IcrcCoverage::roce_v2_ipv6)};
 
 std::uint32_t crc32(std::uint32_t before, Bytes bytes) {
     return crc32_gzip_refl(before, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());

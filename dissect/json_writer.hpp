@@ -1,5 +1,5 @@
-// JsonWriter: the one that writes JSON: names and values as they come, with the commas and line ends between them, appended to a
-// text. Nothing is kept, so a document may be as long as it likes, and any text gives valid JSON.
+// JsonWriter: the one that writes JSON: names and values as they come, with the commas and line ends between them,
+// appended to a text. Nothing is kept, so a document may be as long as it likes, and any text gives valid JSON.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +36,15 @@ private:
     [[nodiscard]] bool in_list() const { return (lists_ & 1U) != 0; }
     [[nodiscard]] bool has_elements() const { return (begun_ & 1U) != 0; }
     [[nodiscard]] bool own_lines() const {
-        return layout_ == JsonLayout::indented || (layout_ == JsonLayout::lines && (depth_ == 1 || (depth_ == 2 && in_list())));
+        return layout_ == JsonLayout::indented ||
+               (layout_ == JsonLayout::lines && (depth_ == 1 || (depth_ == 2 && in_list())));
     }
     void new_line();
 
     std::string& out_;
     JsonLayout layout_;
-    // Of what is open, the innermost at the lowest bit. How deep is decided by code, not by input: no document of ours has ten levels.
+    // Of what is open, the innermost at the lowest bit. How deep is decided by code, not by input: no document of ours
+    // has ten levels.
     std::uint64_t lists_ = 0;
     std::uint64_t begun_ = 0;  // has elements
     std::size_t depth_ = 0;

@@ -1,7 +1,7 @@
 // Layer: one header (or payload, or trailer) of a packet: what it is and where in the frame it lies.
 //
-// Kinds below count_ are a closed list. Families with many headers of their own number theirs beside their tables, behind it.
-// The registry has a row for each kind and refuses two for one.
+// Kinds below count_ are a closed list. Families with many headers of their own number theirs beside their tables,
+// behind it. The registry has a row for each kind and refuses two for one.
 #pragma once
 
 #include <dissect/fault.hpp>
@@ -109,8 +109,8 @@ enum class LayerKind : std::uint16_t {
     count_,
 };
 
-// The families that number their kinds beside their tables, and how many each has. Where a family begins follows from those
-// before it: a new one is a row here.
+// The families that number their kinds beside their tables, and how many each has. Where a family begins follows from
+// those before it: a new one is a row here.
 enum class LayerFamily : std::uint8_t {
     // Upper-layer protocols: layers that only who follows connections can find, see dissect/ulp/ulp.hpp.
     nvme,
@@ -170,7 +170,8 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
 // The number of a family's first kind; that of the kind behind its last.
 [[nodiscard]] constexpr std::uint16_t first_of(LayerFamily family) {
     auto number = static_cast<std::uint16_t>(LayerKind::count_);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(family); ++i) number = static_cast<std::uint16_t>(number + kFamilyKinds[i]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(family); ++i)
+        number = static_cast<std::uint16_t>(number + kFamilyKinds[i]);
     return number;
 }
 [[nodiscard]] constexpr std::uint16_t end_of(LayerFamily family) {

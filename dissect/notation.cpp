@@ -42,7 +42,8 @@ namespace {
 void append_word_value(std::string& out, const Field& field, const Value& value) {
     if (const std::string_view name = name_of(field, value.number); !name.empty() && value.bytes.empty())
         std::ranges::replace_copy(name, std::back_inserter(out), ' ', '_');
-    else if (field.format == Format::hexadecimal) fmt::format_to(std::back_inserter(out), "0x{:0{}x}", value.number, (field.width + 3) / 4);
+    else if (field.format == Format::hexadecimal)
+        fmt::format_to(std::back_inserter(out), "0x{:0{}x}", value.number, (field.width + 3) / 4);
     else if (field.format == Format::bytes) fmt::format_to(std::back_inserter(out), "0x"), append_hex(out, value.bytes);
     else if (field.format == Format::text) append_words(out, field, value);
     else append_plain(out, field, value);
@@ -103,9 +104,11 @@ void append_transport(std::string& out, const Packet& packet) {
     for (const Layer& layer : packet.layers().subspan(packet.bth_layer)) append_words_of(out, packet, layer);
     if (packet.payload.length > 0) fmt::format_to(std::back_inserter(out), " len={}", packet.payload.length);
     if (packet.icrc.status == CrcStatus::bad)
-        fmt::format_to(std::back_inserter(out), " icrc=BAD(found=0x{:08x},expected=0x{:08x})", packet.icrc.found, packet.icrc.expected);
+        fmt::format_to(std::back_inserter(out), " icrc=BAD(found=0x{:08x},expected=0x{:08x})", packet.icrc.found,
+                       packet.icrc.expected);
     if (packet.vcrc.status == CrcStatus::bad)
-        fmt::format_to(std::back_inserter(out), " vcrc=BAD(found=0x{:04x},expected=0x{:04x})", packet.vcrc.found, packet.vcrc.expected);
+        fmt::format_to(std::back_inserter(out), " vcrc=BAD(found=0x{:04x},expected=0x{:04x})", packet.vcrc.found,
+                       packet.vcrc.expected);
 }
 
 bool is_iwarp(LayerKind kind) { return is_of(kind, LayerFamily::iwarp); }
@@ -203,7 +206,8 @@ void append_address(std::string& out, const Packet& packet, bool source) {
 std::span<const Word> words() { return kWords; }
 
 std::string_view protocol(const Packet& packet) {
-    if (packet.encapsulation != Encapsulation::none) return kEncapsulationNames[std::to_underlying(packet.encapsulation)].name;
+    if (packet.encapsulation != Encapsulation::none)
+        return kEncapsulationNames[std::to_underlying(packet.encapsulation)].name;
     const Layer* layer = named_layer(packet);
     if (layer == nullptr) return "DATA";
     if (find(packet, kind::opa_9b) != nullptr) return "OPA";
@@ -229,7 +233,8 @@ std::string_view protocol(const Packet& packet) {
         }
         case LayerKind::ethernet:
         case LayerKind::vlan: {
-            const auto type = read_be<std::uint16_t>(packet.bytes_of(*layer), layer->kind == LayerKind::ethernet ? 12 : 2);
+            const auto type =
+                read_be<std::uint16_t>(packet.bytes_of(*layer), layer->kind == LayerKind::ethernet ? 12 : 2);
             const auto row = std::ranges::find(kEtherTypes, type, &ValueName::value);
             return row == kEtherTypes.end() ? "ETHERNET" : row->name;
         }
@@ -259,7 +264,9 @@ void append_line(std::string& out, const Packet& packet) {
     }
 }
 
-void append_words_of_layer(std::string& out, const Packet& packet, const Layer& layer) { append_words_of(out, packet, layer); }
+void append_words_of_layer(std::string& out, const Packet& packet, const Layer& layer) {
+    append_words_of(out, packet, layer);
+}
 
 void append_source(std::string& out, const Packet& packet) { append_address(out, packet, true); }
 void append_destination(std::string& out, const Packet& packet) { append_address(out, packet, false); }

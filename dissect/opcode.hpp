@@ -22,7 +22,18 @@ enum class Opcode : std::uint8_t {
 };
 
 // Bits 7:5 of an opcode; and iWARP and Ultra Ethernet, which have no opcodes of this table.
-enum class Service : std::uint8_t { rc = 0, uc = 1, rd = 2, ud = 3, cnp = 4, xrc = 5, manufacturer_6 = 6, manufacturer_7 = 7, iwarp = 8, uet = 9 };
+enum class Service : std::uint8_t {
+    rc = 0,
+    uc = 1,
+    rd = 2,
+    ud = 3,
+    cnp = 4,
+    xrc = 5,
+    manufacturer_6 = 6,
+    manufacturer_7 = 7,
+    iwarp = 8,
+    uet = 9
+};
 
 // Where in its message a packet stands.
 enum class Place : std::uint8_t { first, middle, last, only };
@@ -65,20 +76,65 @@ inline constexpr std::array kOperations{
     Operation{0x00, "SEND_FIRST", Verb::send, Place::first, true, true, {kNone, kNone}, kStream},
     Operation{0x01, "SEND_MIDDLE", Verb::send, Place::middle, true, true, {kNone, kNone}, kStream},
     Operation{0x02, "SEND_LAST", Verb::send, Place::last, true, true, {kNone, kNone}, kStream},
-    Operation{0x03, "SEND_LAST_WITH_IMMEDIATE", Verb::send, Place::last, true, true, {LayerKind::immdt, kNone}, kStream},
+    Operation{
+        0x03, "SEND_LAST_WITH_IMMEDIATE", Verb::send, Place::last, true, true, {LayerKind::immdt, kNone}, kStream},
     Operation{0x04, "SEND_ONLY", Verb::send, Place::only, true, true, {kNone, kNone}, kStream | kUd},
-    Operation{0x05, "SEND_ONLY_WITH_IMMEDIATE", Verb::send, Place::only, true, true, {LayerKind::immdt, kNone}, kStream | kUd},
+    Operation{0x05,
+              "SEND_ONLY_WITH_IMMEDIATE",
+              Verb::send,
+              Place::only,
+              true,
+              true,
+              {LayerKind::immdt, kNone},
+              kStream | kUd},
     Operation{0x06, "RDMA_WRITE_FIRST", Verb::write, Place::first, true, true, {LayerKind::reth, kNone}, kStream},
     Operation{0x07, "RDMA_WRITE_MIDDLE", Verb::write, Place::middle, true, true, {kNone, kNone}, kStream},
     Operation{0x08, "RDMA_WRITE_LAST", Verb::write, Place::last, true, true, {kNone, kNone}, kStream},
-    Operation{0x09, "RDMA_WRITE_LAST_WITH_IMMEDIATE", Verb::write, Place::last, true, true, {LayerKind::immdt, kNone}, kStream},
+    Operation{0x09,
+              "RDMA_WRITE_LAST_WITH_IMMEDIATE",
+              Verb::write,
+              Place::last,
+              true,
+              true,
+              {LayerKind::immdt, kNone},
+              kStream},
     Operation{0x0a, "RDMA_WRITE_ONLY", Verb::write, Place::only, true, true, {LayerKind::reth, kNone}, kStream},
-    Operation{0x0b, "RDMA_WRITE_ONLY_WITH_IMMEDIATE", Verb::write, Place::only, true, true, {LayerKind::reth, LayerKind::immdt}, kStream},
-    Operation{0x0c, "RDMA_READ_REQUEST", Verb::read_request, Place::only, true, false, {LayerKind::reth, kNone}, kReliable},
-    Operation{0x0d, "RDMA_READ_RESPONSE_FIRST", Verb::read_response, Place::first, false, true, {LayerKind::aeth, kNone}, kReliable},
-    Operation{0x0e, "RDMA_READ_RESPONSE_MIDDLE", Verb::read_response, Place::middle, false, true, {kNone, kNone}, kReliable},
-    Operation{0x0f, "RDMA_READ_RESPONSE_LAST", Verb::read_response, Place::last, false, true, {LayerKind::aeth, kNone}, kReliable},
-    Operation{0x10, "RDMA_READ_RESPONSE_ONLY", Verb::read_response, Place::only, false, true, {LayerKind::aeth, kNone}, kReliable},
+    Operation{0x0b,
+              "RDMA_WRITE_ONLY_WITH_IMMEDIATE",
+              Verb::write,
+              Place::only,
+              true,
+              true,
+              {LayerKind::reth, LayerKind::immdt},
+              kStream},
+    Operation{
+        0x0c, "RDMA_READ_REQUEST", Verb::read_request, Place::only, true, false, {LayerKind::reth, kNone}, kReliable},
+    Operation{0x0d,
+              "RDMA_READ_RESPONSE_FIRST",
+              Verb::read_response,
+              Place::first,
+              false,
+              true,
+              {LayerKind::aeth, kNone},
+              kReliable},
+    Operation{
+        0x0e, "RDMA_READ_RESPONSE_MIDDLE", Verb::read_response, Place::middle, false, true, {kNone, kNone}, kReliable},
+    Operation{0x0f,
+              "RDMA_READ_RESPONSE_LAST",
+              Verb::read_response,
+              Place::last,
+              false,
+              true,
+              {LayerKind::aeth, kNone},
+              kReliable},
+    Operation{0x10,
+              "RDMA_READ_RESPONSE_ONLY",
+              Verb::read_response,
+              Place::only,
+              false,
+              true,
+              {LayerKind::aeth, kNone},
+              kReliable},
     Operation{0x11, "ACKNOWLEDGE", Verb::acknowledge, Place::only, false, false, {LayerKind::aeth, kNone}, kReliable},
     Operation{0x12,
               "ATOMIC_ACKNOWLEDGE",
@@ -88,11 +144,14 @@ inline constexpr std::array kOperations{
               false,
               {LayerKind::aeth, LayerKind::atomicacketh},
               kReliable},
-    Operation{0x13, "COMPARE_SWAP", Verb::compare_swap, Place::only, true, false, {LayerKind::atomiceth, kNone}, kReliable},
+    Operation{
+        0x13, "COMPARE_SWAP", Verb::compare_swap, Place::only, true, false, {LayerKind::atomiceth, kNone}, kReliable},
     Operation{0x14, "FETCH_ADD", Verb::fetch_add, Place::only, true, false, {LayerKind::atomiceth, kNone}, kReliable},
     Operation{0x15, "RESYNC", Verb::resync, Place::only, true, false, {kNone, kNone}, kRd},
-    Operation{0x16, "SEND_LAST_WITH_INVALIDATE", Verb::send, Place::last, true, true, {LayerKind::ieth, kNone}, kConnected},
-    Operation{0x17, "SEND_ONLY_WITH_INVALIDATE", Verb::send, Place::only, true, true, {LayerKind::ieth, kNone}, kConnected},
+    Operation{
+        0x16, "SEND_LAST_WITH_INVALIDATE", Verb::send, Place::last, true, true, {LayerKind::ieth, kNone}, kConnected},
+    Operation{
+        0x17, "SEND_ONLY_WITH_INVALIDATE", Verb::send, Place::only, true, true, {LayerKind::ieth, kNone}, kConnected},
     Operation{0x1c, "FLUSH", Verb::flush, Place::only, true, false, {LayerKind::feth, LayerKind::reth}, kReliable},
     Operation{0x1d, "ATOMIC_WRITE", Verb::atomic_write, Place::only, true, true, {LayerKind::reth, kNone}, kReliable},
 };
@@ -114,7 +173,8 @@ struct OpcodeRow {
     [[nodiscard]] constexpr bool ends_message() const { return dissect::ends_message(place); }
     [[nodiscard]] constexpr bool is_atomic() const { return dissect::is_atomic(verb); }
     [[nodiscard]] constexpr bool has_immediate() const {
-        return std::find(headers.begin(), headers.begin() + header_count, LayerKind::immdt) != headers.begin() + header_count;
+        return std::find(headers.begin(), headers.begin() + header_count, LayerKind::immdt) !=
+               headers.begin() + header_count;
     }
 
     [[nodiscard]] constexpr std::string_view name() const { return {name_storage.data(), name_length}; }
@@ -163,7 +223,8 @@ consteval std::array<OpcodeRow, 256> make_table() {
     for (const ServicePrefix& service : kServices)
         for (const Operation& operation : kOperations)
             if ((operation.services >> std::to_underlying(service.service) & 1) != 0)
-                table[static_cast<std::size_t>(std::to_underlying(service.service)) << 5 | operation.code] = compose(service, operation);
+                table[static_cast<std::size_t>(std::to_underlying(service.service)) << 5 | operation.code] =
+                    compose(service, operation);
     for (Opcode code : {Opcode::cnp_native, Opcode::cnp}) {
         OpcodeRow& row = table[std::to_underlying(code)];
         row.defined = true;

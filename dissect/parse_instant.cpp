@@ -82,7 +82,8 @@ std::optional<Instant> parse_instant(std::string_view text) {
     if (!month || !in.letter("-")) return std::nullopt;
     const auto day = in.digits(2, 31);
     if (!day) return std::nullopt;
-    const std::chrono::year_month_day date{std::chrono::year{static_cast<int>(*year)}, std::chrono::month{static_cast<unsigned>(*month)},
+    const std::chrono::year_month_day date{std::chrono::year{static_cast<int>(*year)},
+                                           std::chrono::month{static_cast<unsigned>(*month)},
                                            std::chrono::day{static_cast<unsigned>(*day)}};
     if (!date.ok()) return std::nullopt;
     const std::int64_t time = std::chrono::sys_days(date).time_since_epoch().count() * 24 * 3600 * kSecond;

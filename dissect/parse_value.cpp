@@ -29,7 +29,9 @@ bool is_separator(char c) { return c == ':' || c == '-' || c == '.'; }
 
 }  // namespace
 
-std::optional<std::uint64_t> parse_decimal(std::string_view text, std::uint64_t most) { return digits_of(text, 10, most); }
+std::optional<std::uint64_t> parse_decimal(std::string_view text, std::uint64_t most) {
+    return digits_of(text, 10, most);
+}
 
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t most) {
     const bool hex = text.starts_with("0x") || text.starts_with("0X");
@@ -95,7 +97,8 @@ std::optional<std::string> parse_hex_bytes(std::string_view text) {
         while (digits < text.size() && hex_digit(text[digits])) ++digits;
         if (digits == 0 || (digits > 1 && digits % 2 != 0)) return std::nullopt;
         if (digits == 1) bytes += static_cast<char>(*hex_digit(text[0]));
-        for (std::size_t i = 0; i + 1 < digits; i += 2) bytes += static_cast<char>(*hex_digit(text[i]) << 4 | *hex_digit(text[i + 1]));
+        for (std::size_t i = 0; i + 1 < digits; i += 2)
+            bytes += static_cast<char>(*hex_digit(text[i]) << 4 | *hex_digit(text[i + 1]));
         text.remove_prefix(digits);
         if (text.empty()) break;
         if (!is_separator(text[0]) || (separator != 0 && text[0] != separator)) return std::nullopt;

@@ -1,6 +1,7 @@
-// Text to value: the inverse of render_value, for whatever people type: options, rules, scripts, filters. A text is taken whole
-// or not at all; blanks are the caller's to cut off. Nothing here knows what the value is for, so limits and sentences are the
-// caller's too. Filters have ways of their own besides (octal and binary numbers, as in Wireshark): filter/literal.cpp.
+// Text to value: the inverse of render_value, for whatever people type: options, rules, scripts, filters. A text is
+// taken whole or not at all; blanks are the caller's to cut off. Nothing here knows what the value is for, so limits
+// and sentences are the caller's too. Filters have ways of their own besides (octal and binary numbers, as in
+// Wireshark): filter/literal.cpp.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -17,8 +18,8 @@
 namespace qps::dissect {
 
 // Digits alone, up to and with `most`: "17".
-[[nodiscard]] std::optional<std::uint64_t> parse_decimal(std::string_view text,
-                                                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+[[nodiscard]] std::optional<std::uint64_t> parse_decimal(
+    std::string_view text, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 // The same, or 0x and hexadecimal digits: "17", "0x11".
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text,
                                                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
@@ -37,8 +38,8 @@ struct ParsedIp {
 [[nodiscard]] std::optional<std::uint64_t> parse_mac(std::string_view text);
 
 [[nodiscard]] std::optional<std::uint8_t> hex_digit(char digit);
-// Hexadecimal digits in groups of bytes, one kind of separator (: - .) between the groups: "0a:0b", "0a0b.0c0d". A lone digit is
-// a byte.
+// Hexadecimal digits in groups of bytes, one kind of separator (: - .) between the groups: "0a:0b", "0a0b.0c0d". A lone
+// digit is a byte.
 [[nodiscard]] std::optional<std::string> parse_hex_bytes(std::string_view text);
 
 }  // namespace qps::dissect

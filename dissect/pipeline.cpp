@@ -24,7 +24,8 @@ struct Task {
     std::size_t lane = 0;
 };
 
-// How far everything has come. Batches are counted from 0; the slot of a batch is its number modulo the number of slots.
+// How far everything has come. Batches are counted from 0; the slot of a batch is its number modulo the number of
+// slots.
 class Exchange {
 public:
     Exchange(std::size_t slots, std::size_t sieves, std::size_t lanes)
@@ -76,7 +77,8 @@ public:
         else if (task.step == Step::follow || task.step == Step::sift) offered_.notify_one();  // the lane can go on
     }
 
-    // For the calling thread, which settles, gates and consumes: whether it can do so with that batch; throws what a stage threw.
+    // For the calling thread, which settles, gates and consumes: whether it can do so with that batch; throws what a
+    // stage threw.
     [[nodiscard]] bool can_settle(std::size_t batch) {
         const std::lock_guard lock(mutex_);
         return take(walked_, batch);
@@ -96,7 +98,8 @@ public:
         std::unique_lock lock(mutex_);
         finished_.wait(lock, [&] {
             const bool passes = worked_[gate % worked_.size()] && all_behind(sieves_, gate);
-            return failure_ || (!lanes_.empty() && all_behind(lanes_, consume)) || passes || walked_[settle % walked_.size()];
+            return failure_ || (!lanes_.empty() && all_behind(lanes_, consume)) || passes ||
+                   walked_[settle % walked_.size()];
         });
     }
 
@@ -122,8 +125,7 @@ private:
     };
     using Lanes = std::vector<Lane>;
     // The one that is farthest back of those that can go on.
-    template <class CanGoOn>
-    [[nodiscard]] static const Lane* last_of(const Lanes& lanes, CanGoOn can_go_on) {
+    template <class CanGoOn> [[nodiscard]] static const Lane* last_of(const Lanes& lanes, CanGoOn can_go_on) {
         const Lane* last = nullptr;
         for (const Lane& lane : lanes)
             if (!lane.busy && can_go_on(lane.behind) && (last == nullptr || lane.behind < last->behind)) last = &lane;
@@ -134,7 +136,8 @@ private:
         if (const Lane* lane = last_of(lanes_, [&](std::size_t batch) { return batch < gated_; }))
             return Task{lane->behind % slots, Step::follow, static_cast<std::size_t>(lane - lanes_.data())};
         // What was worked on in a slot is that batch once the one that had the slot before has passed the gate.
-        if (const Lane* sieve = last_of(sieves_, [&](std::size_t batch) { return batch < gated_ + slots && worked_[batch % slots]; }))
+        if (const Lane* sieve =
+                last_of(sieves_, [&](std::size_t batch) { return batch < gated_ + slots && worked_[batch % slots]; }))
             return Task{sieve->behind % slots, Step::sift, static_cast<std::size_t>(sieve - sieves_.data())};
         if (!to_work_.empty()) return Task{to_work_.front(), Step::work};
         if (!to_walk_.empty()) return Task{to_walk_.front(), Step::walk};

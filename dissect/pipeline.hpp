@@ -1,5 +1,6 @@
-// The parallel way through a capture: batches are read in order, or walked side by side and settled in order, worked on side by side,
-// sifted in order by lanes that run side by side, passed through a gate, followed by lanes once more, and consumed in order.
+// The parallel way through a capture: batches are read in order, or walked side by side and settled in order, worked on
+// side by side, sifted in order by lanes that run side by side, passed through a gate, followed by lanes once more, and
+// consumed in order.
 //
 // The result does not depend on the number of threads. Memory is bounded by the batches under way (slots()).
 #pragma once
@@ -27,14 +28,16 @@ struct Stages {
     std::function<bool(std::size_t slot)> consume;
     // Between the two, where `lanes` is not 0. The calling thread, in the order of the capture.
     std::function<void(std::size_t slot)> gate{};
-    // Any thread, each lane in the order of the capture; many lanes and many batches at once, never the same lane twice.
+    // Any thread, each lane in the order of the capture; many lanes and many batches at once, never the same lane
+    // twice.
     std::function<void(std::size_t slot, std::size_t lane)> follow{};
     std::size_t lanes = 0;
-    // What reads side by side (CaptureFile::reach()), for more than one thread. The calling thread: where the next frames are; false where read()
-    // must be called, once all that was reached is settled.
+    // What reads side by side (CaptureFile::reach()), for more than one thread. The calling thread: where the next
+    // frames are; false where read() must be called, once all that was reached is settled.
     std::function<bool(Batch& batch)> reach{};
-    std::function<void(Batch& batch)> walk{};    // any thread, many batches at once
-    std::function<void(Batch& batch)> settle{};  // the calling thread, in the order of the capture; it may leave no frames
+    std::function<void(Batch& batch)> walk{};  // any thread, many batches at once
+    std::function<void(Batch& batch)>
+        settle{};  // the calling thread, in the order of the capture; it may leave no frames
     // Between work and gate, where `sieves` is not 0, and so `lanes`: as follow(), by lanes of its own.
     std::function<void(std::size_t slot, std::size_t sieve)> sift{};
     std::size_t sieves = 0;

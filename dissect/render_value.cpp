@@ -16,16 +16,19 @@ namespace {
 constexpr std::size_t kShownBytes = 32;  // of a byte string in a line for people; the rest is counted
 
 void append_mac(std::string& out, std::uint64_t mac) {
-    for (int shift = 40; shift >= 0; shift -= 8) fmt::format_to(std::back_inserter(out), "{}{:02x}", shift == 40 ? "" : ":", mac >> shift & 0xff);
+    for (int shift = 40; shift >= 0; shift -= 8)
+        fmt::format_to(std::back_inserter(out), "{}{:02x}", shift == 40 ? "" : ":", mac >> shift & 0xff);
 }
 
 void append_ipv4(std::string& out, std::uint64_t address) {
-    fmt::format_to(std::back_inserter(out), "{}.{}.{}.{}", address >> 24 & 0xff, address >> 16 & 0xff, address >> 8 & 0xff, address & 0xff);
+    fmt::format_to(std::back_inserter(out), "{}.{}.{}.{}", address >> 24 & 0xff, address >> 16 & 0xff,
+                   address >> 8 & 0xff, address & 0xff);
 }
 
 void append_ipv6(std::string& out, Bytes address) {
     std::array<char, INET6_ADDRSTRLEN> text{};
-    if (address.size() == 16 && inet_ntop(AF_INET6, address.data(), text.data(), text.size()) != nullptr) out += text.data();
+    if (address.size() == 16 && inet_ntop(AF_INET6, address.data(), text.data(), text.size()) != nullptr)
+        out += text.data();
 }
 
 void append_guid(std::string& out, std::uint64_t guid) { fmt::format_to(std::back_inserter(out), "0x{:016x}", guid); }
@@ -40,7 +43,8 @@ void append_fixed(std::string& out, const Field& field, std::uint64_t number) {
     const auto value = static_cast<std::int64_t>(number);
     const std::uint64_t scale = power_of_ten(field.digits);
     const std::uint64_t magnitude = value < 0 ? ~number + 1 : number;
-    fmt::format_to(std::back_inserter(out), "{}{}.{:0{}}", value < 0 ? "-" : "", magnitude / scale, magnitude % scale, field.digits);
+    fmt::format_to(std::back_inserter(out), "{}{}.{:0{}}", value < 0 ? "-" : "", magnitude / scale, magnitude % scale,
+                   field.digits);
 }
 
 // Length of the UTF-8 sequence at the start of `text`; 0 where it is none.
@@ -67,17 +71,18 @@ char32_t character_of(std::string_view text, std::size_t length) {
     return character;
 }
 
-// What acts where it is shown rather than being seen: controls that terminals obey, marks that turn the direction of what follows, breaks
-// of lines, and what takes no room. The last of them all may hide text, or make two names look alike.
+// What acts where it is shown rather than being seen: controls that terminals obey, marks that turn the direction of
+// what follows, breaks of lines, and what takes no room. The last of them all may hide text, or make two names look
+// alike.
 bool acts(char32_t c) {
     struct Range {
         char32_t first;
         char32_t last;
     };
     constexpr std::array kActing{
-        Range{0x00, 0x1f},     Range{0x7f, 0x9f},     Range{0xad, 0xad},     Range{0x61c, 0x61c},   Range{0x180e, 0x180e},
-        Range{0x200b, 0x200f}, Range{0x2028, 0x202e}, Range{0x2060, 0x206f}, Range{0xfeff, 0xfeff}, Range{0xfff9, 0xfffb},
-        Range{0xe0000, 0xe0fff},
+        Range{0x00, 0x1f},     Range{0x7f, 0x9f},     Range{0xad, 0xad},       Range{0x61c, 0x61c},
+        Range{0x180e, 0x180e}, Range{0x200b, 0x200f}, Range{0x2028, 0x202e},   Range{0x2060, 0x206f},
+        Range{0xfeff, 0xfeff}, Range{0xfff9, 0xfffb}, Range{0xe0000, 0xe0fff},
     };
     return std::ranges::any_of(kActing, [&](const Range& range) { return c >= range.first && c <= range.last; });
 }
@@ -95,7 +100,8 @@ void append_printable(std::string& out, std::string_view text) {
         const std::size_t length = utf8_length(text);
         if (length == 0 || acts(character_of(text, length))) {
             const std::size_t bad = length == 0 ? 1 : length;
-            for (std::size_t i = 0; i < bad; ++i) fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[i]));
+            for (std::size_t i = 0; i < bad; ++i)
+                fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[i]));
             text.remove_prefix(bad);
         } else {
             out.append(text.substr(0, length));
@@ -163,7 +169,9 @@ namespace {
 // As JSON has it: beyond the first 2^16 as a surrogate pair (RFC 8259 7).
 void append_unicode_escape(std::string& out, char32_t character) {
     constexpr char32_t kFirstBeyond = 0x10000;
-    const auto add = [&](char32_t unit) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(unit)); };
+    const auto add = [&](char32_t unit) {
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(unit));
+    };
     if (character < kFirstBeyond) return add(character);
     add(0xd800 + ((character - kFirstBeyond) >> 10));
     add(0xdc00 + ((character - kFirstBeyond) & 0x3ff));
@@ -178,7 +186,8 @@ void append_json_string(std::string& out, std::string_view text) {
         const std::size_t length = utf8_length(text);
         if (c == '"' || c == '\\') out.append({'\\', c});
         else if (length == 0) out += "\\ufffd";
-        else if (const char32_t character = character_of(text, length); acts(character)) append_unicode_escape(out, character);
+        else if (const char32_t character = character_of(text, length); acts(character))
+            append_unicode_escape(out, character);
         else out.append(text.substr(0, length));
         text.remove_prefix(length == 0 ? 1 : length);
     }
@@ -219,13 +228,15 @@ void append_words(std::string& out, const Field& field, const Value& value) {
                 break;
             }
             constexpr double kUnit = 4.096e-6;  // 4.096 us * 2^t
-            fmt::format_to(std::back_inserter(out), "{} ({})", value.number, human_time(kUnit * std::exp2(static_cast<double>(value.number))));
+            fmt::format_to(std::back_inserter(out), "{} ({})", value.number,
+                           human_time(kUnit * std::exp2(static_cast<double>(value.number))));
             break;
         }
         case Format::text: append_printable(out, text_of(value.bytes)); break;
         case Format::bytes:
             append_hex(out, value.bytes.first(std::min(kShownBytes, value.bytes.size())));
-            if (value.bytes.size() > kShownBytes) fmt::format_to(std::back_inserter(out), "... ({} bytes)", value.bytes.size());
+            if (value.bytes.size() > kShownBytes)
+                fmt::format_to(std::back_inserter(out), "... ({} bytes)", value.bytes.size());
             break;
         default: append_plain(out, field, value);
     }

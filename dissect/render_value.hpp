@@ -29,12 +29,14 @@ void append_words(std::string& out, const Field& field, const Value& value);
 // A duration in the unit a person would use: "655.36 ms", "4.295 s", "16.4 us".
 [[nodiscard]] std::string human_time(double seconds);
 
-// Text for people, the one way to show what is not ours: what acts rather than being seen (controls, marks of direction, breaks of lines,
-// what takes no room) and what is no UTF-8 as \xNN, so that a capture cannot write to the terminal, or look like another.
+// Text for people, the one way to show what is not ours: what acts rather than being seen (controls, marks of
+// direction, breaks of lines, what takes no room) and what is no UTF-8 as \xNN, so that a capture cannot write to the
+// terminal, or look like another.
 void append_printable(std::string& out, std::string_view text);
 [[nodiscard]] std::string printable(std::string_view text);
 
-// Quoted, and escaped as JSON demands; so is what acts, see above. Bytes that are no UTF-8 become U+FFFD, so any input gives valid JSON.
+// Quoted, and escaped as JSON demands; so is what acts, see above. Bytes that are no UTF-8 become U+FFFD, so any input
+// gives valid JSON.
 void append_json_string(std::string& out, std::string_view text);
 
 void append_hex(std::string& out, Bytes bytes);

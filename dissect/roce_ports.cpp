@@ -17,7 +17,8 @@ std::array<std::atomic<std::uint16_t>, kMostRocePorts> the_ports{};  // 0: no mo
 }  // namespace
 
 void set_roce_ports(std::span<const std::uint16_t> ports) {
-    for (std::size_t i = 0; i < the_ports.size(); ++i) the_ports[i].store(i < ports.size() ? ports[i] : 0, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < the_ports.size(); ++i)
+        the_ports[i].store(i < ports.size() ? ports[i] : 0, std::memory_order_relaxed);
 }
 
 std::vector<std::uint16_t> roce_ports() {
@@ -45,15 +46,18 @@ std::expected<std::vector<std::uint16_t>, std::string> read_roce_ports(std::stri
         word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
         word = word.substr(0, word.find_last_not_of(' ') + 1);
         const auto number = parse_decimal(word, kMostPort);
-        if (!number || *number == 0) return std::unexpected(fmt::format("invalid RoCE port '{}': expected 1 to {}", word, kMostPort));
+        if (!number || *number == 0)
+            return std::unexpected(fmt::format("invalid RoCE port '{}': expected 1 to {}", word, kMostPort));
         const auto port = static_cast<std::uint16_t>(*number);
-        for (const auto& [other, protocol] :
-             {std::pair{kVxlanPort, "VXLAN"}, std::pair{kGenevePort, "Geneve"}, std::pair{kUltraPort, "Ultra Ethernet"}})
-            if (port == other) return std::unexpected(fmt::format("invalid RoCE port '{}': it is {}'s", word, protocol));
+        for (const auto& [other, protocol] : {std::pair{kVxlanPort, "VXLAN"}, std::pair{kGenevePort, "Geneve"},
+                                              std::pair{kUltraPort, "Ultra Ethernet"}})
+            if (port == other)
+                return std::unexpected(fmt::format("invalid RoCE port '{}': it is {}'s", word, protocol));
         if (port != kRocePort && std::ranges::find(ports, port) == ports.end()) ports.push_back(port);
     }
     if (ports.size() > kMostRocePorts)
-        return std::unexpected(fmt::format("too many RoCE ports ({}): expected at most {}", ports.size(), kMostRocePorts));
+        return std::unexpected(
+            fmt::format("too many RoCE ports ({}): expected at most {}", ports.size(), kMostRocePorts));
     return ports;
 }
 

@@ -1,5 +1,5 @@
-// UDP ports that carry RoCEv2 beside 4791, of devices and test beds that were set up with another one. A setting of the whole process,
-// made before anything is decoded; who changes it later decodes again what was decoded.
+// UDP ports that carry RoCEv2 beside 4791, of devices and test beds that were set up with another one. A setting of the
+// whole process, made before anything is decoded; who changes it later decodes again what was decoded.
 #pragma once
 
 #include <cstdint>

@@ -17,9 +17,9 @@ inline constexpr std::uint8_t kMostTimeoutCode = 31;  // 5 bits
 }
 
 // RNR timer code -> hundredths of a millisecond (9.7.5.2.8; Linux rdmavt ib_rvt_rnr_table). Code 0 is the longest.
-inline constexpr std::array<std::uint32_t, 32> kRnrTimer{65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
-                                                         48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
-                                                         2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+inline constexpr std::array<std::uint32_t, 32> kRnrTimer{
+    65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
+    256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 // How long an RNR NAK with that code makes a requester wait, at least.
 [[nodiscard]] constexpr Duration rnr_wait(std::uint8_t code) {

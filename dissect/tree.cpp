@@ -87,7 +87,8 @@ std::string_view label(const TreeLine& line) {
 void append_value(std::string& out, const TreeLine& line) {
     if (line.field != nullptr) append_words(out, *line.field, line.value);
     else if (line.fault != Fault::none) out += info(line.fault).sentence;
-    else if (line.span.length > 0) fmt::format_to(std::back_inserter(out), "{} bytes at {}", line.span.length, line.span.offset);
+    else if (line.span.length > 0)
+        fmt::format_to(std::back_inserter(out), "{} bytes at {}", line.span.length, line.span.offset);
 }
 
 void append_text(std::string& out, const TreeLine& line) {

@@ -1,5 +1,5 @@
-// The field tree of a packet as values: a line for each layer, each thing that is wrong and each field, with the bytes and
-// bits of the frame it stands for. What prints a tree, shows one in a window or marks its bytes goes through here.
+// The field tree of a packet as values: a line for each layer, each thing that is wrong and each field, with the bytes
+// and bits of the frame it stands for. What prints a tree, shows one in a window or marks its bytes goes through here.
 //
 // Everything on the wire may be a lie: a line's bytes are always those that were captured.
 #pragma once
@@ -37,15 +37,16 @@ struct TreeLine {
     [[nodiscard]] bool heading() const { return depth == 0; }
 };
 
-// The lines in the order of the packet, each layer under its heading. Reserved bits have one only where somebody set them.
-// At most kMaxLayers headings and faults, and the fields of their tables.
+// The lines in the order of the packet, each layer under its heading. Reserved bits have one only where somebody set
+// them. At most kMaxLayers headings and faults, and the fields of their tables.
 [[nodiscard]] std::vector<TreeLine> tree(const Packet& packet);
 
-// The line of the smallest thing that covers a byte of the frame (a field before its layer, a part before its field), as
-// an index; nothing where no layer covers it.
+// The line of the smallest thing that covers a byte of the frame (a field before its layer, a part before its field),
+// as an index; nothing where no layer covers it.
 [[nodiscard]] std::optional<std::size_t> line_at(std::span<const TreeLine> lines, std::size_t byte);
 
-// What a line says, in two columns: "Packet sequence number" and "4711"; a heading "Base Transport Header" and "12 bytes at 42".
+// What a line says, in two columns: "Packet sequence number" and "4711"; a heading "Base Transport Header" and "12
+// bytes at 42".
 [[nodiscard]] std::string_view label(const TreeLine& line);
 void append_value(std::string& out, const TreeLine& line);
 

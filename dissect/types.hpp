@@ -7,10 +7,10 @@
 
 namespace qps::dissect {
 
-enum class FrameIndex : std::uint64_t {};     // position in the capture, 1 for the first frame (Wireshark's frame.number)
-enum class InterfaceId : std::uint32_t {};    // capture interface, counted over all sections of a file from 0
-enum class Instant : std::int64_t {};         // nanoseconds since 1970-01-01 UTC, as the capture says
-enum class Duration : std::int64_t {};        // nanoseconds
+enum class FrameIndex : std::uint64_t {};   // position in the capture, 1 for the first frame (Wireshark's frame.number)
+enum class InterfaceId : std::uint32_t {};  // capture interface, counted over all sections of a file from 0
+enum class Instant : std::int64_t {};       // nanoseconds since 1970-01-01 UTC, as the capture says
+enum class Duration : std::int64_t {};      // nanoseconds
 enum class BitsPerSecond : std::uint64_t {};  // link speed; 0 where it is not known
 
 enum class Qpn : std::uint32_t {};   // queue pair number, 24 bits
@@ -26,8 +26,8 @@ inline constexpr Qpn kMulticastQpn{0xffffff};
 
 inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;  // of an Instant, of a Duration
 
-// Arithmetic of time saturates: a capture may claim any instant that 64 bits of nanoseconds hold, and the difference of two needs
-// more. No duration is below -(2^63 - 1), so that every one can be negated.
+// Arithmetic of time saturates: a capture may claim any instant that 64 bits of nanoseconds hold, and the difference of
+// two needs more. No duration is below -(2^63 - 1), so that every one can be negated.
 inline constexpr std::int64_t kLongestTime = std::numeric_limits<std::int64_t>::max();
 
 namespace saturating {
@@ -58,7 +58,9 @@ namespace saturating {
 [[nodiscard]] constexpr Duration operator-(Duration a, Duration b) {
     return Duration{saturating::subtract(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))};
 }
-[[nodiscard]] constexpr Duration operator-(Duration a) { return Duration{saturating::subtract(0, static_cast<std::int64_t>(a))}; }
+[[nodiscard]] constexpr Duration operator-(Duration a) {
+    return Duration{saturating::subtract(0, static_cast<std::int64_t>(a))};
+}
 constexpr Duration& operator+=(Duration& a, Duration b) { return a = a + b; }
 constexpr Duration& operator-=(Duration& a, Duration b) { return a = a - b; }
 [[nodiscard]] constexpr Duration magnitude(Duration a) { return a < Duration{} ? -a : a; }
@@ -73,7 +75,9 @@ public:
     [[nodiscard]] constexpr std::uint32_t value() const { return value_; }
     [[nodiscard]] constexpr Psn operator+(std::uint32_t count) const { return Psn(value_ + count); }
     // Signed distance from `other` to this one, -2^23 .. 2^23-1.
-    [[nodiscard]] constexpr std::int32_t operator-(Psn other) const { return static_cast<std::int32_t>((value_ - other.value_) << 8) >> 8; }
+    [[nodiscard]] constexpr std::int32_t operator-(Psn other) const {
+        return static_cast<std::int32_t>((value_ - other.value_) << 8) >> 8;
+    }
     // How many steps up from here to `other`, 0 .. 2^24-1.
     [[nodiscard]] constexpr std::uint32_t steps_to(Psn other) const { return (other.value_ - value_) & kMask; }
     // The one before.

@@ -57,8 +57,8 @@ inline bool add_layer(Packet& packet, LayerKind kind, std::size_t offset, std::s
     return walk.packet.frame.bytes.subspan(offset, length);
 }
 
-// The datagram ends at `end`, beyond what encloses it: the rest is not in this frame, and what stands behind the place where it was cut
-// (an FCS) is nothing of it. decode() gives the frame its bytes back.
+// The datagram ends at `end`, beyond what encloses it: the rest is not in this frame, and what stands behind the place
+// where it was cut (an FCS) is nothing of it. decode() gives the frame its bytes back.
 inline void lengthen(Walk& walk, std::size_t end) {
     Bytes& bytes = walk.packet.frame.bytes;
     if (bytes.size() > walk.end) bytes = bytes.first(walk.end);

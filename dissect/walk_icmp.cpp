@@ -1,7 +1,9 @@
-// The walk over ICMP, ICMPv6 and neighbour discovery, and over the beginning of the datagram that an error quotes, as far as it goes.
+// The walk over ICMP, ICMPv6 and neighbour discovery, and over the beginning of the datagram that an error quotes, as
+// far as it goes.
 //
-// A message that is too short for the header of its type is data. What a quoted header lacks is what the sender of the error left out, no
-// fault. From an attacker: options without a length and records without an end, which are data from there on.
+// A message that is too short for the header of its type is data. What a quoted header lacks is what the sender of the
+// error left out, no fault. From an attacker: options without a length and records without an end, which are data from
+// there on.
 #include <dissect/headers/icmp.hpp>
 #include <dissect/roce_ports.hpp>
 #include <dissect/walk.hpp>
@@ -46,7 +48,8 @@ Form icmpv6_form(Icmpv6Type type, std::size_t left) {
         case Icmpv6Type::mld_report:
         case Icmpv6Type::mld_done: return {kind::mld, kMldLength};
         case Icmpv6Type::router_solicitation: return {kind::nd_router_solicitation, kIcmpv6Header, false, true};
-        case Icmpv6Type::router_advertisement: return {kind::nd_router_advertisement, kRouterAdvertisementLength, false, true};
+        case Icmpv6Type::router_advertisement:
+            return {kind::nd_router_advertisement, kRouterAdvertisementLength, false, true};
         case Icmpv6Type::neighbour_solicitation: return {kind::nd_solicitation, kNdTargetLength, false, true};
         case Icmpv6Type::neighbour_advertisement: return {kind::nd_advertisement, kNdTargetLength, false, true};
         case Icmpv6Type::redirect: return {kind::nd_redirect, kNdRedirectLength, false, true};
@@ -82,7 +85,8 @@ void walk_quoted(Walk& walk) {
     if (enter_quoted_ip(walk)) {
         const Bytes udp = enter_quoted(walk, kind::quoted_udp, kUdp);
         const auto port = read_be<std::uint16_t>(udp, 2);
-        if (!udp.empty() && (port == kRocePort || is_roce_port(port))) static_cast<void>(enter_quoted(walk, kind::quoted_bth, kBth));
+        if (!udp.empty() && (port == kRocePort || is_roce_port(port)))
+            static_cast<void>(enter_quoted(walk, kind::quoted_bth, kBth));
     }
     if (walk.packet.layers().back().fault == Fault::none) add_data(walk);
 }
@@ -121,8 +125,8 @@ void walk_options(Walk& walk) {
 void walk_records(Walk& walk, unsigned records) {
     for (; records > 0 && walk.left() >= kMldRecordLength; --records) {
         const Bytes bytes = walk.header();
-        const std::size_t length =
-            kMldRecordLength + std::size_t{16} * read_be<std::uint16_t>(bytes, 2) + std::size_t{4} * read_be<std::uint8_t>(bytes, 1);
+        const std::size_t length = kMldRecordLength + std::size_t{16} * read_be<std::uint16_t>(bytes, 2) +
+                                   std::size_t{4} * read_be<std::uint8_t>(bytes, 1);
         if (length > walk.left()) break;
         if (enter(walk, kind::mld_record, length).empty()) return;
     }

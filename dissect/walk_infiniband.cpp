@@ -206,7 +206,8 @@ void walk_lrh(Walk& walk) {
         return;
     }
     add_layer(walk.packet, LayerKind::vcrc, icrc_end, kVcrcLength, icrc_end + kVcrcLength);
-    walk.packet.vcrc = doubt != CrcReason::none ? not_checkable(doubt) : verify_vcrc(walk.packet.frame.bytes, lrh, icrc_end);
+    walk.packet.vcrc =
+        doubt != CrcReason::none ? not_checkable(doubt) : verify_vcrc(walk.packet.frame.bytes, lrh, icrc_end);
 }
 
 void walk_roce1(Walk& walk) { walk_grh(walk, Encapsulation::roce_v1); }

@@ -1,4 +1,5 @@
-// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet, ICMP and tunnels, and over TCP's header.
+// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet, ICMP and tunnels, and
+// over TCP's header.
 #include <dissect/headers/grid_ftp.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
@@ -39,10 +40,12 @@ bool udp_contradicts(const Walk& walk, IpProtocol next, std::size_t end) {
            read_be<std::uint16_t>(udp, kLengthAt) != end - walk.offset;
 }
 
-// The IP header ends the datagram at `end`. Beyond what encloses it: who mirrors frames and cuts them leaves their lengths as they were,
-// so that IP and UDP agree on more than there is. Where a mirror does not say so, lengths that contradict each other are a lie.
+// The IP header ends the datagram at `end`. Beyond what encloses it: who mirrors frames and cuts them leaves their
+// lengths as they were, so that IP and UDP agree on more than there is. Where a mirror does not say so, lengths that
+// contradict each other are a lie.
 void end_datagram(Walk& walk, std::size_t end, IpProtocol next, bool fragment) {
-    if (end <= walk.end) [[likely]] walk.end = end;
+    if (end <= walk.end) [[likely]]
+        walk.end = end;
     else if (walk.truncated || fragment || !udp_contradicts(walk, next, end)) lengthen(walk, end);
     else distrust_length(walk);
 }
@@ -75,7 +78,8 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
         case kRocePort: return walk_transport(walk, Encapsulation::roce_v2, network_layer);
         case kVxlanPort: return walk_vxlan(walk);
         case kGenevePort: return walk_geneve(walk);
-        default: return is_roce_port(port) ? walk_transport(walk, Encapsulation::roce_v2, network_layer) : add_data(walk);
+        default:
+            return is_roce_port(port) ? walk_transport(walk, Encapsulation::roce_v2, network_layer) : add_data(walk);
     }
 }
 
@@ -91,7 +95,8 @@ void walk_tcp(Walk& walk) {
     add_data(walk);
 }
 
-// ICMP is of the IP that it is about: in the other it is nobody's (RFC 8200 and 4443 have no protocol 1, RFC 792 no 58).
+// ICMP is of the IP that it is about: in the other it is nobody's (RFC 8200 and 4443 have no protocol 1, RFC 792 no
+// 58).
 void walk_payload(Walk& walk, IpProtocol protocol, std::uint8_t network_layer) {
     const bool version_6 = walk.packet.layer_storage[network_layer].kind == LayerKind::ipv6;
     switch (protocol) {
@@ -104,7 +109,8 @@ void walk_payload(Walk& walk, IpProtocol protocol, std::uint8_t network_layer) {
         case IpProtocol::ipv4: return walk_ipv4(walk);
         case IpProtocol::ipv6: return walk_ipv6(walk);
         default:
-            if (!is_uet_protocol(static_cast<std::uint8_t>(protocol)) || !walk_native_ultra_ethernet(walk)) add_data(walk);
+            if (!is_uet_protocol(static_cast<std::uint8_t>(protocol)) || !walk_native_ultra_ethernet(walk))
+                add_data(walk);
     }
 }
 
@@ -122,7 +128,8 @@ Bytes enter_routing(Walk& walk, std::size_t length) {
     const std::size_t end = segments_end(routing, length);
     if (end == 0) {
         const Bytes entered = enter(walk, LayerKind::ipv6_routing, length);
-        if (!entered.empty() && read_be<std::uint8_t>(entered, 2) == kSegmentRoutingType) mark(walk.packet, Fault::bad_length);
+        if (!entered.empty() && read_be<std::uint8_t>(entered, 2) == kSegmentRoutingType)
+            mark(walk.packet, Fault::bad_length);
         return entered;
     }
     const Bytes segments = enter(walk, kind::segment_routing, end);
@@ -175,7 +182,8 @@ void walk_ipv4(Walk& walk) {
     const auto fragment = read_be<std::uint16_t>(header, 6);
     const auto total = read_be<std::uint16_t>(header, 2);
     if (total >= length) {
-        end_datagram(walk, start + total, static_cast<IpProtocol>(header[9]), (fragment & (kMoreFragments | kOffset)) != 0);
+        end_datagram(walk, start + total, static_cast<IpProtocol>(header[9]),
+                     (fragment & (kMoreFragments | kOffset)) != 0);
     } else if (total != 0) {  // zero: an offloading sender leaves it out
         distrust_length(walk);
     }

@@ -21,7 +21,8 @@ constexpr std::uint16_t kFirstEtherType = 0x0600;  // below: the length of an 80
 constexpr std::size_t kErfLength = 16;
 constexpr std::size_t kErfExtensionLength = 8;
 constexpr std::size_t kErfEthernetPadLength = 2;
-constexpr std::size_t kMostPreamble = std::numeric_limits<decltype(Frame::preamble)>::max();  // a header that never ends
+constexpr std::size_t kMostPreamble =
+    std::numeric_limits<decltype(Frame::preamble)>::max();  // a header that never ends
 
 // On Ethernet a small number is no type, but the length of an 802.3 frame.
 void walk_type_or_length(Walk& walk, std::uint16_t number) {
@@ -93,8 +94,8 @@ void walk_mpls(Walk& walk) {
     if (!enter(walk, LayerKind::mpls_control_word, kMplsLength).empty()) walk_ethernet(walk);
 }
 
-// ERF: a 16-byte header, extension headers while their top bit says so, then by record type. The wire length in the header
-// counts only the packet itself, that of the capture all of it.
+// ERF: a 16-byte header, extension headers while their top bit says so, then by record type. The wire length in the
+// header counts only the packet itself, that of the capture all of it.
 void walk_erf(Walk& walk) {
     const Bytes header = enter(walk, LayerKind::erf, kErfLength);
     if (header.empty()) return;
@@ -111,7 +112,8 @@ void walk_erf(Walk& walk) {
     walk.end = walk.offset + read_be<std::uint16_t>(header, 14);
     if (ethernet) return walk_ethernet(walk);
     if (type == 21) return walk_lrh(walk);
-    if (type == 25 && walk.left() >= kFlowControl) return static_cast<void>(enter(walk, kind::flow_control, kFlowControl));
+    if (type == 25 && walk.left() >= kFlowControl)
+        return static_cast<void>(enter(walk, kind::flow_control, kFlowControl));
     if (type == 28) return walk_opa_snc(walk);
     if (type == 29) return walk_opa_9b(walk);
     add_data(walk);

@@ -1,4 +1,5 @@
-// Reconstructs what happened in a capture and prints the findings: what went wrong, and what to do.   print_findings FILE
+// Reconstructs what happened in a capture and prints the findings: what went wrong, and what to do.   print_findings
+// FILE
 #include <dissect/capture/capture_file.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -23,6 +24,6 @@ int main(int argc, char** argv) {
     const transport::Timeline timeline = analysis.finish(file->drops());
     std::cout << "packets: " << timeline.packets << ", connections: " << timeline.connections.size() << '\n';
     for (const transport::Finding& finding : timeline.findings)
-        std::cout << transport::kSeverityNames[static_cast<std::size_t>(finding.severity)] << ' ' << finding.id << ": " << finding.summary
-                  << "\n    " << finding.advice << '\n';
+        std::cout << transport::kSeverityNames[static_cast<std::size_t>(finding.severity)] << ' ' << finding.id << ": "
+                  << finding.summary << "\n    " << finding.advice << '\n';
 }

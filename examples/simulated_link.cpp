@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     SimDevice b(wire, End::b);
     Instant now{};
     for (std::uint64_t psn = 1; psn <= 10; ++psn) {
-        PacketSpec spec = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);  // RC SEND Only; lengths and CRCs come by themselves
+        PacketSpec spec =
+            transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);  // RC SEND Only; lengths and CRCs come by themselves
         set(spec, "infiniband.bth.psn", psn);
         spec.payload.resize(64);
         const std::vector<std::byte> frame = build(spec);

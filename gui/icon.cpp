@@ -4,7 +4,8 @@
 #include <QPixmap>
 #include <QSvgRenderer>
 
-// The linker leaves out resources of a static library that nobody calls for; the macro must stand outside of namespaces.
+// The linker leaves out resources of a static library that nobody calls for; the macro must stand outside of
+// namespaces.
 static void needResources() { Q_INIT_RESOURCE(icons); }
 
 namespace qps::gui {

@@ -12,8 +12,9 @@ struct Pair {
     QRgb dark;   // on dark ground
 };
 
-// By Ink. Found by a search, not by eye: those that stand in one view lie 20 of CIEDE2000 apart with all colours and with three kinds of
-// colour blindness, and 3 to 1 from their ground; tests/gui/colours.cpp computes it. A change of one needs the others looked at.
+// By Ink. Found by a search, not by eye: those that stand in one view lie 20 of CIEDE2000 apart with all colours and
+// with three kinds of colour blindness, and 3 to 1 from their ground; tests/gui/colours.cpp computes it. A change of
+// one needs the others looked at.
 constexpr std::array kInks{
     Pair{0xff5146f7, 0xffa0a0ff},  // Request
     Pair{0xff030194, 0xff4b7076},  // Response
@@ -34,11 +35,15 @@ constexpr std::array kSeverities{
     Pair{0xffb3161b, 0xffff7b72},  // error
 };
 
-QColor chosen(const Pair& pair, const QPalette& palette) { return QColor::fromRgba(isDark(palette) ? pair.dark : pair.light); }
+QColor chosen(const Pair& pair, const QPalette& palette) {
+    return QColor::fromRgba(isDark(palette) ? pair.dark : pair.light);
+}
 
 }  // namespace
 
-bool isDark(const QPalette& palette) { return palette.color(QPalette::Base).lightnessF() < palette.color(QPalette::Text).lightnessF(); }
+bool isDark(const QPalette& palette) {
+    return palette.color(QPalette::Base).lightnessF() < palette.color(QPalette::Text).lightnessF();
+}
 
 QColor color(Ink ink, const QPalette& palette) { return chosen(kInks[static_cast<std::size_t>(ink)], palette); }
 
@@ -53,7 +58,8 @@ QColor rowColor(transport::Severity severity, const QPalette& palette) {
 QColor mixed(const QColor& first, const QColor& second, double share) {
     const double part = std::clamp(share, 0.0, 1.0);
     const auto mix = [part](float a, float b) { return static_cast<float>(a + (b - a) * part); };
-    return QColor::fromRgbF(mix(first.redF(), second.redF()), mix(first.greenF(), second.greenF()), mix(first.blueF(), second.blueF()));
+    return QColor::fromRgbF(mix(first.redF(), second.redF()), mix(first.greenF(), second.greenF()),
+                            mix(first.blueF(), second.blueF()));
 }
 
 }  // namespace qps::gui

@@ -12,7 +12,18 @@ namespace qps::gui {
 [[nodiscard]] bool isDark(const QPalette& palette);
 
 // What pictures draw: told apart in both forms, also by people who are colour-blind.
-enum class Ink { Request, Response, Acknowledgment, Retransmission, NegativeAcknowledgment, Wait, Congestion, Notification, Pause, Other };
+enum class Ink {
+    Request,
+    Response,
+    Acknowledgment,
+    Retransmission,
+    NegativeAcknowledgment,
+    Wait,
+    Congestion,
+    Notification,
+    Pause,
+    Other
+};
 [[nodiscard]] QColor color(Ink ink, const QPalette& palette);
 
 // Of a severity: for a text or a symbol, and for the background of a row.

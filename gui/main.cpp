@@ -4,13 +4,14 @@
 #include <gui/window/tabs.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
-#include <packaging/version/version.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 
 #include <QApplication>
 #include <QSettings>
 #include <csignal>
 #include <cstdio>
+
+#include <packaging/version/version.hpp>
 
 using namespace qps::gui;
 
@@ -36,7 +37,8 @@ int main(int argc, char** argv) {
     const auto options = parseOptions(words, views);
     if (!options) return say(stderr, QStringLiteral("qpscope-gui: %1\n").arg(options.error()), kUsage);
     if (options->help) return say(stdout, helpText(views), kDone);
-    if (options->version) return say(stdout, QStringLiteral("qpscope-gui %1\n").arg(QLatin1String(qps::version_text())), kDone);
+    if (options->version)
+        return say(stdout, QStringLiteral("qpscope-gui %1\n").arg(QLatin1String(qps::version_text())), kDone);
 
     std::signal(SIGPIPE, SIG_IGN);  // the reader of what we write may go away: that is an error of a write, not our end
     QApplication application(argc, argv);
@@ -46,7 +48,8 @@ int main(int argc, char** argv) {
     QGuiApplication::setApplicationDisplayName(QStringLiteral("qpscope"));
     QGuiApplication::setDesktopFileName(QStringLiteral("org.qpscope.qpscope"));
     QApplication::setWindowIcon(programIcon());
-    const QString theme = options->theme.isEmpty() ? QSettings().value(QStringLiteral("window/theme")).toString() : options->theme;
+    const QString theme =
+        options->theme.isEmpty() ? QSettings().value(QStringLiteral("window/theme")).toString() : options->theme;
     use(themeOf(theme).value_or(Theme::Desktop));
 
     Tabs window(options->jobs, options->memory.value_or(qps::transport::MemoryBudget::of_machine()));

@@ -50,13 +50,11 @@ Taken takeMemory(Options& options, const QString& value) {
     return {};
 }
 
-template <auto kMember>
-Taken keep(Options& options, const QString& value) {
+template <auto kMember> Taken keep(Options& options, const QString& value) {
     options.*kMember = value;
     return {};
 }
-template <auto kMember>
-Taken note(Options& options, const QString&) {
+template <auto kMember> Taken note(Options& options, const QString&) {
     options.*kMember = true;
     return {};
 }
@@ -83,13 +81,15 @@ struct Row {
 
 constexpr std::array kRows{
     Row{"-i", "--interface", "IF", "Capture from interface IF", takeInterface},
-    Row{"-f", "--capture-filter", "BPF", "Capture only packets that match this libpcap (BPF) filter", takeCaptureFilter},
+    Row{"-f", "--capture-filter", "BPF", "Capture only packets that match this libpcap (BPF) filter",
+        takeCaptureFilter},
     Row{"-Y", "--filter", "TEXT", "Show only packets that match this display filter", keep<&Options::filter>},
     Row{"", "--view", "ID", "Start with this view", keep<&Options::view>},
     Row{"-g", "--go-to", "N", "Select packet N and its connection", takePacket},
     Row{"", "--theme", "NAME", "Use colours: desktop, light or dark (default: as last time)", takeTheme},
     Row{"-j", "--jobs", "N", "Use N threads (default: one per processor, at most 8)", takeJobs},
-    Row{"", "--memory", "SIZE", "Keep at most this much in memory: 2GiB, 512MiB (default: a quarter of the machine's)", takeMemory},
+    Row{"", "--memory", "SIZE", "Keep at most this much in memory: 2GiB, 512MiB (default: a quarter of the machine's)",
+        takeMemory},
     Row{"", "--tabs", "", "Open each file in a tab of its own, at most 8", note<&Options::tabs>},
     Row{"-h", "--help", "", "Show this help", note<&Options::help>},
     Row{"-V", "--version", "", "Show the version", note<&Options::version>},
@@ -107,16 +107,19 @@ Spelling spelled(const QString& word) {
         const QString name = text(row.name);
         if (word == name || (!row.brief.empty() && word == text(row.brief))) return {&row, {}, false};
         if (word.startsWith(name + QLatin1Char('='))) return {&row, word.mid(name.size() + 1), true};
-        if (!row.brief.empty() && !row.value.empty() && word.startsWith(text(row.brief))) return {&row, word.mid(2), true};
+        if (!row.brief.empty() && !row.value.empty() && word.startsWith(text(row.brief)))
+            return {&row, word.mid(2), true};
     }
     return {};
 }
 
 Taken conclude(const Options& options, const QStringList& views) {
     if (!options.view.isEmpty() && !views.contains(options.view))
-        return std::unexpected(invalid("view", options.view, QStringLiteral("one of ") + views.join(QStringLiteral(", "))));
+        return std::unexpected(
+            invalid("view", options.view, QStringLiteral("one of ") + views.join(QStringLiteral(", "))));
     const bool captures = !options.capture.interface.isEmpty();
-    if (captures && !options.files.isEmpty()) return std::unexpected(QStringLiteral("capture files and --interface exclude each other"));
+    if (captures && !options.files.isEmpty())
+        return std::unexpected(QStringLiteral("capture files and --interface exclude each other"));
     if (!captures && !options.capture.filter.isEmpty())
         return std::unexpected(QStringLiteral("--capture-filter needs --interface; -Y filters what is shown"));
     return {};
@@ -140,13 +143,16 @@ std::expected<Options, QString> parseOptions(const QStringList& words, const QSt
         Spelling option = spelled(word);
         if (option.row == nullptr) return std::unexpected(QStringLiteral("unknown option '%1' (see --help)").arg(word));
         const bool takes = !option.row->value.empty();
-        if (!takes && option.hasValue) return std::unexpected(QStringLiteral("option '%1' takes no value").arg(text(option.row->name)));
+        if (!takes && option.hasValue)
+            return std::unexpected(QStringLiteral("option '%1' takes no value").arg(text(option.row->name)));
         if (takes && !option.hasValue) {
             if (++i == words.size())
-                return std::unexpected(QStringLiteral("option '%1' requires a value: %2").arg(word, text(option.row->value)));
+                return std::unexpected(
+                    QStringLiteral("option '%1' requires a value: %2").arg(word, text(option.row->value)));
             option.value = words[i];
         }
-        if (auto taken = option.row->take(options, option.value); !taken) return std::unexpected(std::move(taken.error()));
+        if (auto taken = option.row->take(options, option.value); !taken)
+            return std::unexpected(std::move(taken.error()));
         if (options.help || options.version) return options;
     }
     if (auto sound = conclude(options, views); !sound) return std::unexpected(std::move(sound.error()));
@@ -162,19 +168,22 @@ QString helpText(const QStringList& views) {
     for (const Row& row : kRows) {
         QString names = row.brief.empty() ? text(row.name) : text(row.brief) + QStringLiteral(", ") + text(row.name);
         if (!row.value.empty()) names += QLatin1Char(' ') + text(row.value);
-        const QString line = QStringLiteral("  ") + names.leftJustified(kWidth) + QStringLiteral("  ") + text(row.meaning);
+        const QString line =
+            QStringLiteral("  ") + names.leftJustified(kWidth) + QStringLiteral("  ") + text(row.meaning);
         help += line + QLatin1Char('\n');
     }
-    help += QStringLiteral(
-                "\nViews: %1\n\n"
-                "Examples:\n"
-                "    qpscope-gui trace.pcapng\n"
-                "    qpscope-gui -Y 'infiniband.aeth.syndrome.opcode == NAK' --view ladder trace.pcap\n"
-                "    qpscope-gui -i eth0 -f 'udp port 4791'\n"
-                "    ssh host tcpdump -i eth0 -w - udp port 4791 | qpscope-gui -\n\n"
-                "qpscope-gui needs no privileges. qpscope-capture captures for it and needs CAP_NET_RAW, granted once:\n"
-                "    sudo setcap cap_net_raw+ep PATH/qpscope-capture\n")
-                .arg(views.join(QStringLiteral(", ")).replace(QStringLiteral(", ladder"), QStringLiteral(",\n       ladder")));
+    help +=
+        QStringLiteral(
+            "\nViews: %1\n\n"
+            "Examples:\n"
+            "    qpscope-gui trace.pcapng\n"
+            "    qpscope-gui -Y 'infiniband.aeth.syndrome.opcode == NAK' --view ladder trace.pcap\n"
+            "    qpscope-gui -i eth0 -f 'udp port 4791'\n"
+            "    ssh host tcpdump -i eth0 -w - udp port 4791 | qpscope-gui -\n\n"
+            "qpscope-gui needs no privileges. qpscope-capture captures for it and needs CAP_NET_RAW, granted once:\n"
+            "    sudo setcap cap_net_raw+ep PATH/qpscope-capture\n")
+            .arg(views.join(QStringLiteral(", "))
+                     .replace(QStringLiteral(", ladder"), QStringLiteral(",\n       ladder")));
     return help;
 }
 

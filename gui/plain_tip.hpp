@@ -8,7 +8,9 @@ namespace qps::gui {
 
 // The text as a tool tip that shows it as it is.
 [[nodiscard]] inline QString plainTip(const QString& text) {
-    return Qt::mightBeRichText(text) ? QStringLiteral("<qt>%1</qt>").arg(text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))) : text;
+    return Qt::mightBeRichText(text) ? QStringLiteral("<qt>%1</qt>")
+                                           .arg(text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")))
+                                     : text;
 }
 
 }  // namespace qps::gui

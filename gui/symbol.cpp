@@ -8,7 +8,8 @@
 #include <QSvgRenderer>
 #include <utility>
 
-// The linker leaves out resources of a static library that nobody calls for; the macro must stand outside of namespaces.
+// The linker leaves out resources of a static library that nobody calls for; the macro must stand outside of
+// namespaces.
 static void needSymbols() { Q_INIT_RESOURCE(icons); }
 
 namespace qps::gui {

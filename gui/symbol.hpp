@@ -1,5 +1,5 @@
-// Symbols of buttons, by their names in icon themes: those of the desktop's theme while the window looks as the desktop does, else, and
-// where the theme lacks one, our own drawings (gui/symbols/), in the colour of the text beside them.
+// Symbols of buttons, by their names in icon themes: those of the desktop's theme while the window looks as the desktop
+// does, else, and where the theme lacks one, our own drawings (gui/symbols/), in the colour of the text beside them.
 #pragma once
 
 #include <QIcon>

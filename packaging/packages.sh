@@ -39,6 +39,7 @@ clang  clang-19            the second compiler
 asan   clang-19            the compiler whose sanitizers take constant tables of functions
 asan   libclang-rt-19-dev  the sanitizers
 lint   clang-tidy-19       the linter
+lint   clang-format-19     how lines stand
 fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
 afl    afl++               another fuzzer, with other eyes

@@ -1,6 +1,5 @@
-// The tables of system calls and the filter made of them. Names are libseccomp's: those that an architecture lacks are no rule there.
-#include <sandbox/sandbox.hpp>
-
+// The tables of system calls and the filter made of them. Names are libseccomp's: those that an architecture lacks are
+// no rule there.
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -8,16 +7,16 @@
 #include <string_view>
 #include <system_error>
 
+#include <asm/ioctls.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <sandbox/sandbox.hpp>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include <asm/ioctls.h>
-#include <linux/sockios.h>
 
 namespace qps::sandbox {
 
@@ -34,7 +33,7 @@ struct Argument {
 
 struct Call {
     const char* name;
-    Right right = nullptr;               // who has it; nullptr: everybody
+    Right right = nullptr;              // who has it; nullptr: everybody
     std::optional<Argument> only = {};  // allowed with this argument alone
 };
 
@@ -43,7 +42,9 @@ constexpr std::uint64_t kInt = 0xffff'ffff;  // the rest of a register that hold
 constexpr std::uint64_t kTemporaryFile = std::uint64_t{O_TMPFILE} & ~std::uint64_t{O_DIRECTORY};
 constexpr std::uint64_t kMakesOrWrites = std::uint64_t{O_ACCMODE} | O_CREAT | O_TRUNC | kTemporaryFile;
 
-constexpr Argument with(unsigned number, std::uint64_t value, std::uint64_t mask = kInt) { return {number, mask, value}; }
+constexpr Argument with(unsigned number, std::uint64_t value, std::uint64_t mask = kInt) {
+    return {number, mask, value};
+}
 constexpr Argument without(unsigned number, std::uint64_t bits) { return {number, bits, 0}; }
 
 // clang-format off
@@ -136,7 +137,8 @@ std::string sentence(int error) {
     return "cannot install a seccomp filter: " + std::generic_category().message(error < 0 ? -error : error);
 }
 
-// Zero or what libseccomp says. A call that this libseccomp or this architecture lacks is no rule: the default takes it.
+// Zero or what libseccomp says. A call that this libseccomp or this architecture lacks is no rule: the default takes
+// it.
 int add(const Filter& filter, std::uint32_t action, const Call& call) {
     const int number = seccomp_syscall_resolve_name(call.name);
     if (number == __NR_SCMP_ERROR) return 0;
@@ -185,7 +187,8 @@ std::expected<void, std::string> enter(const Rights& rights) {
     int error = fill(filter, rights);
     // Calls by the numbers of another architecture would go past the names above.
     if (error == 0) error = seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    // Kernels before 5.16 make a process slow that has a filter (speculative store bypass), for programs that run code of strangers.
+    // Kernels before 5.16 make a process slow that has a filter (speculative store bypass), for programs that run code
+    // of strangers.
     if (error == 0) error = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_SSB, 1);
     if (error == 0) error = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1);
     // Why the kernel refuses it, rather than that it does: emulators of user space have no filters.

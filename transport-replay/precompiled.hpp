@@ -1,5 +1,5 @@
-// What nearly every source here includes, read once for all of them (cmake/unity.cmake). A source still includes what it uses:
-// without unity builds there is no precompiled header either.
+// What nearly every source here includes, read once for all of them (cmake/unity.cmake). A source still includes what
+// it uses: without unity builds there is no precompiled header either.
 #pragma once
 
 #include <dissect/packet.hpp>

@@ -46,10 +46,14 @@ bool stays_in(const std::filesystem::path& folder, const std::filesystem::path& 
     return !error && std::ranges::mismatch(home, real).in1 == home.end();
 }
 
-// A script is handed on, and what it includes is read, and quoted where it is no script: so it may be a file beside it alone.
-std::expected<std::string, std::string> text_of_included(const std::filesystem::path& folder, const std::filesystem::path& name) {
+// A script is handed on, and what it includes is read, and quoted where it is no script: so it may be a file beside it
+// alone.
+std::expected<std::string, std::string> text_of_included(const std::filesystem::path& folder,
+                                                         const std::filesystem::path& name) {
     const std::filesystem::path file = folder / name;
-    if (name.is_absolute() || std::ranges::any_of(name, [](const std::filesystem::path& each) { return each == ".."; }) || !stays_in(folder, file))
+    if (name.is_absolute() ||
+        std::ranges::any_of(name, [](const std::filesystem::path& each) { return each == ".."; }) ||
+        !stays_in(folder, file))
         return std::unexpected(fmt::format("cannot include {}: it is not in the folder of the script", name.string()));
     return text_of_script(file);
 }
@@ -61,8 +65,9 @@ std::expected<std::vector<script::Script>, Failure> read_scripts(const ConformOp
         const auto text = text_of_script(name);
         if (!text) return std::unexpected(Failure{ExitCode::unreadable, text.error()});
         const std::filesystem::path folder = std::filesystem::path(name).parent_path();
-        const script::ParseOptions parse{.defined = defined_names(options),
-                                         .read = [&](std::string_view included) { return text_of_included(folder, std::string(included)); }};
+        const script::ParseOptions parse{.defined = defined_names(options), .read = [&](std::string_view included) {
+                                             return text_of_included(folder, std::string(included));
+                                         }};
         auto script = parse_script(name, *text, parse);
         if (!script) return std::unexpected(Failure{ExitCode::usage, explain(script.error())});
         scripts.push_back(std::move(*script));
@@ -99,7 +104,8 @@ public:
         std::string text;
         if (table_) {
             for (std::size_t i = 0; i < counts_.size(); ++i)
-                if (counts_[i] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts_[i], kVerdictNames[i]);
+                if (counts_[i] > 0)
+                    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts_[i], kVerdictNames[i]);
             output_.write(text + "\n");
         } else {
             document_.close_list();

@@ -14,9 +14,8 @@
 #include <string_view>
 #include <system_error>
 
-#include <poll.h>
-
 #include <fmt/format.h>
+#include <poll.h>
 
 namespace qps::cli {
 
@@ -34,7 +33,8 @@ public:
 
     void run() {
         while (const IwarpProbe* probe = suite_.next()) {
-            auto connection = ExchangeConnection::connect(transport::text(*options_.wire->conform.device), *options_.wire->conform.port);
+            auto connection = ExchangeConnection::connect(transport::text(*options_.wire->conform.device),
+                                                          *options_.wire->conform.port);
             if (connection) play(*probe, *connection);
             else suite_.unreachable(connection.error().sentence);
         }
@@ -44,11 +44,13 @@ public:
 
 private:
     void play(const IwarpProbe& probe, ExchangeConnection& connection) {
-        IwarpProbeRun run(probe, suite_.flow(), suite_.tallies(), clock_.now(), options_.wire->conform.patience.value_or(IwarpProbeRun::kPatience));
+        IwarpProbeRun run(probe, suite_.flow(), suite_.tallies(), clock_.now(),
+                          options_.wire->conform.patience.value_or(IwarpProbeRun::kPatience));
         while (!connection.finished()) {
             connection.drive(run);
             if (connection.finished() || run.over()) break;  // over: what could not be sent is not sent any more
-            pollfd ready{connection.descriptor(), static_cast<short>(connection.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
+            pollfd ready{connection.descriptor(),
+                         static_cast<short>(connection.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
             (void)::poll(&ready, 1, kTickMs);
             run.tick(clock_.now());
             connection.speak(run);
@@ -60,8 +62,8 @@ private:
         run.closed();  // where it was lost
         ProbeOutcome outcome = run.outcome();
         if (!alive && !options_.quiet)
-            say("{:>3}/{}  {:<14}  {:<7} {}, {}\n", suite_.number() + 1, suite_.of(), name(outcome.verdict), probe.check, probe.title,
-                duration_text(outcome.took));
+            say("{:>3}/{}  {:<14}  {:<7} {}, {}\n", suite_.number() + 1, suite_.of(), name(outcome.verdict),
+                probe.check, probe.title, duration_text(outcome.took));
         suite_.take(std::move(outcome));
     }
 
@@ -75,8 +77,10 @@ private:
 std::string words_on_unreachable(const ConformOptions& conform, const std::string& silence) {
     constexpr std::string_view kBefore = "cannot connect: ";
     const std::string device = transport::text(*conform.device);
-    const std::string place = fmt::format(fmt::runtime(device.contains(':') ? "[{}]:{}" : "{}:{}"), device, *conform.port);
-    const std::string_view why = silence.starts_with(kBefore) ? std::string_view(silence).substr(kBefore.size()) : std::string_view(silence);
+    const std::string place =
+        fmt::format(fmt::runtime(device.contains(':') ? "[{}]:{}" : "{}:{}"), device, *conform.port);
+    const std::string_view why =
+        silence.starts_with(kBefore) ? std::string_view(silence).substr(kBefore.size()) : std::string_view(silence);
     const bool refused = why == std::error_code(ECONNREFUSED, std::generic_category()).message();
     return fmt::format("{} {}: {}", refused ? "nothing listens at" : "cannot connect to", place, why);
 }
@@ -95,19 +99,23 @@ void say_unexamined(const VerdictCounts& counts, bool quiet) {
 ExitCode run_iwarp_suite(const Options& options) {
     const ConformOptions& conform = options.wire->conform;
     if (!conform.device) return fail({ExitCode::usage, "missing --dut: name the device under test"});
-    if (!conform.port) return fail({ExitCode::usage, "missing --port: name the TCP port of an RDMA service of the device (rping: 7174)"});
+    if (!conform.port)
+        return fail(
+            {ExitCode::usage, "missing --port: name the TCP port of an RDMA service of the device (rping: 7174)"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
     const dissect::Instant begun = SteadyTime().now();
-    IwarpSuite suite(*conform.device, *conform.port, [&](const CheckRow& check) { return is_wanted_check(options.check, check); });
+    IwarpSuite suite(*conform.device, *conform.port,
+                     [&](const CheckRow& check) { return is_wanted_check(options.check, check); });
     IwarpTester tester(options, suite);
     tester.run();
     if (!tester.connected()) return fail({ExitCode::unreadable, words_on_unreachable(conform, suite.silence())});
     Report report = suite.report(measures->profile);
     std::vector<ReportFact> facts = provenance(options, begun);
-    report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
+    report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()),
+                        std::make_move_iterator(facts.end()));
     ExitCode code = write_report(options, report, *measures, output);
     say_unexamined(count(report), options.quiet);
     if (suite.died() && options.check.fail_on) code = worse(code, ExitCode::findings);

@@ -32,12 +32,16 @@ ExitCode write_script_of(const Options& given) {
                     [](std::size_t) {},
                     [&](std::size_t, const Packet& packet) { writer.add(packet); },
                     [](std::size_t) { return true; },
-                    annotator ? &*annotator : nullptr, {}, {}, 0, false});
+                    annotator ? &*annotator : nullptr,
+                    {},
+                    {},
+                    0,
+                    false});
         return ExitCode::done;
     });
     if (code == ExitCode::done && writer.packets() == 0) {
         say("qpscope: {} contains no RDMA packets{}\n", given.wire->conform.script_of,
-                   options.filter.empty() ? "" : " that match the filter");
+            options.filter.empty() ? "" : " that match the filter");
         return ExitCode::usage;
     }
     const bool read = code == ExitCode::done || (code == ExitCode::damaged && writer.packets() != 0);

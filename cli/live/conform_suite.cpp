@@ -1,4 +1,5 @@
-// `conform` without a script, or as host of an NVMe target (--nvme): every active check against a device, who decides which check, and which scripts there are.
+// `conform` without a script, or as host of an NVMe target (--nvme): every active check against a device, who decides
+// which check, and which scripts there are.
 #include <cli/decoding.hpp>
 #include <cli/live/conforming.hpp>
 #include <cli/live/provenance.hpp>
@@ -54,7 +55,8 @@ public:
 
     void see(const SuiteEvent& event) {
         if (event.kind == SuiteEventKind::died) died_ = true;
-        if (options_.wire->conform.nvme && event.kind == SuiteEventKind::given_up && event.script == nullptr) return;  // words_on_silence() say it
+        if (options_.wire->conform.nvme && event.kind == SuiteEventKind::given_up && event.script == nullptr)
+            return;  // words_on_silence() say it
         if (event.outcome != nullptr && !options_.check.evidence.empty() && !event.outcome->frames.empty())
             for (const std::string& id : event.script->checks) keep(id, event);
         if (!options_.quiet) say("{}\n", line_of(event));
@@ -66,7 +68,8 @@ private:
     [[nodiscard]] std::string line_of(const SuiteEvent& event) const {
         if (event.outcome != nullptr)
             return fmt::format("{:>3}/{}  {:<14}  {:<7} {}, {}", event.number, event.of, name(event.outcome->verdict),
-                               joined(event.script->checks, " "), event.script->title, duration_text(event.outcome->took));
+                               joined(event.script->checks, " "), event.script->title,
+                               duration_text(event.outcome->took));
         if (event.script == nullptr) return fmt::format("         {}", event.sentence);
         return fmt::format("         {}: {}{}", joined(event.script->checks, " "), event.sentence,
                            event.kind == SuiteEventKind::died ? "; waiting for it" : "");
@@ -74,7 +77,8 @@ private:
     // A second script of the same check has its own name.
     void keep(const std::string& id, const SuiteEvent& event) {
         const std::string& file = event.script->files.front().name;
-        const std::string name = kept_.insert(id).second ? id : fmt::format("{}.{}", id, file.substr(0, file.find('.')));
+        const std::string name =
+            kept_.insert(id).second ? id : fmt::format("{}.{}", id, file.substr(0, file.find('.')));
         code_ = worse(code_, write_frames(options_, name, *event.outcome));
     }
 
@@ -84,7 +88,8 @@ private:
     ExitCode code_ = ExitCode::done;
 };
 
-SuiteProgramSettings settings_of(const Options& options, const Measures& measures, const std::vector<script::Script>& scripts) {
+SuiteProgramSettings settings_of(const Options& options, const Measures& measures,
+                                 const std::vector<script::Script>& scripts) {
     SuiteProgramSettings settings{.suite = {.stage = stage_settings(options), .scripts = {}},
                                   .agent_host = options.wire->conform.agent_host,
                                   .agent_port = agent_port(options.wire->conform),
@@ -107,17 +112,21 @@ ExitCode say_undecided(const Report& report, const VerdictCounts& counts, bool q
         say("qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided (judge a capture of a host at work with qpscope check)\n",
             counts.all() - open, transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", open);
     const bool asked = std::ranges::none_of(report.results, [](const CheckResult& result) {
-        return result.check->active() && (result.verdict == Verdict::inconclusive || result.verdict == Verdict::not_applicable);
+        return result.check->active() &&
+               (result.verdict == Verdict::inconclusive || result.verdict == Verdict::not_applicable);
     });
     return asked ? ExitCode::done : ExitCode::unjudged;
 }
 
-// "10.0.0.1, port 4420, cannot be tested as an NVMe over RDMA target: the connection to port 4420 is rejected, reason 8 (Invalid service ID)".
+// "10.0.0.1, port 4420, cannot be tested as an NVMe over RDMA target: the connection to port 4420 is rejected, reason 8
+// (Invalid service ID)".
 std::string words_on_silence(const Options& options, std::string_view silence) {
     constexpr std::string_view kLine = "alive:";
-    if (silence.starts_with(kLine)) silence.remove_prefix(std::min(silence.find(": ") + 2, silence.size()));  // the place in a script of ours
+    if (silence.starts_with(kLine))
+        silence.remove_prefix(std::min(silence.find(": ") + 2, silence.size()));  // the place in a script of ours
     const auto settings = stage_settings(options);
-    return fmt::format("{}, port {}, cannot be tested as an NVMe over RDMA target: {}", transport::text(settings.device),
+    return fmt::format("{}, port {}, cannot be tested as an NVMe over RDMA target: {}",
+                       transport::text(settings.device),
                        static_cast<std::uint16_t>(settings.port.value_or(transport::live::IpPort{})), silence);
 }
 
@@ -127,8 +136,8 @@ ExitCode say_unasked(const Report& report, const VerdictCounts& counts, bool qui
     if (unasked == 0) return ExitCode::done;
     if (!quiet)
         say("qpscope: {} of {} {} a verdict; without an agent beside the device (--agent), {} cannot be asked\n",
-            counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"),
-            counts.all() == 1 ? "has" : "have", unasked);
+            counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation],
+            transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", unasked);
     return ExitCode::unjudged;
 }
 
@@ -151,11 +160,13 @@ std::string verdict_line(const Report& report, ExitCode code) {
         if (failed[i] != all_failed) severities += fmt::format("{} ", failed[i]);
         severities += kCheckSeverityNames[i];
     }
-    std::string text = fmt::format("PASS {}, FAIL {}{}", passed, all_failed, severities.empty() ? "" : fmt::format(" ({})", severities));
+    std::string text = fmt::format("PASS {}, FAIL {}{}", passed, all_failed,
+                                   severities.empty() ? "" : fmt::format(" ({})", severities));
     if (undecided != 0) text += fmt::format(", INCONCLUSIVE {}", undecided);
     if (declared != 0) text += fmt::format(", DECLARED {}", declared);
     const auto row = std::ranges::find(kExitCodes, code, &ExitCodeRow::code);
-    return fmt::format("{}, NOT TESTED {}: exit code {}{}\n", text, untested, static_cast<int>(code), row == kExitCodes.end() ? "" : fmt::format(", {}", row->meaning));
+    return fmt::format("{}, NOT TESTED {}: exit code {}{}\n", text, untested, static_cast<int>(code),
+                       row == kExitCodes.end() ? "" : fmt::format(", {}", row->meaning));
 }
 
 void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
@@ -166,13 +177,15 @@ void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
         if (row.probed) by = "--iwarp";
         if (row.probed_nvme) by = "--nvme";
         if (row.passive) by += by.empty() ? "a capture" : ", a capture";
-        if (by.empty()) by = row.check->exempt.empty() ? "not checked" : fmt::format("not checked: {}", row.check->exempt);
+        if (by.empty())
+            by = row.check->exempt.empty() ? "not checked" : fmt::format("not checked: {}", row.check->exempt);
         const bool played = row.probed || row.probed_nvme || !row.scripts.empty();
         ++counts[row.passive ? (played ? 2 : 1) : played ? 0 : 3];
-        append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent, fmt::format("{}; {}", by, row.check->stimulus));
+        append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent,
+                       fmt::format("{}; {}", by, row.check->stimulus));
     }
-    out += fmt::format("{}: {} by scripts and probes, {} by captures, {} by both, {} not checked\n", transport::counted(rows.size(), "check"), counts[0],
-                       counts[1], counts[2], counts[3]);
+    out += fmt::format("{}: {} by scripts and probes, {} by captures, {} by both, {} not checked\n",
+                       transport::counted(rows.size(), "check"), counts[0], counts[1], counts[2], counts[3]);
 }
 
 void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows) {
@@ -201,7 +214,8 @@ constexpr dissect::Duration kQuick{120'000'000'000};  // of --quick, unless --fo
 
 ExitCode run_suite(const Options& options) {
     if (!options.wire->conform.device)
-        return fail({ExitCode::usage, "missing --dut: name the device under test (or use --list, --coverage, --script-of)"});
+        return fail(
+            {ExitCode::usage, "missing --dut: name the device under test (or use --list, --coverage, --script-of)"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
     const auto scripts = builtin(options);
@@ -217,26 +231,32 @@ ExitCode run_suite(const Options& options) {
         settings.suite.sign_of_life = &life;
     }
     const std::vector<const CheckRow*>& only = settings.suite.only;
-    if (!options.check.only.empty() && std::ranges::none_of(only, [&](const CheckRow* check) { return settings.suite.belongs(check->family); }))
-        return fail({ExitCode::usage, fmt::format("--only names no check of this suite: `qpscope conform {}--list` lists them",
-                                                  options.wire->conform.nvme ? "--nvme ADDRESS " : "")});
+    if (!options.check.only.empty() &&
+        std::ranges::none_of(only, [&](const CheckRow* check) { return settings.suite.belongs(check->family); }))
+        return fail(
+            {ExitCode::usage, fmt::format("--only names no check of this suite: `qpscope conform {}--list` lists them",
+                                          options.wire->conform.nvme ? "--nvme ADDRESS " : "")});
     settings.suite.on_event = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return fail({ExitCode::unreadable, made.error()});
     const dissect::Instant begun = SteadyTime().now();
     const ExitCode acted = act(options, made->program);
     ExitCode code = worse(acted, watching.code());
-    if (options.wire->conform.nvme && !made->suite->silence().empty()) return fail({ExitCode::unreadable, words_on_silence(options, made->suite->silence())});
+    if (options.wire->conform.nvme && !made->suite->silence().empty())
+        return fail({ExitCode::unreadable, words_on_silence(options, made->suite->silence())});
     Report report = made->suite->take_report();
     std::vector<ReportFact> facts = provenance(options, begun);
-    report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
+    report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()),
+                        std::make_move_iterator(facts.end()));
     const VerdictCounts counts = count(report);
     // Nothing was asked of anybody: the wire could not be opened, say.
     if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;
     code = worse(code, write_report(options, report, *measures, output));
-    code = worse(code, options.wire->conform.nvme ? say_undecided(report, counts, options.quiet) : say_unasked(report, counts, options.quiet));
+    code = worse(code, options.wire->conform.nvme ? say_undecided(report, counts, options.quiet)
+                                                  : say_unasked(report, counts, options.quiet));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
-    if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
+    if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0)
+        code = worse(code, ExitCode::unreadable);
     if (options.check.format == CheckFormat::table) output.write(verdict_line(report, code));
     else if (!options.quiet) say("qpscope: {}", verdict_line(report, code));
     return worse(code, finish(output));
@@ -255,7 +275,8 @@ ExitCode list_suite(const Options& options) {
 
 ExitCode show_coverage(const Options& options) {
     const CheckFormat format = options.check.format;
-    if (format != CheckFormat::table && format != CheckFormat::json) return fail({ExitCode::usage, "--coverage is a table or json: use -f table or -f json"});
+    if (format != CheckFormat::table && format != CheckFormat::json)
+        return fail({ExitCode::usage, "--coverage is a table or json: use -f table or -f json"});
     const auto scripts = builtin(options);
     if (!scripts) return fail(scripts.error());
     auto rows = coverage(*scripts);

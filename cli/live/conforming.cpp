@@ -42,7 +42,8 @@ ExitCode act(const Options& options, transport::live::Program& program) {
 
 ExitCode act(const Options& options, transport::live::Program& program, OpenEndpoint& opened, const SteadyTime& clock) {
     if (auto settled = settle(opened.endpoint, clock); !settled) return fail(settled.error());
-    if (auto begun = program.begin(opened.endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
+    if (auto begun = program.begin(opened.endpoint, clock.now()); !begun)
+        return fail({ExitCode::unreadable, begun.error()});
     PauseRemarks remarks;
     const Ending ending = drive(opened.endpoint, program, options.wire->live, clock, [&](dissect::Instant now) {
         if (!options.quiet) remarks.say_new(opened.endpoint, now);
@@ -57,18 +58,19 @@ ExitCode act(const Options& options, transport::live::Program& program, OpenEndp
 }
 
 ExitCode write_frames(const Options& options, std::string_view name, const stage::ScriptOutcome& outcome) {
-    return write_evidence(options, name, [&](dissect::SavedCapture& saved) -> std::expected<void, dissect::OutputProblem> {
-        std::string comment = fmt::format("{}: {}{}{}", name, kVerdictNames[std::to_underlying(outcome.verdict)],
-                                          outcome.reason.empty() ? "" : ": ", outcome.reason);
-        for (const stage::RecordedFrame& each : outcome.frames) {
-            dissect::Frame frame;
-            frame.bytes = each.bytes;
-            frame.wire_length = static_cast<std::uint32_t>(each.bytes.size());
-            frame.time = each.time;
-            if (const auto written = saved.write(frame, std::exchange(comment, {})); !written) return written;
-        }
-        return {};
-    });
+    return write_evidence(
+        options, name, [&](dissect::SavedCapture& saved) -> std::expected<void, dissect::OutputProblem> {
+            std::string comment = fmt::format("{}: {}{}{}", name, kVerdictNames[std::to_underlying(outcome.verdict)],
+                                              outcome.reason.empty() ? "" : ": ", outcome.reason);
+            for (const stage::RecordedFrame& each : outcome.frames) {
+                dissect::Frame frame;
+                frame.bytes = each.bytes;
+                frame.wire_length = static_cast<std::uint32_t>(each.bytes.size());
+                frame.time = each.time;
+                if (const auto written = saved.write(frame, std::exchange(comment, {})); !written) return written;
+            }
+            return {};
+        });
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {
@@ -78,7 +80,8 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 }
 
 void append_listed(std::string& out, const script::Script& script) {
-    out += fmt::format("{}  {}\n", script.checks.empty() ? script.files.front().name : joined(script.checks, " "), script.title);
+    out += fmt::format("{}  {}\n", script.checks.empty() ? script.files.front().name : joined(script.checks, " "),
+                       script.title);
     if (!script.needs.empty()) out += fmt::format("    needs {}\n", joined(script.needs, ", "));
     if (script.dangerous) out += "    dangerous: has brought devices down\n";
 }

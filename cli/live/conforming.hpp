@@ -14,11 +14,12 @@ namespace qps::cli {
 [[nodiscard]] transport::conformance::stage::StageSettings stage_settings(const Options& options);
 [[nodiscard]] std::uint16_t agent_port(const ConformOptions& options);
 
-// An endpoint as the options say; the program acts there until it is done, and the capture (-w) takes its name. The exit code is done,
-// or what ended it: said.
+// An endpoint as the options say; the program acts there until it is done, and the capture (-w) takes its name. The
+// exit code is done, or what ended it: said.
 [[nodiscard]] ExitCode act(const Options& options, transport::live::Program& program);
 // The same with an endpoint that is there.
-[[nodiscard]] ExitCode act(const Options& options, transport::live::Program& program, OpenEndpoint& opened, const SteadyTime& clock);
+[[nodiscard]] ExitCode act(const Options& options, transport::live::Program& program, OpenEndpoint& opened,
+                           const SteadyTime& clock);
 
 // What was played, as NAME.pcapng of --evidence.
 [[nodiscard]] ExitCode write_frames(const Options& options, std::string_view name,
@@ -28,9 +29,9 @@ namespace qps::cli {
 // What a script shows and needs, for people.
 void append_listed(std::string& out, const transport::conformance::script::Script& script);
 
-[[nodiscard]] ExitCode run_suite(const Options& options);      // conform without a script
-[[nodiscard]] ExitCode list_suite(const Options& options);     // conform --list
+[[nodiscard]] ExitCode run_suite(const Options& options);        // conform without a script
+[[nodiscard]] ExitCode list_suite(const Options& options);       // conform --list
 [[nodiscard]] ExitCode run_iwarp_suite(const Options& options);  // conform --iwarp
-[[nodiscard]] ExitCode show_coverage(const Options& options);  // conform --coverage
+[[nodiscard]] ExitCode show_coverage(const Options& options);    // conform --coverage
 
 }  // namespace qps::cli

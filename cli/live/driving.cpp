@@ -19,6 +19,7 @@
 #include <random>
 #include <utility>
 
+#include <fmt/format.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -26,8 +27,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace qps::cli {
 
@@ -64,7 +63,9 @@ std::optional<std::size_t> mtu_of_interface(const std::string& interface) {
     return static_cast<std::size_t>(request.ifr_mtu);
 }
 
-Failure failure_of(const Problem& problem) { return {ExitCode::unreadable, fmt::format("{}: {}", problem.device, problem.sentence)}; }
+Failure failure_of(const Problem& problem) {
+    return {ExitCode::unreadable, fmt::format("{}: {}", problem.device, problem.sentence)};
+}
 
 Failure without_address(const LiveOptions& options) {
     return {ExitCode::usage, fmt::format("{} has no address: set one with --address", options.interface)};
@@ -77,11 +78,13 @@ std::expected<Device, Failure> open_bare(const LiveOptions& options) {
     };
     if (options.via == Via::udp) {
         if (options.addresses.size() != 1)
-            return std::unexpected(Failure{ExitCode::usage, "--via udp needs exactly one --address of this machine, such as 127.0.0.1"});
+            return std::unexpected(
+                Failure{ExitCode::usage, "--via udp needs exactly one --address of this machine, such as 127.0.0.1"});
         return hold(UdpDevice::open(text(options.addresses.front().address)));
     }
     if (options.via == Via::nowhere) return Device(NullDevice(true));
-    if (options.interface.empty()) return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
+    if (options.interface.empty())
+        return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
     const std::string filter = options.unheard.empty() ? "" : fmt::format("not ({})", options.unheard);
     if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, filter));
     if (options.via == Via::xdp) {
@@ -101,20 +104,23 @@ struct OpenDevice {
     std::shared_ptr<dissect::SavedCapture> capture;  // where asked for; to be committed at the end
 };
 
-// Nearest to the wire is what records and tells, so that it shows what was really there; faults are behind. `mac`: who we are.
+// Nearest to the wire is what records and tells, so that it shows what was really there; faults are behind. `mac`: who
+// we are.
 std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& options, std::uint64_t mac) {
     OpenDevice opened{.device = std::move(device), .capture = {}};
     if (!options.capture.empty()) {
         auto file = dissect::SavedCapture::open(options.capture, {});
         if (!file)
-            return std::unexpected(Failure{ExitCode::output_failed, fmt::format("{}: {}", file.error().file, file.error().sentence)});
+            return std::unexpected(
+                Failure{ExitCode::output_failed, fmt::format("{}: {}", file.error().file, file.error().sentence)});
         opened.capture = std::make_shared<dissect::SavedCapture>(std::move(*file));
         const std::string name = options.interface.empty() ? "udp" : options.interface;
-        if (auto described = opened.capture->describe(dissect::InterfaceId{}, dissect::LinkType::ethernet, {}, name); !described)
-            return std::unexpected(
-                Failure{ExitCode::output_failed, fmt::format("{}: {}", described.error().file, described.error().sentence)});
-        opened.device =
-            CaptureTap(std::move(opened.device), [file = opened.capture](const dissect::Frame& frame) { return file->write(frame); });
+        if (auto described = opened.capture->describe(dissect::InterfaceId{}, dissect::LinkType::ethernet, {}, name);
+            !described)
+            return std::unexpected(Failure{ExitCode::output_failed,
+                                           fmt::format("{}: {}", described.error().file, described.error().sentence)});
+        opened.device = CaptureTap(std::move(opened.device),
+                                   [file = opened.capture](const dissect::Frame& frame) { return file->write(frame); });
     }
     if (options.trace)
         opened.device = Tracer(std::move(opened.device), [](live::Way way, Instant, std::string_view line) {
@@ -127,7 +133,8 @@ std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& option
     if (!settings) return std::unexpected(Failure{ExitCode::usage, settings.error()});
     FaultSettings injected = *settings;
     if (!injected.pauses.empty() && options.via == Via::udp)
-        return std::unexpected(Failure{ExitCode::usage, "--fault pause sends Ethernet frames: name an interface with -i"});
+        return std::unexpected(
+            Failure{ExitCode::usage, "--fault pause sends Ethernet frames: name an interface with -i"});
     injected.pause_source = mac;
     opened.device = FaultInjector(std::move(opened.device), injected);
     return opened;
@@ -145,12 +152,14 @@ std::optional<Instant> earliest(std::initializer_list<std::optional<Instant>> ti
     return first;
 }
 
-// Until a frame comes, something the program waits for, or the time is there; at most kNap, so that a signal is never missed for long.
+// Until a frame comes, something the program waits for, or the time is there; at most kNap, so that a signal is never
+// missed for long.
 void sleep_on(int descriptor, std::optional<Duration> longest, const std::vector<Watched>& watched = {}) {
     constexpr Duration kNap{200'000'000};
     const std::int64_t time = static_cast<std::int64_t>(longest ? std::min(*longest, kNap) : kNap);
     if (time == 0) return;
-    std::vector<pollfd> all{{.fd = descriptor, .events = POLLIN, .revents = 0}};  // a negative one is left out by ppoll()
+    std::vector<pollfd> all{
+        {.fd = descriptor, .events = POLLIN, .revents = 0}};  // a negative one is left out by ppoll()
     for (const Watched& each : watched)
         all.push_back({.fd = each.descriptor,
                        .events = static_cast<short>((each.to_read ? POLLIN : 0) | (each.to_write ? POLLOUT : 0)),
@@ -169,7 +178,8 @@ ExitCode fail(const Failure& failure) {
 ReservedPort::ReservedPort(const Address& address) {
     constexpr std::uint16_t kRocePort = 4791;
     const bool ipv4 = family_of(address) == Family::ipv4;
-    sockaddr_in narrow{.sin_family = AF_INET, .sin_port = htons(kRocePort), .sin_addr = {htonl(ipv4_bits(address))}, .sin_zero = {}};
+    sockaddr_in narrow{
+        .sin_family = AF_INET, .sin_port = htons(kRocePort), .sin_addr = {htonl(ipv4_bits(address))}, .sin_zero = {}};
     sockaddr_in6 wide{};
     wide.sin6_family = AF_INET6;
     wide.sin6_port = htons(kRocePort);
@@ -205,8 +215,8 @@ std::size_t mtu_for(const LiveOptions& options, const DeviceLimits& limits) {
     const std::size_t carried = std::min(*whole, limits.frame_bytes - kEthernetHeader - kTags);
     const auto wanted = std::min(path_mtu_of(*whole), std::optional(options.mtu.value_or(PathMtu::bytes_4096)));
     if (const auto possible = path_mtu_of(carried); wanted && possible && *possible < *wanted)
-        say("qpscope: {}: frames of at most {} bytes can go this way: path MTU {} instead of {}\n", options.interface, limits.frame_bytes,
-            bytes_of(*possible), bytes_of(*wanted));
+        say("qpscope: {}: frames of at most {} bytes can go this way: path MTU {} instead of {}\n", options.interface,
+            limits.frame_bytes, bytes_of(*possible), bytes_of(*wanted));
     return carried;
 }
 
@@ -215,7 +225,8 @@ std::expected<HostSettings, Failure> identity(const LiveOptions& options, const 
     const std::vector<AddressSetting> systems = addresses_of_interface(options.interface);
     HostSettings host{.mac = Mac{limits.mac}, .vlan = options.vlan};
     host.mtu = mtu_for(options, limits);
-    for (const Address& gateway : options.gateways) (family_of(gateway) == Family::ipv4 ? host.gateway_ipv4 : host.gateway_ipv6) = gateway;
+    for (const Address& gateway : options.gateways)
+        (family_of(gateway) == Family::ipv4 ? host.gateway_ipv4 : host.gateway_ipv6) = gateway;
     std::size_t shared = 0;
     for (const TypedAddress& typed : options.addresses) {
         const std::uint8_t usual = family_of(typed.address) == Family::ipv4 ? 24 : 64;
@@ -240,8 +251,8 @@ std::expected<HostSettings, Failure> identity(const LiveOptions& options, const 
     return host;
 }
 
-// A peer that knew an earlier run of ours takes a queue pair number it still has for a stale connection (12.9.8.3.1), so that
-// numbers must not begin anew with every start.
+// A peer that knew an earlier run of ours takes a queue pair number it still has for a stale connection (12.9.8.3.1),
+// so that numbers must not begin anew with every start.
 dissect::Qpn random_first_qp() {
     constexpr std::uint32_t kFirst = 0x100;    // above what adapters keep for themselves
     constexpr std::uint32_t kLast = 0x7fffff;  // as many again are left to count upwards from here
@@ -257,7 +268,8 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
     if (!host) return std::unexpected(host.error());
     auto opened = wrap(std::move(*bare), options, std::to_underlying(host->mac));
     if (!opened) return std::unexpected(opened.error());
-    EndpointSettings settings{.host = *host, .roce_v1 = options.roce_v1, .dscp = options.dscp, .priority = options.priority};
+    EndpointSettings settings{
+        .host = *host, .roce_v1 = options.roce_v1, .dscp = options.dscp, .priority = options.priority};
     settings.seed = options.seed.value_or(std::random_device{}());
     settings.obey_pauses = options.obey_pauses;
     settings.link_speed = options.link_speed;
@@ -282,7 +294,8 @@ SteadyTime::SteadyTime() : start_{read_clock(CLOCK_REALTIME)}, monotonic_start_(
 ProcessTime processor_time() {
     rusage usage{};
     static_cast<void>(getrusage(RUSAGE_SELF, &usage));
-    const std::int64_t kernel = std::int64_t{usage.ru_stime.tv_sec} * 1'000'000'000 + std::int64_t{usage.ru_stime.tv_usec} * 1000;
+    const std::int64_t kernel =
+        std::int64_t{usage.ru_stime.tv_sec} * 1'000'000'000 + std::int64_t{usage.ru_stime.tv_usec} * 1000;
     return {.worked = Duration{read_clock(CLOCK_PROCESS_CPUTIME_ID)}, .kernel = Duration{kernel}};
 }
 
@@ -296,7 +309,8 @@ std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock)
     }
     for (const OwnAddress& own : endpoint.host().addresses())
         if (own.state == AddressState::duplicate)
-            return std::unexpected(Failure{ExitCode::unreadable, fmt::format("address {} is in use by another host", text(own.address))});
+            return std::unexpected(
+                Failure{ExitCode::unreadable, fmt::format("address {} is in use by another host", text(own.address))});
     return {};
 }
 

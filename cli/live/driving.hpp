@@ -1,5 +1,6 @@
-// The loop of every command that speaks on a wire: opens the device that the user names, and lets an endpoint and a program act
-// until the program is done, the user interrupts or the time is up. The only place that knows the clock and sleeps.
+// The loop of every command that speaks on a wire: opens the device that the user names, and lets an endpoint and a
+// program act until the program is done, the user interrupts or the time is up. The only place that knows the clock and
+// sleeps.
 #pragma once
 
 #include <cli/exit_code.hpp>
@@ -37,15 +38,16 @@ private:
     std::int64_t monotonic_start_;
 };
 
-// Of this process, since it began. How much of it the kernel's is by its own counting, which most systems sample at each tick.
+// Of this process, since it began. How much of it the kernel's is by its own counting, which most systems sample at
+// each tick.
 struct ProcessTime {
     dissect::Duration worked{};
     dissect::Duration kernel{};
 };
 [[nodiscard]] ProcessTime processor_time();
 
-// A UDP socket on the port of RoCEv2, which nobody reads: without one the system would answer what comes for us at an address that
-// it has too with "port unreachable". Holds nothing where the port is taken.
+// A UDP socket on the port of RoCEv2, which nobody reads: without one the system would answer what comes for us at an
+// address that it has too with "port unreachable". Holds nothing where the port is taken.
 class ReservedPort {
 public:
     ReservedPort() = default;
@@ -72,17 +74,19 @@ struct OpenEndpoint {
 };
 [[nodiscard]] std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, dissect::Instant now);
 
-// Lets the host find out whether its addresses are free, which takes a second at most. Fails where another has one of them.
+// Lets the host find out whether its addresses are free, which takes a second at most. Fails where another has one of
+// them.
 [[nodiscard]] std::expected<void, Failure> settle(transport::live::Endpoint& endpoint, const SteadyTime& clock);
 
 // How driving ended.
 enum class Ending : std::uint8_t { done, interrupted, time_is_up, device_gone };
 
-// The endpoint and the program have their turns; in between it sleeps until a frame comes or one of them is due (a program that
-// says kAtOnce is polled without sleeping; so is everything with --busy). Once the user interrupts or the time is up, the program
-// is told to stop and has kFarewell to take its connections down.
+// The endpoint and the program have their turns; in between it sleeps until a frame comes or one of them is due (a
+// program that says kAtOnce is polled without sleeping; so is everything with --busy). Once the user interrupts or the
+// time is up, the program is told to stop and has kFarewell to take its connections down.
 inline constexpr dissect::Duration kFarewell{3'000'000'000};
-[[nodiscard]] Ending drive(transport::live::Endpoint& endpoint, transport::live::Program& program, const LiveOptions& options,
-                           const SteadyTime& clock, const std::function<void(dissect::Instant)>& show);
+[[nodiscard]] Ending drive(transport::live::Endpoint& endpoint, transport::live::Program& program,
+                           const LiveOptions& options, const SteadyTime& clock,
+                           const std::function<void(dissect::Instant)>& show);
 
 }  // namespace qps::cli

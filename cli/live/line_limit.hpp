@@ -1,8 +1,8 @@
-// How many lines of a kind a log takes: strangers decide how often something happens, and must not fill a disk with it. Of
-// each kind the first kBurst of a window are written, the rest are counted and summed up when the window is over.
+// How many lines of a kind a log takes: strangers decide how often something happens, and must not fill a disk with it.
+// Of each kind the first kBurst of a window are written, the rest are counted and summed up when the window is over.
 //
-// Two lines are of a kind if they differ in words with a digit alone (addresses, counts). Bounds: kMaxKinds; what is beyond
-// them is of one kind.
+// Two lines are of a kind if they differ in words with a digit alone (addresses, counts). Bounds: kMaxKinds; what is
+// beyond them is of one kind.
 #pragma once
 
 #include <dissect/types.hpp>

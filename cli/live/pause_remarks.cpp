@@ -17,11 +17,15 @@ namespace {
 
 constexpr Duration kBetweenRemarks{1'000'000'000};
 
-std::string sender_of(const PauseTimer& timer) { return text(Address{.bits = {0, timer.source}, .space = AddressSpace::ethernet}); }
+std::string sender_of(const PauseTimer& timer) {
+    return text(Address{.bits = {0, timer.source}, .space = AddressSpace::ethernet});
+}
 
 }  // namespace
 
-std::string pause_name(std::size_t timer) { return timer < kPriorities ? fmt::format("PFC for priority {}", timer) : "PAUSE"; }
+std::string pause_name(std::size_t timer) {
+    return timer < kPriorities ? fmt::format("PFC for priority {}", timer) : "PAUSE";
+}
 
 std::vector<std::string> PauseRemarks::take(const live::Endpoint& endpoint, Instant now) {
     if (!any_ && !endpoint.pauses().running()) return {};
@@ -32,12 +36,14 @@ std::vector<std::string> PauseRemarks::take(const live::Endpoint& endpoint, Inst
         const PauseTimer& timer = timers[i];
         Told& told = told_[i];
         const bool same = timer.running && told.since == timer.since;
-        if (told.told && !same) lines.push_back(fmt::format("{} ended after {}", pause_name(i), duration_text(now - told.since)));
+        if (told.told && !same)
+            lines.push_back(fmt::format("{} ended after {}", pause_name(i), duration_text(now - told.since)));
         if (!same) told = {.since = timer.since, .next = timer.since + kLongPause};
         if (!timer.running) continue;
         if (now >= told.next) {
-            lines.push_back(fmt::format("paused for {} by {} from {} ({}): nothing{} is sent", duration_text(now - timer.since),
-                                        pause_name(i), sender_of(timer), counted(timer.stops, "frame"), i < kPriorities ? " of that priority" : ""));
+            lines.push_back(fmt::format("paused for {} by {} from {} ({}): nothing{} is sent",
+                                        duration_text(now - timer.since), pause_name(i), sender_of(timer),
+                                        counted(timer.stops, "frame"), i < kPriorities ? " of that priority" : ""));
             told.told = true;
             told.next = now + kBetweenRemarks;
         }
@@ -58,7 +64,8 @@ std::vector<std::string> pause_sums(const LinkPauses& pauses, Instant now) {
         if (timer.stops + timer.resumes == 0) continue;
         const Duration running = running_for(timer, now);
         lines.push_back(fmt::format("{}: {}, paused for {} in {}, {} at worst", pause_name(i),
-                                    counted(timer.stops + timer.resumes, "frame"), duration_text(timer.paused + running), counted(timer.periods, "period"),
+                                    counted(timer.stops + timer.resumes, "frame"),
+                                    duration_text(timer.paused + running), counted(timer.periods, "period"),
                                     duration_text(std::max(timer.longest, running))));
     }
     return lines;

@@ -30,7 +30,8 @@ private:
 
 // "PFC for priority 3", "PAUSE".
 [[nodiscard]] std::string pause_name(std::size_t timer);
-// "PFC for priority 3: 12 frames, paused for 3.4 ms in 2 periods, 1.2 ms at worst", of each timer that anything was asked of.
+// "PFC for priority 3: 12 frames, paused for 3.4 ms in 2 periods, 1.2 ms at worst", of each timer that anything was
+// asked of.
 [[nodiscard]] std::vector<std::string> pause_sums(const transport::live::LinkPauses& pauses, dissect::Instant now);
 
 }  // namespace qps::cli

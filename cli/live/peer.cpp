@@ -38,7 +38,8 @@ struct Named {
 };
 
 template <std::size_t N>
-void add_named(std::vector<Named>& all, const std::array<std::string_view, N>& names, const std::array<std::uint64_t, N>& counts) {
+void add_named(std::vector<Named>& all, const std::array<std::string_view, N>& names,
+               const std::array<std::uint64_t, N>& counts) {
     for (std::size_t i = 0; i < N; ++i)
         if (counts[i] > 0) all.push_back({names[i], counts[i]});
 }
@@ -82,17 +83,19 @@ public:
         else
             for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
         if (!request.target && over_tcp(row_, request)) {
-            const bool one_place = std::ranges::any_of(addresses, [&](const Address& each) { return text(each) == request.exchange.tcp; });
+            const bool one_place =
+                std::ranges::any_of(addresses, [&](const Address& each) { return text(each) == request.exchange.tcp; });
             return print_tcp_start(one_place ? request.exchange.tcp : where, request, now);
         }
-        const std::string port = row_.port == agent_port() ? "" : port_text(request);  // the agent says itself where it listens
+        const std::string port =
+            row_.port == agent_port() ? "" : port_text(request);  // the agent says itself where it listens
         print(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port), now);
     }
 
     // A client that met nobody: what its user would look for next.
     void print_no_answer(const ProgramRequest& request, Instant now) {
-        print(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target), row_.name,
-                          port_text(request)),
+        print(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target),
+                          row_.name, port_text(request)),
               now);
     }
 
@@ -100,9 +103,11 @@ public:
         for (const std::string& line : pauses_.take(endpoint, now)) print(line, now);
     }
 
-    // A client whose peer says nothing: said after kSilence, and every second from then on, with what is known of the reason.
+    // A client whose peer says nothing: said after kSilence, and every second from then on, with what is known of the
+    // reason.
     void watch_silence(const Endpoint& endpoint, const ProgramRequest& request, Instant now) {
-        if (!request.target || verbs::is_multicast(*request.target)) return;  // who only serves, or listens to a group, may hear nothing
+        if (!request.target || verbs::is_multicast(*request.target))
+            return;  // who only serves, or listens to a group, may hear nothing
         const std::uint64_t received = endpoint.counts().packets_received;
         if (received != heard_ || !heard_at_) {
             heard_ = received;
@@ -117,7 +122,8 @@ public:
         std::string_view why = "packets are sent, none came back";
         if (endpoint.pauses().running()) why = "PAUSE or PFC frames hold back our packets";
         else if (heard_ > 0) why = "nothing more came from it";
-        else if (endpoint.waiting() + endpoint.counts().unroutable > 0) why = "its address is not resolved, nobody on this wire has it";
+        else if (endpoint.waiting() + endpoint.counts().unroutable > 0)
+            why = "its address is not resolved, nobody on this wire has it";
         else if (endpoint.counts().packets_sent == 0) why = "no packet was sent to it yet";
         const std::int64_t seconds = std::to_underlying(now - *heard_at_) / std::to_underlying(kOneSecond);
         print(fmt::format("{} has not answered for {} s: {}", text(*request.target), seconds, why), now);
@@ -137,7 +143,9 @@ private:
         const std::string port = port_text(request);
         if (tcp == where) return print(fmt::format("serving {} at {}{}", row_.name, where, port), now);
         const std::string caller = tcp == "0.0.0.0" || tcp == "::" ? "any address of this system" : tcp;
-        print(fmt::format("serving {} at {}{}: callers connect there over TCP, RDMA goes to {}", row_.name, caller, port, where), now);
+        print(fmt::format("serving {} at {}{}: callers connect there over TCP, RDMA goes to {}", row_.name, caller,
+                          port, where),
+              now);
     }
 
     [[nodiscard]] std::string port_text(const ProgramRequest& request) const {
@@ -160,21 +168,24 @@ private:
         const EndpointCounts& counts = endpoint.counts();
         const verbs::AdapterCounts& adapter = endpoint.adapter().counts();
         std::string text = fmt::format("{}, {} s\n", row_.name, seconds_text(now - clock_.start()));
-        text += fmt::format("    connections   {}{}\n", done.connections, done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
+        text += fmt::format("    connections   {}{}\n", done.connections,
+                            done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
         text += fmt::format("    messages      {}, {}{}\n", grouped(done.messages), bytes_text(done.bytes),
-                            done.wrong > 0         ? fmt::format(", {} WRONG", done.wrong)
+                            done.wrong > 0               ? fmt::format(", {} WRONG", done.wrong)
                             : options_.wire->live.verify ? ""
-                                                   : ", not verified");
+                                                         : ", not verified");
         text += fmt::format("    packets       {} received, {} sent\n", counts.packets_received, counts.packets_sent);
         if (adapter.marked + adapter.cnps_sent + adapter.cnps_received > 0)
-            text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked, adapter.cnps_sent,
-                                adapter.cnps_received);
-        for (const std::string& sum : pause_sums(endpoint.pauses(), now)) text += fmt::format("    pauses        {}\n", sum);
+            text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked,
+                                adapter.cnps_sent, adapter.cnps_received);
+        for (const std::string& sum : pause_sums(endpoint.pauses(), now))
+            text += fmt::format("    pauses        {}\n", sum);
         std::string refused;
         for (const Named& each : refusals_of(endpoint))
             refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", each.name, each.count);
         if (!refused.empty()) text += fmt::format("    refused       {}\n", refused);
-        if (counts.unroutable > 0) text += fmt::format("    unroutable    {} packets: address not resolved\n", counts.unroutable);
+        if (counts.unroutable > 0)
+            text += fmt::format("    unroutable    {} packets: address not resolved\n", counts.unroutable);
         const DeviceCounts device = endpoint.device().counts();
         if (device.dropped + device.refused > 0)
             text += fmt::format("    dropped here  {} frames received, {} to send\n", device.dropped, device.refused);
@@ -246,33 +257,38 @@ std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& r
     return std::nullopt;
 }
 
-// Where a server listens for TCP, unless the user says it: at an address of the system that callers of the endpoint can reach. Nothing
-// where it has none. The agent does what its callers ask, so it stays at the loopback (empty).
+// Where a server listens for TCP, unless the user says it: at an address of the system that callers of the endpoint can
+// reach. Nothing where it has none. The agent does what its callers ask, so it stays at the loopback (empty).
 std::optional<std::string> tcp_of(const ProgramRow& row, const LiveOptions& options) {
     if (!options.tcp.empty() || options.target || options.rdma_cm) return options.tcp;
-    if (options.via == Via::udp && options.addresses.size() == 1) return text(options.addresses.front().address);  // a socket's, so it is the system's
+    if (options.via == Via::udp && options.addresses.size() == 1)
+        return text(options.addresses.front().address);  // a socket's, so it is the system's
     if (!over_tcp(row, options.rdma_cm)) return options.tcp;
     const std::vector<SystemAddress> systems = system_addresses();
     std::vector<TypedAddress> own = options.addresses;
     for (const SystemAddress& each : systems)
-        if (options.addresses.empty() && each.interface == options.interface) own.push_back({each.address, each.prefix_length});
+        if (options.addresses.empty() && each.interface == options.interface)
+            own.push_back({each.address, each.prefix_length});
     for (const TypedAddress& each : own) {
         const std::uint8_t usual = family_of(each.address) == Family::ipv4 ? 24 : 64;
-        if (const auto place = listening_place(systems, options.interface, each.address, each.prefix_length.value_or(usual)))
+        if (const auto place =
+                listening_place(systems, options.interface, each.address, each.prefix_length.value_or(usual)))
             return text(*place);
     }
     return std::nullopt;
 }
 
 std::string without_place(const ProgramRow& row, const LiveOptions& options) {
-    return fmt::format("{}: callers exchange queue pairs with it over TCP, and this system has no address on {}{}: name one with --tcp "
-                       "(0.0.0.0: all)",
-                       row.name, options.interface,
-                       options.addresses.empty() ? "" : " or in the network of " + text(options.addresses.front().address));
+    return fmt::format(
+        "{}: callers exchange queue pairs with it over TCP, and this system has no address on {}{}: name one with --tcp "
+        "(0.0.0.0: all)",
+        row.name, options.interface,
+        options.addresses.empty() ? "" : " or in the network of " + text(options.addresses.front().address));
 }
 
 ProgramRequest request_of(const LiveOptions& options) {
-    ProgramRequest request{.target = options.target, .port = options.port, .count = options.count, .size = options.size};
+    ProgramRequest request{
+        .target = options.target, .port = options.port, .count = options.count, .size = options.size};
     request.depth = options.depth.value_or(request.depth);
     request.connections = options.connections.value_or(request.connections);
     request.clients = options.clients;
@@ -319,7 +335,8 @@ std::vector<ProgramRow> all_programs() {
 std::string program_list() {
     std::string text = "Programs:\n";
     const std::vector<ProgramRow> rows = all_programs();
-    const std::size_t width = std::ranges::max(rows, {}, [](const ProgramRow& row) { return row.name.size(); }).name.size() + 2;
+    const std::size_t width =
+        std::ranges::max(rows, {}, [](const ProgramRow& row) { return row.name.size(); }).name.size() + 2;
     for (const ProgramRow& row : rows)
         text += fmt::format("  {:<{}}{}{}\n", row.name, width, row.summary,
                             row.serves && row.connects ? ""
@@ -335,7 +352,8 @@ ExitCode no_such_program(const std::string& typed, const std::vector<ProgramRow>
     for (const ProgramRow& row : rows) names.push_back(row.name);
     const std::string_view near = nearest_of(typed, names);
     if (near.empty()) say("{}", program_list());
-    return fail({ExitCode::usage, fmt::format("no such program '{}'{}", typed, near.empty() ? "" : fmt::format(": did you mean {}?", near))});
+    return fail({ExitCode::usage, fmt::format("no such program '{}'{}", typed,
+                                              near.empty() ? "" : fmt::format(": did you mean {}?", near))});
 }
 
 }  // namespace

@@ -42,13 +42,16 @@ std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<
 }
 
 PingpongSettings settings_of(const LiveOptions& live) {
-    PingpongSettings settings{
-        .row_lasts = live.row_lasts, .signaled = live.signaled, .processor = [] {
-            const ProcessTime time = processor_time();
-            return ProcessorTime{.worked = time.worked, .kernel = time.kernel};
-        },
-        .clock = [clock = SteadyTime{}] { return clock.now(); }};
-    settings.request = {.target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
+    PingpongSettings settings{.row_lasts = live.row_lasts,
+                              .signaled = live.signaled,
+                              .processor =
+                                  [] {
+                                      const ProcessTime time = processor_time();
+                                      return ProcessorTime{.worked = time.worked, .kernel = time.kernel};
+                                  },
+                              .clock = [clock = SteadyTime{}] { return clock.now(); }};
+    settings.request = {
+        .target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
     settings.request.depth = live.depth.value_or(1);
     settings.request.clients = live.clients;
     set_timers(live, settings.request.connect);
@@ -68,18 +71,22 @@ std::uint64_t draw_token() {
 PingpongSockets sockets_of(const LiveOptions& live, const OpenEndpoint& opened) {
     PingpongSockets sockets{.interface = live.interface};
     if (!opened.of_system)
-        sockets.unreachable = fmt::format("{} is an address of this endpoint alone, which no socket of the system has",
-                                          opened.addresses.empty() ? std::string("it") : text(opened.addresses.front()));
+        sockets.unreachable =
+            fmt::format("{} is an address of this endpoint alone, which no socket of the system has",
+                        opened.addresses.empty() ? std::string("it") : text(opened.addresses.front()));
     else
         for (const Address& each : opened.addresses)
-            if (family_of(each) == Family::ipv4 || !is_link_local(each)) sockets.addresses.push_back(text(each));  // of those a socket wants the interface, too
+            if (family_of(each) == Family::ipv4 || !is_link_local(each))
+                sockets.addresses.push_back(text(each));  // of those a socket wants the interface, too
     sockets.draw = draw_token;
     return sockets;
 }
 
-// What goes over sockets is the system's: the ring hands it to us as well, and looking at it would cost the rows that are to be compared.
+// What goes over sockets is the system's: the ring hands it to us as well, and looking at it would cost the rows that
+// are to be compared.
 LiveOptions with_filter(LiveOptions live) {
-    live.unheard = fmt::format("tcp port {0} or (udp port {0} and not udp port 4791)", std::to_underlying(live.port.value_or(kPingpongPort)));
+    live.unheard = fmt::format("tcp port {0} or (udp port {0} and not udp port 4791)",
+                               std::to_underlying(live.port.value_or(kPingpongPort)));
     return live;
 }
 
@@ -137,7 +144,10 @@ ExitCode run_pingpong(const Options& options) {
     const std::size_t wanted = settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
     const auto whole = static_cast<std::size_t>(std::ranges::count(rows, false, &PingpongRow::interrupted));
     const bool all_there = serves || whole + left_out.size() == wanted;
-    if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts(), .faults = !live.faults.empty()}, output);
+    if (!serves)
+        print_pingpong(
+            options, settings,
+            {.rows = rows, .left_out = left_out, .counts = program->counts(), .faults = !live.faults.empty()}, output);
     output.commit();
     if (!options.quiet)
         for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
@@ -150,7 +160,8 @@ ExitCode run_pingpong(const Options& options) {
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
-    const bool measured = serves || std::ranges::any_of(rows, [](const PingpongRow& row) { return row.round_trips > 0; });
+    const bool measured =
+        serves || std::ranges::any_of(rows, [](const PingpongRow& row) { return row.round_trips > 0; });
     return code_of(ending, program->counts(), all_there, measured);
 }
 

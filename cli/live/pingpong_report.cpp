@@ -19,7 +19,8 @@ using dissect::Duration;
 
 namespace {
 
-// User and kernel time are sampled by most systems, at each tick of a clock: 1 to 10 ms. So much has some ten samples at the least.
+// User and kernel time are sampled by most systems, at each tick of a clock: 1 to 10 ms. So much has some ten samples
+// at the least.
 constexpr Duration kCoarse{100'000'000};
 
 struct ShownRow {
@@ -36,30 +37,22 @@ std::string percent(std::optional<double> share) { return share ? fmt::format("{
 std::optional<Duration> measured(const PingpongRow& row, std::optional<Duration> time) {
     return row.poured || row.round_trips == 0 ? std::nullopt : time;
 }
-template <auto Member>
-Cell time_of(const ShownRow& shown) {
-    return number(measured(shown.row, shown.row.*Member));
-}
-template <auto Member>
-std::string time_text(const ShownRow& shown) {
+template <auto Member> Cell time_of(const ShownRow& shown) { return number(measured(shown.row, shown.row.*Member)); }
+template <auto Member> std::string time_text(const ShownRow& shown) {
     const auto time = measured(shown.row, shown.row.*Member);
     return time ? duration_text(*time) : "-";
 }
-template <ProcessorUse PingpongRow::*Side>
-Cell user_time(const ShownRow& shown) {
+template <ProcessorUse PingpongRow::* Side> Cell user_time(const ShownRow& shown) {
     const ProcessorUse& use = shown.row.*Side;
     return use.kernel ? number(use.worked - *use.kernel) : Cell{};
 }
-template <ProcessorUse PingpongRow::*Side>
-Cell kernel_time(const ShownRow& shown) {
+template <ProcessorUse PingpongRow::* Side> Cell kernel_time(const ShownRow& shown) {
     return number((shown.row.*Side).kernel);
 }
-template <ProcessorUse PingpongRow::*Side>
-std::string user_text(const ShownRow& shown) {
+template <ProcessorUse PingpongRow::* Side> std::string user_text(const ShownRow& shown) {
     return percent((shown.row.*Side).user_share());
 }
-template <ProcessorUse PingpongRow::*Side>
-std::string kernel_text(const ShownRow& shown) {
+template <ProcessorUse PingpongRow::* Side> std::string kernel_text(const ShownRow& shown) {
     return percent((shown.row.*Side).kernel_share());
 }
 
@@ -70,7 +63,9 @@ constexpr std::array kColumns{
            [](const ShownRow& shown) { return grouped(shown.row.size); }},
     Column{"place", "place", Side::right, [](const ShownRow& shown) { return number(shown.place); }},
     Column{"mode", "mode", Side::left, [](const ShownRow& shown) { return text_cell(name_of(shown.row)); },
-           [](const ShownRow& shown) { return fmt::format("{}{}", name_of(shown.row), shown.row.interrupted ? " (interrupted)" : ""); }},
+           [](const ShownRow& shown) {
+               return fmt::format("{}{}", name_of(shown.row), shown.row.interrupted ? " (interrupted)" : "");
+           }},
     Column{"round_trips", "rounds", Side::right, [](const ShownRow& shown) { return number(shown.row.round_trips); },
            [](const ShownRow& shown) { return grouped(shown.row.round_trips); }},
     Column{"lost", "", Side::right, [](const ShownRow& shown) { return number(shown.row.lost); }},
@@ -80,20 +75,26 @@ constexpr std::array kColumns{
     Column{"p50_high_ns", "", Side::right, time_of<&PingpongRow::median_high>},
     Column{"p90_ns", "", Side::right, time_of<&PingpongRow::most_of_ten>},
     Column{"p99_ns", "p99", Side::right, time_of<&PingpongRow::most_of>, time_text<&PingpongRow::most_of>},
-    Column{"p99_9_ns", "p99.9", Side::right, time_of<&PingpongRow::most_of_thousand>, time_text<&PingpongRow::most_of_thousand>},
+    Column{"p99_9_ns", "p99.9", Side::right, time_of<&PingpongRow::most_of_thousand>,
+           time_text<&PingpongRow::most_of_thousand>},
     Column{"max_ns", "max", Side::right, time_of<&PingpongRow::longest>, time_text<&PingpongRow::longest>},
     Column{"drift_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.drift); }},
     Column{"bits_per_second", "rate", Side::right,
            [](const ShownRow& shown) { return shown.row.poured ? number(rate_of(shown.row)) : Cell{}; },
-           [](const ShownRow& shown) { return shown.row.poured ? rate_text(shown.row.bits_per_second()) : std::string("-"); }},
+           [](const ShownRow& shown) {
+               return shown.row.poured ? rate_text(shown.row.bits_per_second()) : std::string("-");
+           }},
     Column{"duration_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.here.lasted); }},
     Column{"user_ns", "user", Side::right, user_time<&PingpongRow::here>, user_text<&PingpongRow::here>},
     Column{"kernel_ns", "sys", Side::right, kernel_time<&PingpongRow::here>, kernel_text<&PingpongRow::here>},
     Column{"peer_duration_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.there.lasted); }},
     Column{"peer_user_ns", "peer user", Side::right, user_time<&PingpongRow::there>, user_text<&PingpongRow::there>},
-    Column{"peer_kernel_ns", "peer sys", Side::right, kernel_time<&PingpongRow::there>, kernel_text<&PingpongRow::there>},
-    Column{"interrupted", "", Side::right, [](const ShownRow& shown) { return number(shown.row.interrupted ? 1U : 0U); }},
-    Column{"ties", "ties with", Side::left, [](const ShownRow& shown) { return text_cell(fmt::format("{}", fmt::join(shown.ties, ", "))); }},
+    Column{"peer_kernel_ns", "peer sys", Side::right, kernel_time<&PingpongRow::there>,
+           kernel_text<&PingpongRow::there>},
+    Column{"interrupted", "", Side::right,
+           [](const ShownRow& shown) { return number(shown.row.interrupted ? 1U : 0U); }},
+    Column{"ties", "ties with", Side::left,
+           [](const ShownRow& shown) { return text_cell(fmt::format("{}", fmt::join(shown.ties, ", "))); }},
 };
 
 // By size, in the order in which they were measured, and the best first.
@@ -123,13 +124,16 @@ std::vector<ShownRow> in_order(std::span<const PingpongRow> rows) {
 std::string verdicts_text(std::span<const TextbookComparison> of_rule, std::span<const PingpongRow> rows) {
     if (of_rule.size() == 1) {
         const TextbookComparison& only = of_rule.front();
-        return fmt::format("{}: {} and {}", kTextbookVerdicts[std::to_underlying(only.verdict)], figure_of(rows[only.faster]),
-                           figure_of(rows[only.slower]));
+        return fmt::format("{}: {} and {}", kTextbookVerdicts[std::to_underlying(only.verdict)],
+                           figure_of(rows[only.faster]), figure_of(rows[only.slower]));
     }
     std::string text;
     for (std::size_t verdict = 0; verdict < kTextbookVerdicts.size(); ++verdict) {
-        const auto count = std::ranges::count(of_rule, TextbookVerdict{static_cast<std::uint8_t>(verdict)}, &TextbookComparison::verdict);
-        if (count > 0) text += fmt::format("{}{}: {} of {} sizes", text.empty() ? "" : ", ", kTextbookVerdicts[verdict], count, of_rule.size());
+        const auto count = std::ranges::count(of_rule, TextbookVerdict{static_cast<std::uint8_t>(verdict)},
+                                              &TextbookComparison::verdict);
+        if (count > 0)
+            text += fmt::format("{}{}: {} of {} sizes", text.empty() ? "" : ", ", kTextbookVerdicts[verdict], count,
+                                of_rule.size());
     }
     return text;
 }
@@ -138,7 +142,9 @@ std::string verdicts_text(std::span<const TextbookComparison> of_rule, std::span
 const TextbookComparison* worst_of(std::span<const TextbookComparison> of_rule, std::span<const PingpongRow> rows) {
     const TextbookComparison* worst = nullptr;
     for (const TextbookComparison& each : of_rule)
-        if (each.verdict == TextbookVerdict::fails && (worst == nullptr || ratio_of(each, rows) < ratio_of(*worst, rows))) worst = &each;
+        if (each.verdict == TextbookVerdict::fails &&
+            (worst == nullptr || ratio_of(each, rows) < ratio_of(*worst, rows)))
+            worst = &each;
     return worst;
 }
 
@@ -149,13 +155,16 @@ std::string textbook_text(std::span<const PingpongRow> rows, bool faults) {
     std::string text = fmt::format("\n{:<21}  {:<31}  {}\n", "textbooks say", "of", "verdict");
     std::string sentences;
     for (auto first = comparisons.begin(); first != comparisons.end();) {
-        const auto end = std::find_if(first, comparisons.end(), [&](const TextbookComparison& each) { return each.rule != first->rule; });
+        const auto end = std::find_if(first, comparisons.end(),
+                                      [&](const TextbookComparison& each) { return each.rule != first->rule; });
         const std::span<const TextbookComparison> of_rule(first, end);
         const TextbookRule& rule = kTextbookRules[first->rule];
-        text += fmt::format("{:<21}  {:<31}  {}\n", rule.rule, fmt::format("{}, {}", rule.faster, rule.slower), verdicts_text(of_rule, rows));
+        text += fmt::format("{:<21}  {:<31}  {}\n", rule.rule, fmt::format("{}, {}", rule.faster, rule.slower),
+                            verdicts_text(of_rule, rows));
         if (const TextbookComparison* worst = worst_of(of_rule, rows))
-            sentences += fmt::format("{}{}\n", sentence_of(*worst, rows),
-                                     of_rule.size() > 1 ? fmt::format(", with {}", counted(rows[worst->faster].size, "byte")) : "");
+            sentences += fmt::format(
+                "{}{}\n", sentence_of(*worst, rows),
+                of_rule.size() > 1 ? fmt::format(", with {}", counted(rows[worst->faster].size, "byte")) : "");
         first = end;
     }
     return text + (sentences.empty() ? "" : "\n" + sentences);
@@ -172,8 +181,9 @@ std::string polled_text(std::span<const PingpongRow> rows) {
         if (std::ranges::find(names, name_of(row)) == names.end()) names.push_back(name_of(row));
     }
     if (names.empty()) return {};
-    return fmt::format("these polled with less than a processor ({:.0f} % at the least), so their times include other programs: {}\n", least * 100,
-                       fmt::join(names, ", "));
+    return fmt::format(
+        "these polled with less than a processor ({:.0f} % at the least), so their times include other programs: {}\n",
+        least * 100, fmt::join(names, ", "));
 }
 
 std::string remarks_on(std::span<const PingpongRow> rows, bool faults) {
@@ -182,15 +192,20 @@ std::string remarks_on(std::span<const PingpongRow> rows, bool faults) {
         text += "RDMA is not compared with TCP here: --fault is in the way of RDMA alone\n";
     for (const PingpongRow& row : rows)
         if (row.lost > 0)
-            text += fmt::format("{} of {}: {} did not come back\n", name_of(row), counted(row.size, "byte"), counted(row.lost, "datagram"));
+            text += fmt::format("{} of {}: {} did not come back\n", name_of(row), counted(row.size, "byte"),
+                                counted(row.lost, "datagram"));
     text += polled_text(rows);
-    const auto is_coarse = [](const PingpongRow& row) { return row.here.worked < kCoarse && row.round_trips > 0 && !row.interrupted; };
+    const auto is_coarse = [](const PingpongRow& row) {
+        return row.here.worked < kCoarse && row.round_trips > 0 && !row.interrupted;
+    };
     if (std::ranges::any_of(rows, is_coarse))
-        text += "user and sys are sampled by the system's clock: coarse in rows that used less than 100 ms of a processor\n";
+        text +=
+            "user and sys are sampled by the system's clock: coarse in rows that used less than 100 ms of a processor\n";
     return text.empty() ? text : "\n" + text;
 }
 
-// The figure that was wanted, as the last line: the fastest round trip of the smallest size, and the highest rate of all.
+// The figure that was wanted, as the last line: the fastest round trip of the smallest size, and the highest rate of
+// all.
 std::string result_text(std::span<const PingpongRow> rows) {
     const PingpongRow* fastest = nullptr;
     const PingpongRow* most = nullptr;
@@ -198,19 +213,25 @@ std::string result_text(std::span<const PingpongRow> rows) {
         if (row.interrupted) continue;
         if (row.poured) {
             if (most == nullptr || rate_of(row) > rate_of(*most)) most = &row;
-        } else if (row.round_trips > 0 && (fastest == nullptr || std::pair(row.size, row.median) < std::pair(fastest->size, fastest->median))) {
+        } else if (row.round_trips > 0 && (fastest == nullptr || std::pair(row.size, row.median) <
+                                                                     std::pair(fastest->size, fastest->median))) {
             fastest = &row;
         }
     }
     std::string text;
-    if (fastest != nullptr) text = fmt::format("round trip {} ({}, {}, p50)", duration_text(fastest->median), name_of(*fastest), counted(fastest->size, "byte"));
+    if (fastest != nullptr)
+        text = fmt::format("round trip {} ({}, {}, p50)", duration_text(fastest->median), name_of(*fastest),
+                           counted(fastest->size, "byte"));
     if (most != nullptr && rate_of(*most) > 0)
-        text += fmt::format("{}rate {} ({}, {})", text.empty() ? "" : ", ", rate_text(most->bits_per_second()), name_of(*most), counted(most->size, "byte"));
+        text += fmt::format("{}rate {} ({}, {})", text.empty() ? "" : ", ", rate_text(most->bits_per_second()),
+                            name_of(*most), counted(most->size, "byte"));
     return text.empty() ? text : fmt::format("\nresult: {}\n", text);
 }
 
-void print_for_people(const Options& options, const PingpongSettings& settings, const PingpongReport& report, Output& output) {
-    output.write(fmt::format("depth {}, {}\n", settings.request.depth, settings.signaled ? "all SENDs signaled" : "some SENDs signaled"));
+void print_for_people(const Options& options, const PingpongSettings& settings, const PingpongReport& report,
+                      Output& output) {
+    output.write(fmt::format("depth {}, {}\n", settings.request.depth,
+                             settings.signaled ? "all SENDs signaled" : "some SENDs signaled"));
     Sheet sheet(options, output, "rows", std::span<const Column>(kColumns));
     for (const ShownRow& row : in_order(report.rows)) sheet.add(std::span<const Column>(kColumns), row);
     sheet.end();
@@ -231,7 +252,9 @@ void add_use(Document& document, std::string_view name, const ProcessorUse& use)
 
 void add_row(Document& document, const ShownRow& shown) {
     const PingpongRow& row = shown.row;
-    const auto time = [&](std::string_view name, std::optional<Duration> value) { document.add(name, measured(row, value)); };
+    const auto time = [&](std::string_view name, std::optional<Duration> value) {
+        document.add(name, measured(row, value));
+    };
     document.open();
     document.add("place", shown.place);
     document.add("mode", name_of(row));
@@ -274,7 +297,8 @@ void add_textbooks(Document& document, std::span<const PingpongRow> rows, bool f
         document.add("slower", rule.slower);
         document.add("size_bytes", rows[each.faster].size);
         document.add("verdict", kTextbookVerdicts[std::to_underlying(each.verdict)]);
-        document.add("sentence", each.verdict == TextbookVerdict::fails ? std::optional(sentence_of(each, rows)) : std::nullopt);
+        document.add("sentence",
+                     each.verdict == TextbookVerdict::fails ? std::optional(sentence_of(each, rows)) : std::nullopt);
         document.close();
     }
     document.close_list();
@@ -310,7 +334,8 @@ std::string for_programs(OutputFormat format, const PingpongSettings& settings, 
 
 }  // namespace
 
-void print_pingpong(const Options& options, const PingpongSettings& settings, const PingpongReport& report, Output& output) {
+void print_pingpong(const Options& options, const PingpongSettings& settings, const PingpongReport& report,
+                    Output& output) {
     if (options.format == OutputFormat::table) return print_for_people(options, settings, report, output);
     if (!has_rows(options.format)) return output.write(for_programs(options.format, settings, report));
     Sheet sheet(options, output, "rows", std::span<const Column>(kColumns));
@@ -321,7 +346,8 @@ void print_pingpong(const Options& options, const PingpongSettings& settings, co
 std::vector<std::string> sentences_of(std::span<const PingpongLeftOut> left_out) {
     std::vector<std::pair<std::string, std::vector<std::string_view>>> by_reason;
     for (const PingpongLeftOut& each : left_out) {
-        auto found = std::ranges::find(by_reason, each.why, &std::pair<std::string, std::vector<std::string_view>>::first);
+        auto found =
+            std::ranges::find(by_reason, each.why, &std::pair<std::string, std::vector<std::string_view>>::first);
         if (found == by_reason.end()) found = by_reason.insert(by_reason.end(), {each.why, {}});
         const std::string_view name = kPingpongModes[each.mode].name;
         if (std::ranges::find(found->second, name) == found->second.end()) found->second.push_back(name);

@@ -1,4 +1,5 @@
-// What `pingpong` measured: rows as a table, the best of each size first, and what textbooks say of them; or for programs.
+// What `pingpong` measured: rows as a table, the best of each size first, and what textbooks say of them; or for
+// programs.
 #pragma once
 
 #include <cli/options.hpp>
@@ -17,7 +18,8 @@ struct PingpongReport {
     transport::live::ProgramCounts counts{};
     bool faults = false;  // in the way of RDMA; TCP and UDP go by the system
 };
-void print_pingpong(const Options& options, const transport::live::PingpongSettings& settings, const PingpongReport& report, Output& output);
+void print_pingpong(const Options& options, const transport::live::PingpongSettings& settings,
+                    const PingpongReport& report, Output& output);
 
 // "tcp-poll, tcp-notify are left out: ...", a sentence for each reason.
 [[nodiscard]] std::vector<std::string> sentences_of(std::span<const transport::live::PingpongLeftOut> left_out);

@@ -2,11 +2,10 @@
 #include <cli/live/provenance.hpp>
 #include <cli/options/command_line.hpp>
 #include <dissect/render_value.hpp>
-#include <packaging/version/version.hpp>
-
-#include <sys/utsname.h>
 
 #include <fmt/format.h>
+#include <packaging/version/version.hpp>
+#include <sys/utsname.h>
 
 namespace qps::cli {
 
@@ -30,7 +29,8 @@ std::vector<ReportFact> provenance(const Options& options, dissect::Instant made
     facts.push_back({"command", command_text(options.command_line)});
     facts.push_back({"tester", system_text()});
     if (!options.wire->live.interface.empty()) facts.push_back({"interface", options.wire->live.interface});
-    facts.push_back({"seed", options.wire->live.seed ? fmt::format("{}", *options.wire->live.seed) : "none given: identifiers are random"});
+    facts.push_back({"seed", options.wire->live.seed ? fmt::format("{}", *options.wire->live.seed)
+                                                     : "none given: identifiers are random"});
     return facts;
 }
 

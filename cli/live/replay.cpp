@@ -44,7 +44,9 @@ public:
 private:
     using Steady = std::chrono::steady_clock;
     Steady::time_point start_ = Steady::now();
-    std::int64_t began_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    std::int64_t began_ =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
 };
 
 // Sleeps at most so long; a signal ends it.
@@ -72,7 +74,10 @@ std::optional<Rewriter> rewriter_of(const Options& options) {
 class Replay {
 public:
     Replay(const Options& options, Replayer replayer, Filter filter)
-        : options_(options), replayer_(std::move(replayer)), filter_(std::move(filter)), real_(!options.wire->send_by.empty()) {
+        : options_(options),
+          replayer_(std::move(replayer)),
+          filter_(std::move(filter)),
+          real_(!options.wire->send_by.empty()) {
         if (filter_.needs_annotation()) annotator_.emplace();
         takes_all_ = options.filter.empty();
     }
@@ -93,7 +98,8 @@ public:
     bool run(Input& input, Progress& progress) {
         while (!full() && !broken() && input.read(batch_)) {
             const auto show_progress = [&] {
-                if (const CaptureFile* file = input.file()) progress.update(file->bytes_read(), file->size(), replayer_.counts().frames);
+                if (const CaptureFile* file = input.file())
+                    progress.update(file->bytes_read(), file->size(), replayer_.counts().frames);
             };
             for (const Frame& frame : batch_.frames)
                 if (chosen(frame) && !send(frame, show_progress)) break;
@@ -122,9 +128,9 @@ private:
         return filter_.matches(packet_);
     }
 
-    // Asked for the time before a batch of those that go as fast as they can, and before each frame that has a time of its own.
-    template <class ShowProgress>
-    bool send(const Frame& frame, const ShowProgress& show_progress) {
+    // Asked for the time before a batch of those that go as fast as they can, and before each frame that has a time of
+    // its own.
+    template <class ShowProgress> bool send(const Frame& frame, const ShowProgress& show_progress) {
         if (full() || interrupted()) return false;
         ++taken_;
         if (!options_.wire->fast || taken_ % kDeviceBatch == 0) tick();
@@ -142,7 +148,8 @@ private:
         if (real_) now_ = clock_.now();
     }
 
-    // Without a wire it is the time that the recording says: the first frame keeps its own, and all do where none is waited for.
+    // Without a wire it is the time that the recording says: the first frame keeps its own, and all do where none is
+    // waited for.
     void follow(const Frame& frame) {
         if (real_ || !frame.has_time) return;
         if (taken_ == 1) now_ = frame.time;
@@ -179,18 +186,21 @@ private:
 std::string summary(const Options& options, const Replay& replay) {
     const ReplayCounts& counts = replay.replayer().counts();
     const DeviceCounts device = replay.replayer().device().counts();
-    const double seconds = std::max(static_cast<double>(replay.elapsed()) / static_cast<double>(kNanosecondsPerSecond), 1e-9);
+    const double seconds =
+        std::max(static_cast<double>(replay.elapsed()) / static_cast<double>(kNanosecondsPerSecond), 1e-9);
     std::string text;
     if (options.wire->send_by.empty()) {
         text = fmt::format("{} written to {}", counted(device.sent, "frame"), options.capture);
     } else {
         text = fmt::format("{} with {} sent by {} in {:.3f} s: {:.0f} frames/s, {}", counted(device.sent, "frame"),
-                           transport::bytes_text(device.sent_bytes), options.wire->send_by, seconds, static_cast<double>(device.sent) / seconds,
+                           transport::bytes_text(device.sent_bytes), options.wire->send_by, seconds,
+                           static_cast<double>(device.sent) / seconds,
                            transport::rate_text(static_cast<double>(device.sent_bytes) * 8 / seconds));
     }
     if (replay.loops() > 1) text += fmt::format("; {} loops", replay.loops());
     if (counts.late > 0)
-        text += fmt::format("; {} late by 1 ms or more, {} at worst", counts.late, transport::duration_text(counts.latest));
+        text +=
+            fmt::format("; {} late by 1 ms or more, {} at worst", counts.late, transport::duration_text(counts.latest));
     text += '\n';
     const auto left_out = [&](std::uint64_t number, std::string_view why) {
         if (number > 0) text += fmt::format("left out: {} {}\n", counted(number, "frame"), why);
@@ -234,14 +244,18 @@ ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitC
 std::string_view replay_contradiction(const Options& options) {
     if (options.wire->conversation.any()) return "missing --as: choose the end to play, requester or responder";
     if (options.files.empty()) return "missing input: name a capture file, or - for standard input";
-    if (options.wire->send_by.empty() && options.capture.empty()) return "missing output: send with -i INTERFACE, or write with -w FILE";
+    if (options.wire->send_by.empty() && options.capture.empty())
+        return "missing output: send with -i INTERFACE, or write with -w FILE";
     const bool stream = std::ranges::find(options.files, "-") != options.files.end();
     if (options.wire->loops != 1 && stream) return "--loop needs files: standard input can be read only once";
-    if (options.wire->live.via == Via::udp) return "--via udp sends datagrams, not recorded frames: use ring, xdp or pcap";
-    if (options.wire->loops == 0 && options.wire->send_by.empty()) return "--loop 0 needs -i: a file would grow without end";
+    if (options.wire->live.via == Via::udp)
+        return "--via udp sends datagrams, not recorded frames: use ring, xdp or pcap";
+    if (options.wire->loops == 0 && options.wire->send_by.empty())
+        return "--loop 0 needs -i: a file would grow without end";
     if (options.format != OutputFormat::table && options.format != OutputFormat::json)
         return "the summary is a table or json: use -f table or -f json";
-    if (options.capture == "-" && options.output.empty()) return "-w - takes standard output: write the summary to a file with -o FILE";
+    if (options.capture == "-" && options.output.empty())
+        return "-w - takes standard output: write the summary to a file with -o FILE";
     return {};
 }
 
@@ -250,7 +264,8 @@ std::expected<Device, Problem> sending_device(const Options& options) {
         if (!opened) return std::unexpected(std::move(opened.error()));
         return Device(std::move(*opened));
     };
-    if (options.wire->live.via == Via::xdp) return hold(XdpDevice::open({.interface = options.wire->send_by, .receive = false}));
+    if (options.wire->live.via == Via::xdp)
+        return hold(XdpDevice::open({.interface = options.wire->send_by, .receive = false}));
     if (options.wire->live.via == Via::pcap) return hold(PcapDevice::open(options.wire->send_by, ""));
     return hold(PacketRing::open({.interface = options.wire->send_by, .receive = false}));
 }
@@ -290,8 +305,10 @@ ExitCode run_replay(const Options& options) {
         reading.sandbox = true;
         static_cast<void>(HeldInputs::of(reading));
     }
-    Replay replay(options, Replayer(std::move(device), {.speed = options.wire->speed, .fast = options.wire->fast}, std::move(*rewriter)),
-                  std::move(*filter));
+    Replay replay(
+        options,
+        Replayer(std::move(device), {.speed = options.wire->speed, .fast = options.wire->fast}, std::move(*rewriter)),
+        std::move(*filter));
     ExitCode code = ExitCode::done;
     for (bool more = true; more;) {
         code = worse(code, for_each_input(options, [&](Input& input, Progress& progress) {
@@ -304,10 +321,12 @@ ExitCode run_replay(const Options& options) {
     replay.finish();
     if (const auto problem = replay.replayer().device().problem())
         code = worse(code, fail_replay(problem->device, problem->sentence, ExitCode::output_failed));
-    const bool any = code == ExitCode::done || replay.replayer().counts().frames != 0;  // else nothing takes the place of what is there
+    const bool any = code == ExitCode::done ||
+                     replay.replayer().counts().frames != 0;  // else nothing takes the place of what is there
     if (saved && any && !replay.broken())
         if (const auto committed = saved->commit(); !committed)
-            code = worse(code, fail_replay(committed.error().file, committed.error().sentence, ExitCode::output_failed));
+            code =
+                worse(code, fail_replay(committed.error().file, committed.error().sentence, ExitCode::output_failed));
     if (any && (!options.quiet || options.format == OutputFormat::json))
         output.write(options.format == OutputFormat::json ? document(replay) : summary(options, replay));
     return worse(code, finish(output, any));

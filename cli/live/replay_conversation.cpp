@@ -1,4 +1,5 @@
-// `replay --as`: one end's part of a recorded connection, played against a live peer, whose answers are compared with the recorded ones.
+// `replay --as`: one end's part of a recorded connection, played against a live peer, whose answers are compared with
+// the recorded ones.
 #include <cli/analyzing.hpp>
 #include <cli/decoding.hpp>
 #include <cli/live/driving.hpp>
@@ -29,7 +30,9 @@ namespace {
 class Played {
 public:
     explicit Played(ConversationPlayer& player) : player_(&player) {}
-    [[nodiscard]] std::expected<void, std::string> begin(live::Endpoint& endpoint, Instant now) { return player_->begin(endpoint, now); }
+    [[nodiscard]] std::expected<void, std::string> begin(live::Endpoint& endpoint, Instant now) {
+        return player_->begin(endpoint, now);
+    }
     void poll(live::Endpoint& endpoint, Instant now) { player_->poll(endpoint, now); }
     [[nodiscard]] std::optional<Instant> poll_at() const { return player_->poll_at(); }
     void stop(live::Endpoint& endpoint, Instant now) { player_->stop(endpoint, now); }
@@ -50,10 +53,13 @@ ExitCode fail_session(ExitCode code, std::string_view sentence) {
 std::string_view session_contradiction(const Options& options) {
     const ConversationOptions& asked = options.wire->conversation;
     if (options.files.empty()) return "missing input: name a capture file";
-    if (std::ranges::find(options.files, "-") != options.files.end()) return "--as needs a file: standard input can be read only once";
+    if (std::ranges::find(options.files, "-") != options.files.end())
+        return "--as needs a file: standard input can be read only once";
     if (!asked.connection) return "missing connection: choose one with -C N (see qpscope connections)";
-    if (*asked.part == Part::requester && !asked.peer) return "missing --connect ADDRESS[:PORT]: the requester connects";
-    if (*asked.part == Part::responder && asked.peer) return "--connect applies to --as requester only: the responder waits for a connection";
+    if (*asked.part == Part::requester && !asked.peer)
+        return "missing --connect ADDRESS[:PORT]: the requester connects";
+    if (*asked.part == Part::responder && asked.peer)
+        return "--connect applies to --as requester only: the responder waits for a connection";
     if (options.wire->loops != 1 || !options.wire->rewrites.empty()) return "--loop and --rewrite do not apply to --as";
     return {};
 }
@@ -63,18 +69,21 @@ struct Recording {
     std::expected<RecordedConversation, std::string> conversation;
 };
 
-// Twice through the inputs: which connections there are, then what that one carried. Of the memory an analysis has a quarter, and what
-// is known from the first one too.
+// Twice through the inputs: which connections there are, then what that one carried. Of the memory an analysis has a
+// quarter, and what is known from the first one too.
 Recording read_recording(const Options& asked, const dissect::Filter& filter, const Output& output) {
     constexpr std::uint32_t kAnalyses = 4;
     const ConnectionId uid = *asked.wire->conversation.connection;
     Options options = asked;
     options.memory = asked.memory.part_of(kAnalyses);
     const Analyzed first = analyze(options, filter, output, {});
-    if (!first.any || first.code == ExitCode::unreadable) return {worse(first.code, ExitCode::unreadable), std::unexpected(std::string())};
+    if (!first.any || first.code == ExitCode::unreadable)
+        return {worse(first.code, ExitCode::unreadable), std::unexpected(std::string())};
     ConversationCollector collector(first.timeline, uid, asked.memory);
     Listening listening;
-    listening.packet = [&](const Observation& observation, const PacketRecord& record) { collector.packet(observation, record); };
+    listening.packet = [&](const Observation& observation, const PacketRecord& record) {
+        collector.packet(observation, record);
+    };
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
         collector.message(connection, requester, message);
     };
@@ -84,7 +93,8 @@ Recording read_recording(const Options& asked, const dissect::Filter& filter, co
 
 PlayerSettings settings_of(const Options& options, const RecordedConversation& conversation) {
     const ConversationOptions& asked = options.wire->conversation;
-    PlayerSettings settings{.speed = options.wire->speed, .fast = options.wire->fast, .keys = asked.keys, .addresses = asked.addresses};
+    PlayerSettings settings{
+        .speed = options.wire->speed, .fast = options.wire->fast, .keys = asked.keys, .addresses = asked.addresses};
     if (asked.port) settings.port = *asked.port;
     else if (conversation.port) settings.port = IpPort{*conversation.port};
     if (asked.peer) settings.connect = Target{.address = *asked.peer, .port = settings.port};
@@ -92,8 +102,8 @@ PlayerSettings settings_of(const Options& options, const RecordedConversation& c
     return settings;
 }
 
-void report(const Options& options, Output& output, const RecordedConversation& conversation, const ReplayComparison& comparison,
-            End ours) {
+void report(const Options& options, Output& output, const RecordedConversation& conversation,
+            const ReplayComparison& comparison, End ours) {
     if (options.format == OutputFormat::json) {
         std::string text;
         Document document(options.format, text);
@@ -118,14 +128,16 @@ void show_lines(const Options& options, live::Program& program) {
 }
 
 ExitCode play(const Options& options, Output& output, const RecordedConversation& conversation) {
-    const End ours = *options.wire->conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
+    const End ours =
+        *options.wire->conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
     const PlayerSettings settings = settings_of(options, conversation);
-    if (settings.port == IpPort{}) return fail_session(ExitCode::usage, "port unknown from the capture: set it with --port");
+    if (settings.port == IpPort{})
+        return fail_session(ExitCode::usage, "port unknown from the capture: set it with --port");
     auto part = part_of(conversation, ours, options.memory);
     if (!part) return fail_session(ExitCode::usage, part.error());
     if (part->too_long != 0 && !options.quiet)
-        say("qpscope: {} not played: longer than {}, the part of the memory for what is posted (--memory)\n", counted(part->too_long, "message"),
-            bytes_text(part->most_posted));
+        say("qpscope: {} not played: longer than {}, the part of the memory for what is posted (--memory)\n",
+            counted(part->too_long, "message"), bytes_text(part->most_posted));
     ConversationPlayer player(conversation, std::move(*part), settings);
     live::Program program = Played(player);
     LiveOptions live = options.wire->live;
@@ -135,8 +147,10 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     const SteadyTime clock;
     auto opened = open_endpoint(live, clock.now());
     if (!opened) return fail_session(opened.error().code, opened.error().sentence);
-    if (auto settled = settle(opened->endpoint, clock); !settled) return fail_session(settled.error().code, settled.error().sentence);
-    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail_session(ExitCode::unreadable, begun.error());
+    if (auto settled = settle(opened->endpoint, clock); !settled)
+        return fail_session(settled.error().code, settled.error().sentence);
+    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun)
+        return fail_session(ExitCode::unreadable, begun.error());
     if (!settings.connect && !options.quiet)
         say("qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
     PauseRemarks remarks;
@@ -150,7 +164,8 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
         say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
-            return fail_session(ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence));
+            return fail_session(ExitCode::output_failed,
+                                fmt::format("{}: {}", saved.error().file, saved.error().sentence));
     if (ending == Ending::device_gone) return ExitCode::unreadable;
     if (ending == Ending::interrupted) return ExitCode::interrupted;
     const bool as_recorded = player.comparison().differences() == 0 && player.comparison().end == ReplayEnd::complete;

@@ -1,4 +1,5 @@
-// `send`: packets by hand, a line each, and what comes back. The lines become a script (docs/scripts.md), which a stage plays.
+// `send`: packets by hand, a line each, and what comes back. The lines become a script (docs/scripts.md), which a stage
+// plays.
 #include <cli/decoding.hpp>
 #include <cli/held_inputs.hpp>
 #include <cli/live/conforming.hpp>
@@ -36,8 +37,12 @@ struct Line {
     std::optional<Address> to;
     std::optional<std::uint64_t> queue_pair;
     std::optional<std::uint64_t> own;  // queue pair
-    [[nodiscard]] bool is_management() const { return name.find('_') == std::string::npos && name != "CNP" && name != "any"; }
-    [[nodiscard]] std::string_view service() const { return name.starts_with("UD_") ? "ud" : name.starts_with("UC_") ? "uc" : "rc"; }
+    [[nodiscard]] bool is_management() const {
+        return name.find('_') == std::string::npos && name != "CNP" && name != "any";
+    }
+    [[nodiscard]] std::string_view service() const {
+        return name.starts_with("UD_") ? "ud" : name.starts_with("UC_") ? "uc" : "rc";
+    }
     [[nodiscard]] std::string text() const {
         std::string line = name;
         for (const std::string& word : words) line += ' ' + word;
@@ -47,7 +52,9 @@ struct Line {
 
 std::string key_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
-std::unexpected<Failure> refused(std::string sentence) { return std::unexpected(Failure{ExitCode::usage, std::move(sentence)}); }
+std::unexpected<Failure> refused(std::string sentence) {
+    return std::unexpected(Failure{ExitCode::usage, std::move(sentence)});
+}
 
 // `changed`: the line is what is different in it, without a name.
 std::expected<Line, Failure> read_line(const std::string& text, const Line* changed = nullptr) {
@@ -57,7 +64,8 @@ std::expected<Line, Failure> read_line(const std::string& text, const Line* chan
     Line line = changed != nullptr ? *changed : Line{};
     std::size_t at = 0;
     if (changed == nullptr) {
-        if (words.empty()) return refused("empty line: expected a packet, such as 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512'");
+        if (words.empty())
+            return refused("empty line: expected a packet, such as 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512'");
         line.name = words[at++];
     }
     for (; at < words.size(); ++at) {
@@ -68,9 +76,11 @@ std::expected<Line, Failure> read_line(const std::string& text, const Line* chan
             continue;
         }
         if (word.starts_with("payload=hex:")) word = "data=" + word.substr(12);
-        const auto number = parse_number(word.find('=') == std::string::npos ? "" : std::string_view(word).substr(word.find('=') + 1));
+        const auto number =
+            parse_number(word.find('=') == std::string::npos ? "" : std::string_view(word).substr(word.find('=') + 1));
         if (key_of(word) == "qp" || key_of(word) == "us") {
-            if (!number || *number > 0xff'ffff) return refused(fmt::format("invalid queue pair in '{}': expected 0 to 16777215", word));
+            if (!number || *number > 0xff'ffff)
+                return refused(fmt::format("invalid queue pair in '{}': expected 0 to 16777215", word));
             (key_of(word) == "qp" ? line.queue_pair : line.own) = number;
             continue;
         }
@@ -82,13 +92,19 @@ std::expected<Line, Failure> read_line(const std::string& text, const Line* chan
 
 // A packet of a capture as a line: the words of its transport headers, and its payload.
 std::expected<Line, Failure> line_of(const Packet& packet, const std::string& from) {
-    if (packet.payload.captured < packet.payload.length) return refused(fmt::format("{}: the payload of that packet was cut off", from));
+    if (packet.payload.captured < packet.payload.length)
+        return refused(fmt::format("{}: the payload of that packet was cut off", from));
     std::string destination;
     append_destination(destination, packet);
-    Line line{.name = std::string(info(packet.opcode).name()), .words = {}, .to = read_address(destination), .queue_pair = {}, .own = {}};
+    Line line{.name = std::string(info(packet.opcode).name()),
+              .words = {},
+              .to = read_address(destination),
+              .queue_pair = {},
+              .own = {}};
     std::string words;
     for (const Layer& layer : packet.layers())
-        if (layer.kind >= LayerKind::bth && layer.kind < LayerKind::payload) append_words_of_layer(words, packet, layer);
+        if (layer.kind >= LayerKind::bth && layer.kind < LayerKind::payload)
+            append_words_of_layer(words, packet, layer);
     if (!packet.payload_bytes().empty()) words += " data=";
     for (const std::byte each : packet.payload_bytes()) words += fmt::format("{:02x}", std::to_integer<unsigned>(each));
     return read_line(words, &line);
@@ -98,7 +114,9 @@ std::expected<Line, Failure> line_of(const Packet& packet, const std::string& fr
 std::expected<Line, Failure> line_from(const Options& options) {
     const SendOptions& send = options.wire->send;
     auto input = Input::open(options, send.from);
-    if (!input) return std::unexpected(Failure{input.error().code, fmt::format("{}: {}", input.error().problem.file, input.error().problem.sentence)});
+    if (!input)
+        return std::unexpected(Failure{
+            input.error().code, fmt::format("{}: {}", input.error().problem.file, input.error().problem.sentence)});
     Batch batch;
     Packet packet;
     while (input->read(batch))
@@ -109,7 +127,8 @@ std::expected<Line, Failure> line_from(const Options& options) {
             if (packet.has_transport()) return line_of(packet, send.from);
             if (send.frame != 0) return refused(fmt::format("{}: frame {} is no RDMA packet", send.from, send.frame));
         }
-    return refused(send.frame == 0 ? fmt::format("{}: no RDMA packet", send.from) : fmt::format("{}: no frame {}", send.from, send.frame));
+    return refused(send.frame == 0 ? fmt::format("{}: no RDMA packet", send.from)
+                                   : fmt::format("{}: no frame {}", send.from, send.frame));
 }
 
 std::expected<std::vector<Line>, Failure> lines_of(const Options& options) {
@@ -128,12 +147,15 @@ std::expected<std::vector<Line>, Failure> lines_of(const Options& options) {
             lines.push_back(std::move(*line));
         }
     }
-    if (lines.empty()) return refused("missing packet: write one as 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512', or take one with --from");
+    if (lines.empty())
+        return refused(
+            "missing packet: write one as 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512', or take one with --from");
     for (Line& line : lines) {
         if (!line.to) line.to = lines.front().to;
         if (!line.to) return refused(fmt::format("'{}': where to? Add 'to ADDRESS'", line.text()));
         if (*line.to != *lines.front().to) return refused("packets to several hosts: send them in several runs");
-        if (!line.queue_pair && !line.is_management()) return refused(fmt::format("'{}': to which queue pair? Add qp=N", line.text()));
+        if (!line.queue_pair && !line.is_management())
+            return refused(fmt::format("'{}': to which queue pair? Add qp=N", line.text()));
     }
     return lines;
 }
@@ -145,7 +167,8 @@ std::string script_of(const std::vector<Line>& lines, const SendOptions& send, b
     std::map<std::uint64_t, std::string> names;
     for (const Line& line : lines)
         if (!line.is_management() && names.try_emplace(*line.queue_pair, fmt::format("q{}", *line.queue_pair)).second)
-            text += fmt::format("qp q{} {} known dut={}{}\n", *line.queue_pair, line.service(), *line.queue_pair, line.own ? fmt::format(" us={}", *line.own) : "");
+            text += fmt::format("qp q{} {} known dut={}{}\n", *line.queue_pair, line.service(), *line.queue_pair,
+                                line.own ? fmt::format(" us={}", *line.own) : "");
     text += fmt::format("repeat {}\n", send.count);
     for (const Line& line : lines) {
         last = line.is_management() ? "gsi" : names[*line.queue_pair];
@@ -153,11 +176,14 @@ std::string script_of(const std::vector<Line>& lines, const SendOptions& send, b
     }
     const std::int64_t patience = std::to_underlying(send.patience.value_or(Duration{500'000'000}));
     for (const std::string& expected : send.expected) {
-        const bool management = Line{.name = expected.substr(0, expected.find(' ')), .words = {}, .to = {}, .queue_pair = {}, .own = {}}.is_management();
+        const bool management =
+            Line{.name = expected.substr(0, expected.find(' ')), .words = {}, .to = {}, .queue_pair = {}, .own = {}}
+                .is_management();
         text += fmt::format("< {} {} within {}ns\n", management ? "gsi" : last, expected, patience);
     }
     text += "end\n";
-    if (send.expected.empty() && listens) text += fmt::format("wait {}ns\n", std::to_underlying(send.patience.value_or(Duration{200'000'000})));
+    if (send.expected.empty() && listens)
+        text += fmt::format("wait {}ns\n", std::to_underlying(send.patience.value_or(Duration{200'000'000})));
     return text;
 }
 
@@ -168,10 +194,14 @@ struct Row {
 };
 
 constexpr std::array kSentColumns{
-    transport::TableColumn<Row>{"time_ns", "", transport::Side::right, [](const Row& row) -> transport::Cell { return std::to_underlying(row.time); }},
-    transport::TableColumn<Row>{"sent", "", transport::Side::left, [](const Row& row) -> transport::Cell { return row.ours; }},
-    transport::TableColumn<Row>{"", "way", transport::Side::left, [](const Row& row) -> transport::Cell { return std::string(row.ours ? "->" : "<-"); }},
-    transport::TableColumn<Row>{"packet", "packet", transport::Side::left, [](const Row& row) -> transport::Cell { return row.line; }},
+    transport::TableColumn<Row>{"time_ns", "", transport::Side::right,
+                                [](const Row& row) -> transport::Cell { return std::to_underlying(row.time); }},
+    transport::TableColumn<Row>{"sent", "", transport::Side::left,
+                                [](const Row& row) -> transport::Cell { return row.ours; }},
+    transport::TableColumn<Row>{"", "way", transport::Side::left,
+                                [](const Row& row) -> transport::Cell { return std::string(row.ours ? "->" : "<-"); }},
+    transport::TableColumn<Row>{"packet", "packet", transport::Side::left,
+                                [](const Row& row) -> transport::Cell { return row.line; }},
 };
 
 void show(const Options& options, const stage::ScriptOutcome& outcome, Output& output) {
@@ -196,11 +226,15 @@ ExitCode run_send(const Options& given) {
     WireOptions wire = *given.wire;
     options.wire = &wire;
     if (!wire.send.from.empty()) options.files = {wire.send.from};
-    const bool nowhere = options.wire->live.interface.empty() && options.wire->live.via == Via::ring && !options.wire->live.capture.empty();
+    const bool nowhere = options.wire->live.interface.empty() && options.wire->live.via == Via::ring &&
+                         !options.wire->live.capture.empty();
     if (nowhere) options.wire->live.via = Via::nowhere;
-    if (nowhere && options.wire->live.addresses.empty()) return fail({ExitCode::usage, "missing --address: without an interface nothing says who sends"});
-    if (nowhere && !options.wire->send.expected.empty()) return fail({ExitCode::usage, "--expect needs a wire: name an interface with -i"});
-    // Captures are read and written, no more: as commands that only read, with everything open before the first byte of one.
+    if (nowhere && options.wire->live.addresses.empty())
+        return fail({ExitCode::usage, "missing --address: without an interface nothing says who sends"});
+    if (nowhere && !options.wire->send.expected.empty())
+        return fail({ExitCode::usage, "--expect needs a wire: name an interface with -i"});
+    // Captures are read and written, no more: as commands that only read, with everything open before the first byte of
+    // one.
     const SteadyTime clock;
     std::optional<OpenEndpoint> opened;
     std::optional<Output> output;
@@ -224,12 +258,13 @@ ExitCode run_send(const Options& given) {
     if (!output) output.emplace(options);
     if (!output->ok()) return finish(*output);
     stage::ScriptOutcome outcome;
-    auto program = stage::make_script_program({.stage = stage_settings(options),
-                                               .scripts = {&*script},
-                                               .agent_host = {},
-                                               .agent_port = 0,
-                                               .agent_secret = {},
-                                               .on_outcome = [&](const script::Script&, stage::ScriptOutcome ended) { outcome = std::move(ended); }});
+    auto program = stage::make_script_program(
+        {.stage = stage_settings(options),
+         .scripts = {&*script},
+         .agent_host = {},
+         .agent_port = 0,
+         .agent_secret = {},
+         .on_outcome = [&](const script::Script&, stage::ScriptOutcome ended) { outcome = std::move(ended); }});
     if (!program) return fail({ExitCode::unreadable, program.error()});
     const ExitCode acted = opened ? act(options, *program, *opened, clock) : act(options, *program);
     if (acted != ExitCode::done) return acted;

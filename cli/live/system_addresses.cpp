@@ -52,8 +52,8 @@ std::vector<SystemAddress> system_addresses() {
     return found;
 }
 
-std::optional<Address> listening_place(std::span<const SystemAddress> systems, std::string_view interface, const Address& own,
-                                       std::uint8_t prefix_length) {
+std::optional<Address> listening_place(std::span<const SystemAddress> systems, std::string_view interface,
+                                       const Address& own, std::uint8_t prefix_length) {
     const auto first = [&](const auto& fits) -> std::optional<Address> {
         const auto found = std::ranges::find_if(systems, fits);
         return found == systems.end() ? std::nullopt : std::optional(found->address);

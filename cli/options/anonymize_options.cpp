@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/options/anonymize_options.hpp>
 #include <dissect/parse_value.hpp>
 
@@ -6,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -50,7 +50,10 @@ void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
            "Choose pseudonyms by this key of 64 hexadecimal digits: the same in several captures (default: drawn); "
            "others see it in the list of processes")
         ->type_name("HEX");
-    app.add_option("--key-file", options.key_file, "Read that key from FILE; without it from QPSCOPE_ANONYMIZE_KEY, if that is set")->type_name("FILE")->excludes(app.get_option("--key"));
+    app.add_option("--key-file", options.key_file,
+                   "Read that key from FILE; without it from QPSCOPE_ANONYMIZE_KEY, if that is set")
+        ->type_name("FILE")
+        ->excludes(app.get_option("--key"));
     app.add_flag("--keep-vendor", options.keep_vendor, "Keep the vendor's half of MAC addresses");
     app.add_option_function<std::string>(
            "--payload",
@@ -58,16 +61,22 @@ void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
                if (text == "zero") options.payload = PayloadMode::zero;
                else if (text == "cut") options.payload = PayloadMode::cut;
                else if (text == "keep") options.payload = PayloadMode::keep;
-               else throw CLI::ValidationError(fmt::format("invalid --payload '{}': expected one of zero, cut, keep", text));
+               else
+                   throw CLI::ValidationError(
+                       fmt::format("invalid --payload '{}': expected one of zero, cut, keep", text));
            },
            "Write payload as: zero, cut or keep (default: zero); keep may reveal names")
         ->type_name("WORD");
-    app.add_option("--map", options.map, "Write key, originals and pseudonyms to FILE as JSON, which its owner alone can read")->type_name("FILE");
+    app.add_option("--map", options.map,
+                   "Write key, originals and pseudonyms to FILE as JSON, which its owner alone can read")
+        ->type_name("FILE");
     app.add_option_function<std::string>(
            "--shift-time",
            [&options](const std::string& text) {
                const auto shift = read_shift(text);
-               if (!shift) throw CLI::ValidationError(fmt::format("invalid --shift-time '{}': expected seconds, such as -86400", text));
+               if (!shift)
+                   throw CLI::ValidationError(
+                       fmt::format("invalid --shift-time '{}': expected seconds, such as -86400", text));
                options.shift = *shift;
            },
            "Add SECONDS to all timestamps")

@@ -16,9 +16,9 @@ namespace qps::cli {
 struct AnonymizeOptions {
     std::optional<transport::Pseudonyms::Key> key;  // on the command line; without any, one is drawn
     std::string key_file;
-    bool keep_vendor = false;                       // of MAC addresses
+    bool keep_vendor = false;  // of MAC addresses
     transport::PayloadMode payload = transport::PayloadMode::zero;
-    std::string map;              // file: who is who; empty: none
+    std::string map;            // file: who is who; empty: none
     dissect::Duration shift{};  // added to every time
 };
 

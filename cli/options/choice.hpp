@@ -1,7 +1,8 @@
-// Kinds of options that several commands have: one of a few words, a number, a quantity. For the sources of this folder, and those
-// of live/options: they alone read CLI11, which costs a source five seconds.
+// Kinds of options that several commands have: one of a few words, a number, a quantity. For the sources of this
+// folder, and those of live/options: they alone read CLI11, which costs a source five seconds.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/report/format.hpp>
@@ -14,24 +15,24 @@
 #include <string>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
 
-template <class T>
-struct NamedValue {
+template <class T> struct NamedValue {
     std::string_view name;
     T value;
 };
 inline constexpr std::array kOutputFormats{
-    NamedValue{"table", transport::OutputFormat::table}, NamedValue{"json", transport::OutputFormat::json}, NamedValue{"ndjson", transport::OutputFormat::ndjson},
-    NamedValue{"csv", transport::OutputFormat::csv},     NamedValue{"tsv", transport::OutputFormat::tsv},
+    NamedValue{"table", transport::OutputFormat::table},   NamedValue{"json", transport::OutputFormat::json},
+    NamedValue{"ndjson", transport::OutputFormat::ndjson}, NamedValue{"csv", transport::OutputFormat::csv},
+    NamedValue{"tsv", transport::OutputFormat::tsv},
 };
 
 // One of a few words.
 template <class T, std::size_t N>
-void take_choice(std::string_view option, const std::string& text, T& target, const std::array<NamedValue<T>, N>& choices) {
+void take_choice(std::string_view option, const std::string& text, T& target,
+                 const std::array<NamedValue<T>, N>& choices) {
     const auto choice = std::ranges::find(choices, text, &NamedValue<T>::name);
     if (choice == choices.end()) {
         std::string all;
@@ -45,7 +46,9 @@ void take_choice(std::string_view option, const std::string& text, T& target, co
 template <class T, std::size_t N>
 void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<NamedValue<T>, N>& choices,
                 const std::string& description) {
-    const auto take = [&target, &choices, names](const std::string& text) { take_choice(names.substr(names.rfind(',') + 1), text, target, choices); };
+    const auto take = [&target, &choices, names](const std::string& text) {
+        take_choice(names.substr(names.rfind(',') + 1), text, target, choices);
+    };
     app.add_option_function<std::string>(names, take, description)->type_name("WORD");
 }
 
@@ -63,8 +66,8 @@ inline std::string check_connection(const std::string& text) {
 
 // An option whose text becomes a quantity, or a sentence that says why it does not.
 template <class Quantity, class Read>
-void add_quantity(CLI::App& app, const std::string& names, const std::string& type, Quantity& target, const std::string& description,
-                  Read read) {
+void add_quantity(CLI::App& app, const std::string& names, const std::string& type, Quantity& target,
+                  const std::string& description, Read read) {
     app.add_option_function<std::string>(
            names,
            [&target, read](const std::string& text) {

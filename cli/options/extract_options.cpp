@@ -1,9 +1,9 @@
+#include <CLI/CLI.hpp>
 #include <cli/options/extract_options.hpp>
 #include <cli/quantity.hpp>
 
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -24,7 +24,8 @@ void add_extract_options(CLI::App& app, ExtractOptions& options) {
            },
            "Keep only packets this close to those that prove the finding, and the set-up of its connection: 50ms, ...")
         ->type_name("TIME");
-    app.add_flag("--everything", options.everything, "With --around: keep packets of all connections, and those of none");
+    app.add_flag("--everything", options.everything,
+                 "With --around: keep packets of all connections, and those of none");
 }
 
 }  // namespace qps::cli

@@ -1,10 +1,10 @@
+#include <CLI/CLI.hpp>
 #include <cli/options/hints.hpp>
 #include <dissect/filter/field_index.hpp>
 
 #include <algorithm>
 #include <array>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -17,18 +17,22 @@ struct Meaning {
     std::string_view command;
 };
 constexpr std::array kMeanings{
-    Meaning{"stats", "info"},           Meaning{"statistics", "info"},   Meaning{"capinfos", "info"},     Meaning{"summary", "analyze"},
-    Meaning{"summarize", "analyze"},    Meaning{"analyse", "analyze"},   Meaning{"diagnose", "findings"}, Meaning{"expert", "findings"},
-    Meaning{"errors", "findings"},      Meaning{"problems", "findings"}, Meaning{"conv", "connections"},  Meaning{"conversations", "connections"},
-    Meaning{"flows", "connections"},    Meaning{"qps", "connections"},   Meaning{"endpoints", "connections"}, Meaning{"list", "packets"},
-    Meaning{"print", "packets"},        Meaning{"dump", "packets"},      Meaning{"decode", "show"},       Meaning{"dissect", "show"},
-    Meaning{"latency", "operations"},   Meaning{"io", "timeline"},       Meaning{"rate", "timeline"},     Meaning{"throughput", "timeline"},
-    Meaning{"handshake", "cm"},         Meaning{"topology", "fabric"},   Meaning{"validate", "check"},    Meaning{"verify", "check"},
-    Meaning{"conformance", "conform"},  Meaning{"html", "report"},       Meaning{"pdf", "report"},        Meaning{"sqlite", "export"},
-    Meaning{"csv", "export"},           Meaning{"slice", "extract"},     Meaning{"cut", "extract"},       Meaning{"filter", "packets"},
-    Meaning{"comment", "annotate"},     Meaning{"scrub", "anonymize"},   Meaning{"anonymise", "anonymize"}, Meaning{"join", "merge"},
-    Meaning{"ping", "pingpong"},        Meaning{"bandwidth", "pingpong"}, Meaning{"serve", "peer"},       Meaning{"server", "peer"},
-    Meaning{"capture", "doctor"},       Meaning{"devices", "doctor"},    Meaning{"interfaces", "doctor"}, Meaning{"columns", "fields"},
+    Meaning{"stats", "info"},        Meaning{"statistics", "info"},     Meaning{"capinfos", "info"},
+    Meaning{"summary", "analyze"},   Meaning{"summarize", "analyze"},   Meaning{"analyse", "analyze"},
+    Meaning{"diagnose", "findings"}, Meaning{"expert", "findings"},     Meaning{"errors", "findings"},
+    Meaning{"problems", "findings"}, Meaning{"conv", "connections"},    Meaning{"conversations", "connections"},
+    Meaning{"flows", "connections"}, Meaning{"qps", "connections"},     Meaning{"endpoints", "connections"},
+    Meaning{"list", "packets"},      Meaning{"print", "packets"},       Meaning{"dump", "packets"},
+    Meaning{"decode", "show"},       Meaning{"dissect", "show"},        Meaning{"latency", "operations"},
+    Meaning{"io", "timeline"},       Meaning{"rate", "timeline"},       Meaning{"throughput", "timeline"},
+    Meaning{"handshake", "cm"},      Meaning{"topology", "fabric"},     Meaning{"validate", "check"},
+    Meaning{"verify", "check"},      Meaning{"conformance", "conform"}, Meaning{"html", "report"},
+    Meaning{"pdf", "report"},        Meaning{"sqlite", "export"},       Meaning{"csv", "export"},
+    Meaning{"slice", "extract"},     Meaning{"cut", "extract"},         Meaning{"filter", "packets"},
+    Meaning{"comment", "annotate"},  Meaning{"scrub", "anonymize"},     Meaning{"anonymise", "anonymize"},
+    Meaning{"join", "merge"},        Meaning{"ping", "pingpong"},       Meaning{"bandwidth", "pingpong"},
+    Meaning{"serve", "peer"},        Meaning{"server", "peer"},         Meaning{"capture", "doctor"},
+    Meaning{"devices", "doctor"},    Meaning{"interfaces", "doctor"},   Meaning{"columns", "fields"},
 };
 
 struct OfTshark {
@@ -40,7 +44,9 @@ constexpr std::array kOfTshark{
     OfTshark{"-t", "tshark's -t ad is packets -e frame.time -e line here"},
     OfTshark{"-V", "tshark's -V is the command show here"},
     OfTshark{"-x", "tshark's -x is the command show here"},
-    OfTshark{"-z", "tshark's -z is a command here: findings (expert), connections (conv), timeline (io,stat), operations (srt)"},
+    OfTshark{
+        "-z",
+        "tshark's -z is a command here: findings (expert), connections (conv), timeline (io,stat), operations (srt)"},
     OfTshark{"-E", "tshark's -E is -f csv or -f tsv here"},
 };
 
@@ -63,7 +69,8 @@ std::string_view nearest_of(std::string_view word, std::span<const std::string_v
 std::string_view command_meant(std::string_view word, std::span<const std::string_view> names) {
     if (const std::string_view near = nearest_of(word, names); !near.empty()) return near;
     const auto row = std::ranges::find(kMeanings, word, &Meaning::word);
-    return row == kMeanings.end() || std::ranges::find(names, row->command) == names.end() ? std::string_view{} : row->command;
+    return row == kMeanings.end() || std::ranges::find(names, row->command) == names.end() ? std::string_view{}
+                                                                                           : row->command;
 }
 
 std::string_view tshark_hint(std::string_view word) {

@@ -12,15 +12,15 @@ class App;
 
 namespace qps::cli {
 
-// The one of `names` that differs from `word` in at most two letters, in short words one; the nearest, of equal ones the first. Empty:
-// there is none.
+// The one of `names` that differs from `word` in at most two letters, in short words one; the nearest, of equal ones
+// the first. Empty: there is none.
 [[nodiscard]] std::string_view nearest_of(std::string_view word, std::span<const std::string_view> names);
 
 // The name of a command that `word` may be: by its letters, or by what other programs call it ("stats").
 [[nodiscard]] std::string_view command_meant(std::string_view word, std::span<const std::string_view> names);
 
-// Of an option that `app` does not have, what to say behind "unknown option '...'": ": did you mean --format?", what tshark's letter is here,
-// or nothing.
+// Of an option that `app` does not have, what to say behind "unknown option '...'": ": did you mean --format?", what
+// tshark's letter is here, or nothing.
 [[nodiscard]] std::string option_hint(const CLI::App& app, std::string_view word);
 
 // What an option of tshark is here; empty: it is none of those that people type.

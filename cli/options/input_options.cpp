@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/options/input_options.hpp>
 #include <cli/quantity.hpp>
 #include <dissect/capture/time_merge.hpp>
@@ -10,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,8 @@ void add_roce_port(CLI::App& app, Options& options) {
         if (!ports) throw CLI::ValidationError(ports.error());
         options.roce_ports = *ports;
     };
-    app.add_option_function<std::vector<std::string>>("--roce-port", take, "Decode UDP datagrams to this port as RoCEv2, as those to 4791")
+    app.add_option_function<std::vector<std::string>>("--roce-port", take,
+                                                      "Decode UDP datagrams to this port as RoCEv2, as those to 4791")
         ->delimiter(',')
         ->type_name("PORT")
         ->allow_extra_args(false)
@@ -35,7 +36,8 @@ void add_roce_port(CLI::App& app, Options& options) {
 }
 
 void add_nccl_log(CLI::App& app, Options& options) {
-    app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
+    app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")
+        ->type_name("FILE");
 }
 
 // For NICs that place packets in any order.
@@ -46,7 +48,8 @@ void add_out_of_order(CLI::App& app, Options& options) {
         options.unordered = *hosts;
     };
     app.add_option_function<std::vector<std::string>>(
-           "--out-of-order", take, "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
+           "--out-of-order", take,
+           "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
         ->delimiter(',')
         ->type_name("HOST")
         ->allow_extra_args(false)
@@ -80,8 +83,10 @@ void add_knowledge(CLI::App& app, Options& options) {
 
 // Clocks of several files.
 void add_clocks(CLI::App& app, Options& options) {
-    app.add_flag("--by-time", options.by_time, "Merge the files by time: packets of all of them in the order of their times");
-    app.add_flag("--in-order", options.in_order, "Read the files in the order given, not in that of their first packets");
+    app.add_flag("--by-time", options.by_time,
+                 "Merge the files by time: packets of all of them in the order of their times");
+    app.add_flag("--in-order", options.in_order,
+                 "Read the files in the order given, not in that of their first packets");
     const auto take = [&options](const std::vector<std::string>& texts) {
         for (const std::string& text : texts) {
             auto offset = read_offset(text);
@@ -92,7 +97,8 @@ void add_clocks(CLI::App& app, Options& options) {
             options.offsets.push_back(*std::move(offset));
         }
     };
-    app.add_option_function<std::vector<std::string>>("--offset", take, "Add TIME (-1.5ms, +2s) to the times of the input FILE")
+    app.add_option_function<std::vector<std::string>>("--offset", take,
+                                                      "Add TIME (-1.5ms, +2s) to the times of the input FILE")
         ->type_name("FILE=TIME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -1,4 +1,5 @@
-// Options of the inputs: UDP ports that carry RoCE, the IP protocol of Ultra Ethernet, what is known beside them, clocks of several files.
+// Options of the inputs: UDP ports that carry RoCE, the IP protocol of Ultra Ethernet, what is known beside them,
+// clocks of several files.
 #pragma once
 
 #include <cli/options.hpp>

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/options/operation_options.hpp>
 #include <cli/quantity.hpp>
@@ -5,8 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-
-#include <CLI/CLI.hpp>
 
 namespace qps::cli {
 

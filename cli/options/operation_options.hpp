@@ -14,10 +14,10 @@ class App;
 namespace qps::cli {
 
 struct OperationOptions {
-    bool list = false;                                // a row each instead of sums
+    bool list = false;                              // a row each instead of sums
     std::vector<transport::UlpProtocol> protocols;  // only these; none: all
-    std::vector<std::string> names;                   // only operations called so, whatever the case; none: all
-    bool only_bad = false;                            // failed, or never answered
+    std::vector<std::string> names;                 // only operations called so, whatever the case; none: all
+    bool only_bad = false;                          // failed, or never answered
     std::optional<dissect::Duration> slower_than;
 
     [[nodiscard]] bool wants(const transport::UlpOperation& operation) const;

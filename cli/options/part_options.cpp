@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/options.hpp>
 #include <cli/options/part_options.hpp>
 #include <dissect/parse_value.hpp>
@@ -7,7 +8,6 @@
 #include <array>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -19,22 +19,26 @@ struct NamedProduct {
     MergedAs as;
 };
 constexpr std::array kProducts{NamedProduct{"analyze", MergedAs::analyze}, NamedProduct{"findings", MergedAs::findings},
-                               NamedProduct{"cm", MergedAs::cm}, NamedProduct{"fabric", MergedAs::fabric}, NamedProduct{"check", MergedAs::check},
-                               NamedProduct{"part", MergedAs::part}};
+                               NamedProduct{"cm", MergedAs::cm},           NamedProduct{"fabric", MergedAs::fabric},
+                               NamedProduct{"check", MergedAs::check},     NamedProduct{"part", MergedAs::part}};
 
 // "3/8".
 PartOptions::OneOf read_part_of(const std::string& text) {
     const std::size_t slash = text.find('/');
     const auto number = dissect::parse_decimal(std::string_view(text).substr(0, slash), transport::kMostParts);
-    const auto parts = slash == std::string::npos ? std::nullopt : dissect::parse_decimal(std::string_view(text).substr(slash + 1), transport::kMostParts);
+    const auto parts = slash == std::string::npos
+                           ? std::nullopt
+                           : dissect::parse_decimal(std::string_view(text).substr(slash + 1), transport::kMostParts);
     if (!number || !parts || *number == 0 || *number > *parts)
-        throw CLI::ValidationError(fmt::format("invalid part '{}': expected K/N such as 1/4, with N up to {}", text, transport::kMostParts));
+        throw CLI::ValidationError(
+            fmt::format("invalid part '{}': expected K/N such as 1/4, with N up to {}", text, transport::kMostParts));
     return {static_cast<std::uint32_t>(*number), static_cast<std::uint32_t>(*parts)};
 }
 
 std::string read_host(const std::string& name) {
     if (name.empty() || name.size() > transport::kLongestHostName)
-        throw CLI::ValidationError(fmt::format("invalid host '{}': expected a name of up to {} bytes", name.substr(0, 32), transport::kLongestHostName));
+        throw CLI::ValidationError(fmt::format("invalid host '{}': expected a name of up to {} bytes",
+                                               name.substr(0, 32), transport::kLongestHostName));
     return name;
 }
 

@@ -1,6 +1,5 @@
-#include <cli/options/refuse.hpp>
-
 #include <CLI/CLI.hpp>
+#include <cli/options/refuse.hpp>
 
 namespace qps::cli {
 

@@ -42,7 +42,8 @@ private:
     std::string error_;
 };
 
-// DLT_ numbers are what libpcap calls link types in programs; they differ from those in files for raw IP only, among ours.
+// DLT_ numbers are what libpcap calls link types in programs; they differ from those in files for raw IP only, among
+// ours.
 int dlt_of(LinkType link) { return link == LinkType::raw_ip ? DLT_RAW : static_cast<int>(link); }
 
 Program::Program(LinkType link, const std::string& expression) : link_(link) {

@@ -12,7 +12,8 @@
 
 namespace qps::dissect {
 
-// Longest expression given to libpcap, in bytes. Lists of thousands of hosts fit; its parser recurses, so there is an end.
+// Longest expression given to libpcap, in bytes. Lists of thousands of hosts fit; its parser recurses, so there is an
+// end.
 inline constexpr std::size_t kMaxBpfExpression = 65'536;
 // Most link types a filter keeps programs for; a capture has one or two.
 inline constexpr std::size_t kMaxBpfLinks = 64;
@@ -21,10 +22,12 @@ inline constexpr std::size_t kMaxBpfLinks = 64;
 class BpfFilter {
 public:
     // Compiles for `link`. The error is libpcap's sentence.
-    [[nodiscard]] static std::expected<BpfFilter, std::string> compile(std::string expression, LinkType link = LinkType::ethernet);
+    [[nodiscard]] static std::expected<BpfFilter, std::string> compile(std::string expression,
+                                                                       LinkType link = LinkType::ethernet);
 
-    // Compiles for every link type that is decoded, and for no other later: names of hosts, networks and ports are looked up now, and
-    // never again. That the expression has no meaning for a link type is known when accepts() is asked.
+    // Compiles for every link type that is decoded, and for no other later: names of hosts, networks and ports are
+    // looked up now, and never again. That the expression has no meaning for a link type is known when accepts() is
+    // asked.
     [[nodiscard]] static std::expected<BpfFilter, std::string> compile_for_all(std::string expression);
     // Whether the expression has a meaning for `link`; else libpcap's sentence.
     [[nodiscard]] std::expected<void, std::string> accepts(LinkType link);
@@ -33,8 +36,8 @@ public:
     BpfFilter& operator=(BpfFilter&&) noexcept;
     ~BpfFilter();
 
-    // Whether the frame is one the expression asks for. Fails where the expression has no meaning for the frame's link type,
-    // the same way for each of its frames.
+    // Whether the frame is one the expression asks for. Fails where the expression has no meaning for the frame's link
+    // type, the same way for each of its frames.
     [[nodiscard]] std::expected<bool, std::string> matches(const Frame& frame);
     [[nodiscard]] const std::string& expression() const;
 

@@ -227,18 +227,22 @@ Bytes ByteSource::bytes() const { return state_->whole ? state_->memory : Bytes{
 std::optional<std::uint64_t> ByteSource::lost_from() const {
     if (!state_->mapping.good()) return {};
     const std::uint64_t all = state_->mapping.bytes().size();
-    // That is of a page, the first part of which may be gone too; and of what nobody has looked at yet the map knows nothing.
+    // That is of a page, the first part of which may be gone too; and of what nobody has looked at yet the map knows
+    // nothing.
     std::uint64_t from = state_->mapping.lost_from().value_or(all);
     struct stat status{};
-    if (::fstat(state_->descriptor.number(), &status) == 0 && status.st_size >= 0) from = std::min(from, static_cast<std::uint64_t>(status.st_size));
+    if (::fstat(state_->descriptor.number(), &status) == 0 && status.st_size >= 0)
+        from = std::min(from, static_cast<std::uint64_t>(status.st_size));
     if (from == all) return {};
-    const std::uint64_t begins = state_->mapping.bytes().size() - state_->size.value_or(0);  // standard input may be read from the middle
+    const std::uint64_t begins =
+        state_->mapping.bytes().size() - state_->size.value_or(0);  // standard input may be read from the middle
     return from - std::min(from, begins);
 }
 
 std::size_t ByteSource::read(MutableBytes into, Wait wait) {
     if (state_->ended || into.empty()) return 0;
-    return state_->compression == Compression::none ? state_->read_plain(into, wait) : state_->read_compressed(into, wait);
+    return state_->compression == Compression::none ? state_->read_plain(into, wait)
+                                                    : state_->read_compressed(into, wait);
 }
 
 bool ByteSource::ended() const { return state_->ended; }

@@ -4,8 +4,9 @@
 // A plain regular file is `whole`: all its bytes can be borrowed as long as the source lives. Anything else is read
 // piece by piece in bounded memory.
 //
-// A file that grows is read up to the size it had when it was opened: feed one that is still being written through a pipe. Where a
-// mapped file shrinks while it is read, zeros stand for what is gone (file_map.hpp), and lost_from() says from where on.
+// A file that grows is read up to the size it had when it was opened: feed one that is still being written through a
+// pipe. Where a mapped file shrinks while it is read, zeros stand for what is gone (file_map.hpp), and lost_from() says
+// from where on.
 #pragma once
 
 #include <dissect/capture/inflate.hpp>
@@ -37,7 +38,8 @@ public:
     // unreadable. Throws std::bad_alloc.
     [[nodiscard]] static std::expected<ByteSource, InputProblem> open(const std::string& path, Stop stop = {});
     // From its beginning, under this name.
-    [[nodiscard]] static std::expected<ByteSource, InputProblem> open(HeldFile file, const std::string& name, Stop stop = {});
+    [[nodiscard]] static std::expected<ByteSource, InputProblem> open(HeldFile file, const std::string& name,
+                                                                      Stop stop = {});
     // Bytes that the caller keeps. Where `piece` is not zero they come as a stream of so many bytes at a time.
     [[nodiscard]] static ByteSource from_memory(Bytes bytes, std::string name, std::size_t piece = 0);
 
@@ -51,7 +53,8 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> lost_from() const;
     static constexpr std::string_view kShrank = "the file was truncated while it was read";
 
-    // Streams: the next uncompressed bytes, at least one unless the end is reached or (with Wait::no) nothing is there yet.
+    // Streams: the next uncompressed bytes, at least one unless the end is reached or (with Wait::no) nothing is there
+    // yet.
     [[nodiscard]] std::size_t read(MutableBytes into, Wait wait);
     // Nothing more will come: the end, or damage() says why.
     [[nodiscard]] bool ended() const;
@@ -59,14 +62,16 @@ public:
 
     [[nodiscard]] const std::string& name() const;
     [[nodiscard]] Compression compression() const;
-    // In bytes as stored, that is compressed: how many were taken from the file, and how many it has (streams: unknown).
+    // In bytes as stored, that is compressed: how many were taken from the file, and how many it has (streams:
+    // unknown).
     [[nodiscard]] std::uint64_t consumed() const;
     [[nodiscard]] std::optional<std::uint64_t> size() const;
 
 private:
     struct State;
     explicit ByteSource(std::unique_ptr<State> state);
-    [[nodiscard]] static std::expected<ByteSource, InputProblem> begin(std::unique_ptr<State> state, HeldFile file, off_t position);
+    [[nodiscard]] static std::expected<ByteSource, InputProblem> begin(std::unique_ptr<State> state, HeldFile file,
+                                                                       off_t position);
     std::unique_ptr<State> state_;
 };
 

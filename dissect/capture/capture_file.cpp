@@ -66,10 +66,11 @@ std::string not_a_capture_sentence(Bytes start, const ByteSource& source) {
     for (const OtherFormat& other : kOtherFormats)
         if (text_of(start).starts_with(other.magic)) return std::string(other.sentence);
     if (start.size() < kFileHeader)
-        return fmt::format("not a capture: {} bytes, shorter than a file header of {}; first bytes {}",
-                           start.size(), kFileHeader, first_bytes(start));
-    return fmt::format("not a pcap or pcapng capture: first bytes {}; if Wireshark opens it, convert it with editcap -F pcapng",
-                       first_bytes(start));
+        return fmt::format("not a capture: {} bytes, shorter than a file header of {}; first bytes {}", start.size(),
+                           kFileHeader, first_bytes(start));
+    return fmt::format(
+        "not a pcap or pcapng capture: first bytes {}; if Wireshark opens it, convert it with editcap -F pcapng",
+        first_bytes(start));
 }
 
 }  // namespace
@@ -93,12 +94,14 @@ std::string_view name(Compression compression) {
     return "unknown";
 }
 
-// Whether fractions of seconds are nanoseconds, by the first record, which every way of reading has at once: a second has no more than 999,999
-// microseconds, so who writes more holds nanoseconds, whatever the magic number says. Some recorders of microseconds forget to carry into
-// the second; that is less than another second. Of nanoseconds, one in 500 is below two million.
+// Whether fractions of seconds are nanoseconds, by the first record, which every way of reading has at once: a second
+// has no more than 999,999 microseconds, so who writes more holds nanoseconds, whatever the magic number says. Some
+// recorders of microseconds forget to carry into the second; that is less than another second. Of nanoseconds, one in
+// 500 is below two million.
 bool has_nanoseconds(const PcapHeader& header, Bytes record) {
     constexpr std::uint32_t kNoMicroseconds = 2'000'000, kNanoseconds = 1'000'000'000;
-    const auto fraction = header.order == ByteOrder::little ? read_le<std::uint32_t>(record, 4) : read_be<std::uint32_t>(record, 4);
+    const auto fraction =
+        header.order == ByteOrder::little ? read_le<std::uint32_t>(record, 4) : read_be<std::uint32_t>(record, 4);
     return fraction >= kNoMicroseconds && fraction < kNanoseconds;
 }
 
@@ -201,7 +204,8 @@ std::size_t CaptureFile::State::frames_before(std::uint64_t lost, std::span<cons
     return static_cast<std::size_t>(gone - frames.begin());
 }
 
-// Whether the walk came to where the file ends since it shrank: then nothing is read on, and frames of what is gone are not handed out.
+// Whether the walk came to where the file ends since it shrank: then nothing is read on, and frames of what is gone are
+// not handed out.
 bool CaptureFile::State::lose(std::vector<Frame>& frames, const WalkResult& result, std::uint64_t walked_to) {
     const auto lost = source.lost_from();
     if (!lost) return false;
@@ -217,14 +221,14 @@ void CaptureFile::State::end_truncated(std::uint64_t lost) {
     done = true;
 }
 
-// Makes room for a record of `wanted` bytes in a batch that has no frames yet: nothing borrows its storage. False where the
-// batch has some: then the record is one for the next batch.
+// Makes room for a record of `wanted` bytes in a batch that has no frames yet: nothing borrows its storage. False where
+// the batch has some: then the record is one for the next batch.
 bool CaptureFile::State::make_room(Batch& batch, Window& window, std::size_t& filled, std::size_t wanted) {
     auto& storage = batch.storage;
     if (window.used + wanted <= storage.size()) return true;
     if (!batch.frames.empty()) return false;
-    std::copy(storage.begin() + static_cast<std::ptrdiff_t>(window.used), storage.begin() + static_cast<std::ptrdiff_t>(filled),
-              storage.begin());
+    std::copy(storage.begin() + static_cast<std::ptrdiff_t>(window.used),
+              storage.begin() + static_cast<std::ptrdiff_t>(filled), storage.begin());
     filled -= window.used;
     window.offset += window.used;
     window.used = 0;
@@ -259,11 +263,13 @@ void CaptureFile::State::read_stream(Batch& batch) {
         }
         if (!make_room(batch, window, filled, result.wanted)) break;
         const Wait wait = batch.frames.empty() ? Wait::yes : Wait::no;
-        const std::size_t count = source.read(MutableBytes(storage).subspan(filled, std::min(kFillSize, storage.size() - filled)), wait);
+        const std::size_t count =
+            source.read(MutableBytes(storage).subspan(filled, std::min(kFillSize, storage.size() - filled)), wait);
         if (count == 0 && !source.ended()) break;  // nothing there yet: hand over what we have
         filled += count;
     }
-    carry.assign(storage.begin() + static_cast<std::ptrdiff_t>(window.used), storage.begin() + static_cast<std::ptrdiff_t>(filled));
+    carry.assign(storage.begin() + static_cast<std::ptrdiff_t>(window.used),
+                 storage.begin() + static_cast<std::ptrdiff_t>(filled));
     offset = window.offset + window.used;
 }
 
@@ -273,8 +279,14 @@ CaptureFile& CaptureFile::operator=(CaptureFile&&) noexcept = default;
 CaptureFile::~CaptureFile() = default;
 
 std::expected<CaptureFile, InputProblem> CaptureFile::start(ByteSource source) {
-    auto state = std::make_unique<State>(
-        State{.source = std::move(source), .problem = {}, .format = {}, .timeline = {}, .offset = 0, .carry = {}, .done = false, .reached = {}});
+    auto state = std::make_unique<State>(State{.source = std::move(source),
+                                               .problem = {},
+                                               .format = {},
+                                               .timeline = {},
+                                               .offset = 0,
+                                               .carry = {},
+                                               .done = false,
+                                               .reached = {}});
     state->problem.file = state->source.name();
     Bytes header = slice(state->source.bytes(), 0, kFileHeader);
     if (!state->source.whole()) {
@@ -286,8 +298,8 @@ std::expected<CaptureFile, InputProblem> CaptureFile::start(ByteSource source) {
         header = state->carry;
     }
     if (!state->recognise(header))
-        return std::unexpected(
-            InputProblem{InputProblemKind::not_a_capture, state->source.name(), 0, not_a_capture_sentence(header, state->source)});
+        return std::unexpected(InputProblem{InputProblemKind::not_a_capture, state->source.name(), 0,
+                                            not_a_capture_sentence(header, state->source)});
     if (state->offset != 0) state->carry.clear();
     if (auto* pcap = std::get_if<PcapFile>(&state->format); pcap != nullptr && state->source.whole())
         pcap->settle(slice(state->source.bytes(), kPcapHeader));
@@ -310,7 +322,8 @@ std::expected<CaptureFile, InputProblem> CaptureFile::open(HeldFile file, const 
     return std::unexpected(InputProblem{InputProblemKind::unreadable, {}, 0, kOutOfMemory});
 }
 
-std::expected<CaptureFile, InputProblem> CaptureFile::from_memory(Bytes bytes, std::string name, std::size_t piece) try {
+std::expected<CaptureFile, InputProblem> CaptureFile::from_memory(Bytes bytes, std::string name,
+                                                                  std::size_t piece) try {
     return start(ByteSource::from_memory(bytes, std::move(name), piece));
 } catch (const std::bad_alloc&) {
     return std::unexpected(InputProblem{InputProblemKind::unreadable, {}, 0, kOutOfMemory});
@@ -336,8 +349,8 @@ namespace {
 
 // A file where that many stretches were not what they seemed is read in order.
 constexpr std::uint64_t kMostRounds = 64;
-// Stretches hold as many frames as a batch, if those behind are like those at the beginning, within these bounds in bytes: each costs the
-// thread that reaches for them a few pages. Of a file there are some for every thread.
+// Stretches hold as many frames as a batch, if those behind are like those at the beginning, within these bounds in
+// bytes: each costs the thread that reaches for them a few pages. Of a file there are some for every thread.
 constexpr std::size_t kShortestStretch = std::size_t{64} << 10;
 constexpr std::size_t kLongestStretch = 4 * kBatchBytes;
 constexpr std::size_t kStretches = 64;
@@ -372,7 +385,8 @@ bool CaptureFile::reach(Batch& batch, std::size_t length) try {
     if (reached.length == 0) {
         const std::size_t mean = static_cast<std::size_t>(state.offset / state.timeline.frames);
         const std::size_t longest = std::clamp(file.size() / kStretches, kBatchBytes, kLongestStretch);
-        reached.length = length != 0 ? length : std::clamp(kBatchFrames * std::max<std::size_t>(mean, 1), kShortestStretch, longest);
+        reached.length =
+            length != 0 ? length : std::clamp(kBatchFrames * std::max<std::size_t>(mean, 1), kShortestStretch, longest);
         reached.to = state.offset;
     }
     if (reached.to >= file.size()) return false;

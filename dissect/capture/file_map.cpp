@@ -26,7 +26,8 @@ struct Slot {
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-std::array<Slot, kMaps> slots;         // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler has nothing else
+std::array<Slot, kMaps>
+    slots;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler has nothing else
 struct sigaction handled_before = {};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // Zeros for all of the map from the page of `address` on. mmap() is a system call and nothing else.
@@ -37,10 +38,12 @@ bool replace(Slot& slot, std::uintptr_t address) {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const std::uintptr_t from = address / page * page;
     void* place = reinterpret_cast<void*>(from);  // NOLINT(performance-no-int-to-ptr): where the system says
-    if (::mmap(place, start + size - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return false;
+    if (::mmap(place, start + size - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return false;
     const std::uint64_t offset = from - start;
     std::uint64_t known = slot.lost.load();
-    while (offset < known && !slot.lost.compare_exchange_weak(known, offset)) {}
+    while (offset < known && !slot.lost.compare_exchange_weak(known, offset)) {
+    }
     return true;
 }
 
@@ -49,7 +52,8 @@ void handle(int signal, siginfo_t* info, void* context) {
     for (Slot& slot : slots)
         if (info->si_code > 0 && replace(slot, address)) return;  // else somebody sent it
     if ((handled_before.sa_flags & SA_SIGINFO) != 0) return handled_before.sa_sigaction(signal, info, context);
-    if (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN) return handled_before.sa_handler(signal);
+    if (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN)
+        return handled_before.sa_handler(signal);
     ::signal(signal, SIG_DFL);
     ::raise(signal);  // once this returns: it ends the process, also where somebody sent it
 }
@@ -92,7 +96,8 @@ FileMap::FileMap(int file, std::size_t size) : size_(size) {
     ::madvise(start_, size_, MADV_SEQUENTIAL);
 }
 
-FileMap::FileMap(FileMap&& other) noexcept : start_(std::exchange(other.start_, nullptr)), size_(other.size_), slot_(other.slot_) {}
+FileMap::FileMap(FileMap&& other) noexcept
+    : start_(std::exchange(other.start_, nullptr)), size_(other.size_), slot_(other.slot_) {}
 
 FileMap& FileMap::operator=(FileMap&& other) noexcept {
     std::swap(start_, other.start_);

@@ -1,8 +1,8 @@
 // FileMap: a file in memory that may shrink while it is read.
 //
-// Where the file no longer has a page the system sends SIGBUS. For our own maps a handler puts zeros in place of what is gone, so that
-// who reads goes on, and remembers from where on; every other SIGBUS goes to the handler before it. The handler takes no lock and
-// allocates nothing. It stays for as long as the process does.
+// Where the file no longer has a page the system sends SIGBUS. For our own maps a handler puts zeros in place of what
+// is gone, so that who reads goes on, and remembers from where on; every other SIGBUS goes to the handler before it.
+// The handler takes no lock and allocates nothing. It stays for as long as the process does.
 #pragma once
 
 #include <dissect/bytes.hpp>

@@ -20,7 +20,8 @@ namespace {
 std::size_t read_at(int file, std::uint64_t offset, MutableBytes into) {
     std::size_t filled = 0;
     while (filled < into.size()) {
-        const ssize_t count = ::pread(file, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
+        const ssize_t count =
+            ::pread(file, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
         filled += static_cast<std::size_t>(count);
@@ -46,7 +47,8 @@ std::expected<FrameReader, InputProblem> FrameReader::open(const std::string& pa
     };
     // O_NONBLOCK: a FIFO is refused, not waited for.
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true);
-    if (file.number() < 0) return fail(InputProblemKind::unreadable, "cannot open: " + std::generic_category().message(errno));
+    if (file.number() < 0)
+        return fail(InputProblemKind::unreadable, "cannot open: " + std::generic_category().message(errno));
     struct stat status{};
     if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode))
         return fail(InputProblemKind::unreadable, "not a regular file: its frames cannot be read again");
@@ -74,12 +76,14 @@ Bytes FrameReader::bytes_at(std::uint64_t offset, std::size_t length, FrameBuffe
         buffer.filled = 0;
         buffer.reader = id_;
         buffer.offset = offset;
-        buffer.filled = read_at(file_.number(), offset, MutableBytes(buffer.storage).first(std::max(length, kReadAhead)));
+        buffer.filled =
+            read_at(file_.number(), offset, MutableBytes(buffer.storage).first(std::max(length, kReadAhead)));
     }
     return slice(Bytes(buffer.storage).first(buffer.filled), static_cast<std::size_t>(offset - buffer.offset), length);
 }
 
-std::optional<Frame> FrameReader::pcap_at(const CaptureLayout& layout, std::uint64_t offset, FrameBuffer& buffer) const {
+std::optional<Frame> FrameReader::pcap_at(const CaptureLayout& layout, std::uint64_t offset,
+                                          FrameBuffer& buffer) const {
     if (offset < kPcapHeader) return std::nullopt;
     const auto length = pcap_record_length(*layout.pcap, bytes_at(offset, kPcapRecordStart, buffer));
     if (!length || !fits(layout, offset, *length)) return std::nullopt;
@@ -90,7 +94,8 @@ std::optional<Frame> FrameReader::pcap_at(const CaptureLayout& layout, std::uint
     return buffer.frames.size() == 1 ? std::optional(buffer.frames.front()) : std::nullopt;
 }
 
-std::optional<Frame> FrameReader::pcapng_at(const CaptureLayout& layout, std::uint64_t offset, FrameBuffer& buffer) const {
+std::optional<Frame> FrameReader::pcapng_at(const CaptureLayout& layout, std::uint64_t offset,
+                                            FrameBuffer& buffer) const {
     const auto next = std::ranges::upper_bound(layout.sections, offset, {}, &PcapngSection::start);
     if (next == layout.sections.begin()) return std::nullopt;
     const PcapngSection& section = *std::prev(next);
@@ -107,7 +112,8 @@ std::optional<Frame> FrameReader::pcapng_at(const CaptureLayout& layout, std::ui
     return frame;
 }
 
-std::optional<Frame> FrameReader::at(const CaptureLayout& layout, std::uint64_t record_offset, FrameBuffer& buffer) const try {
+std::optional<Frame> FrameReader::at(const CaptureLayout& layout, std::uint64_t record_offset,
+                                     FrameBuffer& buffer) const try {
     if (record_offset >= layout.known_to) return std::nullopt;
     return layout.pcap ? pcap_at(layout, record_offset, buffer) : pcapng_at(layout, record_offset, buffer);
 } catch (const std::bad_alloc&) {

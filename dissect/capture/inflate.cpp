@@ -77,8 +77,8 @@ const std::string& Inflater::damage() const { return state_->damage; }
 
 std::size_t Inflater::inflate(Bytes& input, MutableBytes into) {
     if (!state_->damage.empty() || into.empty()) return 0;
-    const std::size_t written =
-        state_->compression == Compression::gzip ? state_->inflate_gzip(input, into) : state_->inflate_zstd(input, into);
+    const std::size_t written = state_->compression == Compression::gzip ? state_->inflate_gzip(input, into)
+                                                                         : state_->inflate_zstd(input, into);
     state_->pending = written == into.size();
     return written;
 }
@@ -117,7 +117,8 @@ std::size_t Inflater::State::inflate_gzip(Bytes& input, MutableBytes into) {
 
 std::size_t Inflater::State::inflate_zstd(Bytes& input, MutableBytes into) {
     // A call that fails does not say how much it wrote. So that nothing is lost, no call gets more than one step of the
-    // decoder: what is still to be flushed, one block (the hint counts the next block's header in: without it), or a header.
+    // decoder: what is still to be flushed, one block (the hint counts the next block's header in: without it), or a
+    // header.
     constexpr std::size_t kBlockHeader = 3;
     ZSTD_outBuffer out{into.data(), into.size(), 0};
     bool flush = pending;

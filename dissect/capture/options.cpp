@@ -21,7 +21,8 @@ bool OptionReader::next(Option& option) {
 std::string_view comment(const Frame& frame) {
     OptionReader options(frame.options, frame.options_order);
     for (Option option; options.next(option);)
-        if (option.code == kOptionComment) return {reinterpret_cast<const char*>(option.value.data()), option.value.size()};
+        if (option.code == kOptionComment)
+            return {reinterpret_cast<const char*>(option.value.data()), option.value.size()};
     return {};
 }
 
@@ -29,7 +30,8 @@ std::uint64_t dropped_before(const Frame& frame) {
     OptionReader options(frame.options, frame.options_order);
     for (Option option; options.next(option);) {
         if (option.code != kOptionDropCount || option.value.size() != sizeof(std::uint64_t)) continue;
-        return frame.options_order == ByteOrder::little ? read_le<std::uint64_t>(option.value, 0) : read_be<std::uint64_t>(option.value, 0);
+        return frame.options_order == ByteOrder::little ? read_le<std::uint64_t>(option.value, 0)
+                                                        : read_be<std::uint64_t>(option.value, 0);
     }
     return 0;
 }

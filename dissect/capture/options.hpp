@@ -36,7 +36,8 @@ private:
 // whatever the file says in truth: escape before showing.
 [[nodiscard]] std::string_view comment(const Frame& frame);
 
-// epb_dropcount: frames that the recorder lost between the one before, of the same interface, and this one; 0 where nothing says so.
+// epb_dropcount: frames that the recorder lost between the one before, of the same interface, and this one; 0 where
+// nothing says so.
 [[nodiscard]] std::uint64_t dropped_before(const Frame& frame);
 
 }  // namespace qps::dissect

@@ -38,11 +38,13 @@ WalkResult walk(const PcapHeader& header, Window& window, FrameClock& timeline, 
         const std::size_t captured = read_ordered<std::uint32_t, order>(record, 8);
         if (captured > kMaxRecord)
             return {WalkEnd::damaged, 0,
-                    fmt::format("invalid record of frame {}: {} captured bytes, at most {} allowed", timeline.frames + 1,
-                                captured, kMaxRecord)};
+                    fmt::format("invalid record of frame {}: {} captured bytes, at most {} allowed",
+                                timeline.frames + 1, captured, kMaxRecord)};
         // Records of one capture are often alike in length: ask for the header that is probably the twelfth from here.
-        if (const std::size_t ahead = 12 * (record_header + captured); ahead < left) __builtin_prefetch(record.data() + ahead);
-        if (left - record_header < captured) return cut_record(window, timeline, record_header, record_header + captured);
+        if (const std::size_t ahead = 12 * (record_header + captured); ahead < left)
+            __builtin_prefetch(record.data() + ahead);
+        if (left - record_header < captured)
+            return cut_record(window, timeline, record_header, record_header + captured);
 
         // 2^32 seconds are less than half the range of int64_t in nanoseconds: nothing here overflows.
         const std::int64_t time = read_ordered<std::uint32_t, order>(record, 0) * kNanosecondsPerSecond +
@@ -53,7 +55,8 @@ WalkResult walk(const PcapHeader& header, Window& window, FrameClock& timeline, 
         }
         frames.push_back({.bytes = bytes.subspan(window.used + record_header, captured),
                           // Some recorders write less than they captured: the wire had at least that.
-                          .wire_length = std::max(read_ordered<std::uint32_t, order>(record, 12), static_cast<std::uint32_t>(captured)),
+                          .wire_length = std::max(read_ordered<std::uint32_t, order>(record, 12),
+                                                  static_cast<std::uint32_t>(captured)),
                           .link = header.link,
                           .index = FrameIndex{++timeline.frames},
                           .time = Instant{time},
@@ -85,13 +88,15 @@ std::optional<PcapHeader> read_pcap_header(Bytes bytes) {
     const bool little = header.order == ByteOrder::little;
     header.snap_length = little ? read_le<std::uint32_t>(bytes, 16) : read_be<std::uint32_t>(bytes, 16);
     // The upper half may hold the length of the FCS.
-    header.link = link_type_of((little ? read_le<std::uint32_t>(bytes, 20) : read_be<std::uint32_t>(bytes, 20)) & 0xffffU);
+    header.link =
+        link_type_of((little ? read_le<std::uint32_t>(bytes, 20) : read_be<std::uint32_t>(bytes, 20)) & 0xffffU);
     return header;
 }
 
 std::optional<std::size_t> pcap_record_length(const PcapHeader& header, Bytes start) {
     if (start.size() < kPcapRecordStart) return std::nullopt;
-    const std::size_t captured = header.order == ByteOrder::little ? read_le<std::uint32_t>(start, 8) : read_be<std::uint32_t>(start, 8);
+    const std::size_t captured =
+        header.order == ByteOrder::little ? read_le<std::uint32_t>(start, 8) : read_be<std::uint32_t>(start, 8);
     if (captured > kMaxRecord) return std::nullopt;
     return (header.modified ? kModifiedRecordHeader : kRecordHeader) + captured;
 }

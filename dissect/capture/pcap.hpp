@@ -27,12 +27,13 @@ struct PcapHeader {
 // The header of a pcap file, or nothing where `bytes` (at least kPcapHeader of them) do not start with a known magic.
 [[nodiscard]] std::optional<PcapHeader> read_pcap_header(Bytes bytes);
 
-// The length of the record that begins with `start` (at least kPcapRecordStart bytes of it), or nothing where it is none that
-// a record can have.
+// The length of the record that begins with `start` (at least kPcapRecordStart bytes of it), or nothing where it is
+// none that a record can have.
 inline constexpr std::size_t kPcapRecordStart = 16;
 [[nodiscard]] std::optional<std::size_t> pcap_record_length(const PcapHeader& header, Bytes start);
 
 // Appends the frames of whole records to `frames` until one of the ends of WalkEnd.
-[[nodiscard]] WalkResult walk_pcap(const PcapHeader& header, Window& window, FrameClock& timeline, std::vector<Frame>& frames);
+[[nodiscard]] WalkResult walk_pcap(const PcapHeader& header, Window& window, FrameClock& timeline,
+                                   std::vector<Frame>& frames);
 
 }  // namespace qps::dissect

@@ -56,8 +56,8 @@ WalkResult cut_block(const Window& window, std::size_t wanted) {
     const std::size_t left = window.bytes.size() - window.used;
     if (!window.last) return {WalkEnd::starved, wanted, {}};
     if (left == 0) return {WalkEnd::ended, 0, {}};
-    return damaged(fmt::format("truncated {}: {} of {} bytes",
-                               left < kBlockStart + kTrailer ? "block header" : "block", left, wanted));
+    return damaged(fmt::format("truncated {}: {} of {} bytes", left < kBlockStart + kTrailer ? "block header" : "block",
+                               left, wanted));
 }
 
 FrameOrigin origin_of(const Interface& interface) {
@@ -88,17 +88,18 @@ std::int64_t time_of(const FrameOrigin& origin, std::uint64_t ticks) {
 
 // Fills what the block says of its frame; what is wrong with it, as a sentence that "frame N" begins, or nothing.
 template <ByteOrder order>
-std::string read_full_packet(std::uint32_t type, Bytes block, std::span<const FrameOrigin> origins, std::size_t first, Frame& frame) {
+std::string read_full_packet(std::uint32_t type, Bytes block, std::span<const FrameOrigin> origins, std::size_t first,
+                             Frame& frame) {
     // The obsolete block has 16 bits of interface and then 16 of a drop count.
-    const std::size_t id =
-        type == kPacketBlock ? read_ordered<std::uint16_t, order>(block, 8) : read_ordered<std::uint32_t, order>(block, 8);
+    const std::size_t id = type == kPacketBlock ? read_ordered<std::uint16_t, order>(block, 8)
+                                                : read_ordered<std::uint32_t, order>(block, 8);
     if (id >= origins.size()) return fmt::format("is from interface {}, which the section does not describe", id);
     const std::size_t captured = read_ordered<std::uint32_t, order>(block, 20);
     const std::size_t room = block.size() - kPacketStart - kTrailer;
     if (captured > room) return fmt::format("claims {} captured bytes, but its block has room for {}", captured, room);
     const FrameOrigin& origin = origins[id];
-    const std::uint64_t ticks =
-        std::uint64_t{read_ordered<std::uint32_t, order>(block, 12)} << 32 | read_ordered<std::uint32_t, order>(block, 16);
+    const std::uint64_t ticks = std::uint64_t{read_ordered<std::uint32_t, order>(block, 12)} << 32 |
+                                read_ordered<std::uint32_t, order>(block, 16);
     const std::size_t padded = (captured + 3) / 4 * 4;
     frame.bytes = block.subspan(kPacketStart, captured);
     // Some recorders write less than they captured: the wire had at least that.
@@ -132,7 +133,8 @@ std::string read_simple_packet(Bytes block, std::span<const FrameOrigin> origins
 }
 
 template <ByteOrder order>
-std::string read_packet(std::uint32_t type, Bytes block, std::span<const FrameOrigin> origins, std::size_t first, Frame& frame) {
+std::string read_packet(std::uint32_t type, Bytes block, std::span<const FrameOrigin> origins, std::size_t first,
+                        Frame& frame) {
     return type == kSimplePacketBlock ? read_simple_packet<order>(block, origins, first, frame)
                                       : read_full_packet<order>(type, block, origins, first, frame);
 }
@@ -161,8 +163,9 @@ std::optional<Frame> pcapng_frame(Bytes block, const PcapngSection& section, std
     const bool packet = type == kPacketBlock || type == kSimplePacketBlock || type == kEnhancedPacketBlock;
     if (!packet || repeated != block.size()) return std::nullopt;
     Frame frame;
-    const std::string problem = little ? read_packet<ByteOrder::little>(type, block, origins, section.first_interface, frame)
-                                       : read_packet<ByteOrder::big>(type, block, origins, section.first_interface, frame);
+    const std::string problem =
+        little ? read_packet<ByteOrder::little>(type, block, origins, section.first_interface, frame)
+               : read_packet<ByteOrder::big>(type, block, origins, section.first_interface, frame);
     return problem.empty() ? std::optional(frame) : std::nullopt;
 }
 
@@ -185,7 +188,8 @@ WalkResult PcapngWalk::walk_section(Window& window, FrameClock& timeline, std::v
         const auto type = read_ordered<std::uint32_t, order>(rest, 0);
         if (type == kSectionHeaderBlock && read_ordered<std::uint32_t, order>(rest, 8) != kByteOrderMagic) {
             constexpr ByteOrder other = order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
-            if (read_ordered<std::uint32_t, other>(rest, 8) != kByteOrderMagic) return damaged("invalid section header: no byte-order magic");
+            if (read_ordered<std::uint32_t, other>(rest, 8) != kByteOrderMagic)
+                return damaged("invalid section header: no byte-order magic");
             order_ = other;
             return {};
         }
@@ -199,8 +203,10 @@ WalkResult PcapngWalk::walk_section(Window& window, FrameClock& timeline, std::v
         if (length > rest.size()) return cut_block(window, length);
         const auto repeated = read_ordered<std::uint32_t, order>(rest, length - kTrailer);
         if (repeated != length)
-            return damaged(fmt::format("invalid block of type {:#x}: length {} at its start, {} at its end", type, length, repeated));
-        std::string sentence = take_block<order>(type, rest.first(length), window.offset + window.used, timeline, frames);
+            return damaged(fmt::format("invalid block of type {:#x}: length {} at its start, {} at its end", type,
+                                       length, repeated));
+        std::string sentence =
+            take_block<order>(type, rest.first(length), window.offset + window.used, timeline, frames);
         if (!sentence.empty()) return damaged(std::move(sentence));
         window.used += length;
     }
@@ -222,24 +228,25 @@ std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_
     }
 }
 
-template <ByteOrder order>
-std::string PcapngWalk::take_section_header(Bytes block, std::uint64_t offset) {
+template <ByteOrder order> std::string PcapngWalk::take_section_header(Bytes block, std::uint64_t offset) {
     constexpr std::uint16_t kMajorVersion = 1;
     const auto major = read_ordered<std::uint16_t, order>(block, 12);
     if (major != kMajorVersion) return fmt::format("unsupported section version {}: expected 1", major);
     constexpr std::size_t kFixed = 24;
     OptionReader options(slice(block, kFixed, block.size() - kFixed - kTrailer), order);
     for (Option option; options.next(option);)
-        is_slice_ = is_slice_ || (option.code == kOptionComment &&
-                                  std::string_view(reinterpret_cast<const char*>(option.value.data()), option.value.size()).starts_with(kSliceComment));
+        is_slice_ =
+            is_slice_ || (option.code == kOptionComment &&
+                          std::string_view(reinterpret_cast<const char*>(option.value.data()), option.value.size())
+                              .starts_with(kSliceComment));
     first_of_section_ = interfaces_.size();
-    if (sections_.size() < kMaxSections) sections_.push_back({offset, order, static_cast<std::uint32_t>(first_of_section_)});
+    if (sections_.size() < kMaxSections)
+        sections_.push_back({offset, order, static_cast<std::uint32_t>(first_of_section_)});
     else if (!first_lost_section_) first_lost_section_ = offset;
     return {};
 }
 
-template <ByteOrder order>
-std::string PcapngWalk::take_interface(Bytes block) {
+template <ByteOrder order> std::string PcapngWalk::take_interface(Bytes block) {
     if (interfaces_.size() >= kMaxInterfaces) return fmt::format("more than {} interfaces", kMaxInterfaces);
     Interface interface;
     interface.link = link_type_of(read_ordered<std::uint16_t, order>(block, 8));
@@ -254,13 +261,16 @@ std::string PcapngWalk::take_interface(Bytes block) {
         } else if (option.code == kInterfaceSpeed && option.value.size() >= 8) {
             interface.speed = BitsPerSecond{read_ordered<std::uint64_t, order>(option.value, 0)};
         } else if (option.code == kTimeResolution && !option.value.empty()) {
-            // Each may come once: of two that differ nothing tells which the times follow, and a guess is wrong by years.
+            // Each may come once: of two that differ nothing tells which the times follow, and a guess is wrong by
+            // years.
             const auto exponent = static_cast<std::uint8_t>(option.value[0]);
-            if (resolution.value_or(exponent) != exponent) return "an interface has two if_tsresol options that differ: expected one";
+            if (resolution.value_or(exponent) != exponent)
+                return "an interface has two if_tsresol options that differ: expected one";
             interface.resolution = *(resolution = exponent);
         } else if (option.code == kTimeOffset && option.value.size() >= 8) {
             const auto offset_by = static_cast<std::int64_t>(read_ordered<std::uint64_t, order>(option.value, 0));
-            if (time_offset.value_or(offset_by) != offset_by) return "an interface has two if_tsoffset options that differ: expected one";
+            if (time_offset.value_or(offset_by) != offset_by)
+                return "an interface has two if_tsoffset options that differ: expected one";
             interface.time_offset = *(time_offset = offset_by);
         }
     }
@@ -270,8 +280,7 @@ std::string PcapngWalk::take_interface(Bytes block) {
 }
 
 // Statistics may come again and again, each counting from the start of the capture: the last one stands.
-template <ByteOrder order>
-void PcapngWalk::take_statistics(Bytes block) {
+template <ByteOrder order> void PcapngWalk::take_statistics(Bytes block) {
     const std::size_t id = read_ordered<std::uint32_t, order>(block, 8);
     if (id >= interfaces_.size() - first_of_section_) {
         ++skipped_.unknown;
@@ -294,7 +303,8 @@ std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64
                                     std::vector<Frame>& frames) {
     Frame& frame = frames.emplace_back();
     const auto origins = std::span<const FrameOrigin>(origins_).subspan(first_of_section_);
-    if (const std::string sentence = read_packet<order>(type, block, origins, first_of_section_, frame); !sentence.empty()) {
+    if (const std::string sentence = read_packet<order>(type, block, origins, first_of_section_, frame);
+        !sentence.empty()) {
         frames.pop_back();
         return fmt::format("frame {} {}", timeline.frames + 1, sentence);
     }

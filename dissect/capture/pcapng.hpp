@@ -1,4 +1,5 @@
-// The pcapng format: sections of blocks (draft-ietf-opsawg-pcapng). Every section has its own byte order and interfaces.
+// The pcapng format: sections of blocks (draft-ietf-opsawg-pcapng). Every section has its own byte order and
+// interfaces.
 //
 // An attacker owns every length, interface number and resolution. A block must be a multiple of four long, hold its own
 // fixed part and repeat its length at its end; whatever contradicts itself is damage and ends the reading, since the
@@ -24,7 +25,8 @@ inline constexpr std::size_t kMaxInterfaces = 262'144;
 // Longest interface name kept, in bytes: Linux has 15, Windows about 60.
 inline constexpr std::size_t kMaxInterfaceName = 256;
 
-// How the comment of a section begins whose capture lacks packets that somebody left out on purpose, not the network or the recorder.
+// How the comment of a section begins whose capture lacks packets that somebody left out on purpose, not the network or
+// the recorder.
 inline constexpr std::string_view kSliceComment = "a slice of a capture: what it lacks was left out";
 
 struct Interface {
@@ -73,14 +75,15 @@ struct PcapngSection {
 // Sections whose places are kept, for reading frames again. A recorder begins one each time it is started.
 inline constexpr std::size_t kMaxSections = 65'536;
 
-// The length of the block that begins with `start` (at least kPcapngBlockStart bytes of it), or nothing where it is none
-// that a block can have.
+// The length of the block that begins with `start` (at least kPcapngBlockStart bytes of it), or nothing where it is
+// none that a block can have.
 inline constexpr std::size_t kPcapngBlockStart = 8;
 [[nodiscard]] std::optional<std::size_t> pcapng_block_length(Bytes start, ByteOrder order);
 
 // The frame of one whole block, as the walk over its section would give it but for index, elapsed time and file offset.
 // `origins` are the interfaces of the section. Nothing where the block is no packet or contradicts itself.
-[[nodiscard]] std::optional<Frame> pcapng_frame(Bytes block, const PcapngSection& section, std::span<const FrameOrigin> origins);
+[[nodiscard]] std::optional<Frame> pcapng_frame(Bytes block, const PcapngSection& section,
+                                                std::span<const FrameOrigin> origins);
 
 class PcapngWalk {
 public:
@@ -105,15 +108,14 @@ private:
     template <ByteOrder order>
     WalkResult walk_section(Window& window, FrameClock& timeline, std::vector<Frame>& frames);
     template <ByteOrder order>
-    std::string take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
+    std::string take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline,
+                           std::vector<Frame>& frames);
+    template <ByteOrder order> std::string take_section_header(Bytes block, std::uint64_t offset);
+    template <ByteOrder order> std::string take_interface(Bytes block);
+    template <ByteOrder order> void take_statistics(Bytes block);
     template <ByteOrder order>
-    std::string take_section_header(Bytes block, std::uint64_t offset);
-    template <ByteOrder order>
-    std::string take_interface(Bytes block);
-    template <ByteOrder order>
-    void take_statistics(Bytes block);
-    template <ByteOrder order>
-    std::string take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
+    std::string take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline,
+                            std::vector<Frame>& frames);
     void skip(std::uint32_t type);
 
     ByteOrder order_ = ByteOrder::little;

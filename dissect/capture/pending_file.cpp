@@ -35,7 +35,8 @@ std::optional<int> open_already(std::string_view path) {
     return std::nullopt;
 }
 
-// Where links lead, also where nothing is there yet, or what is open already; the path itself where that cannot be told.
+// Where links lead, also where nothing is there yet, or what is open already; the path itself where that cannot be
+// told.
 std::string followed(const std::string& path) {
     constexpr int kMostLinks = 40;  // as the kernel has it
     std::error_code error;
@@ -54,7 +55,10 @@ std::string followed(const std::string& path) {
 }  // namespace
 
 PendingFile::PendingFile(PendingFile&& other) noexcept
-    : target_(std::move(other.target_)), part_(std::exchange(other.part_, {})), readers_(other.readers_), file_(std::move(other.file_)) {}
+    : target_(std::move(other.target_)),
+      part_(std::exchange(other.part_, {})),
+      readers_(other.readers_),
+      file_(std::move(other.file_)) {}
 
 std::expected<PendingFile, std::error_code> PendingFile::open(const std::string& path, Readers readers) {
     PendingFile made;
@@ -63,7 +67,8 @@ std::expected<PendingFile, std::error_code> PendingFile::open(const std::string&
     const std::string target = followed(path);
     if (const auto number = open_already(target)) {
         made.file_ = Descriptor(::fcntl(*number, F_DUPFD_CLOEXEC, 0), true);
-    } else if (const fs::file_status status = fs::status(path, error); fs::is_regular_file(status) || !fs::exists(status)) {
+    } else if (const fs::file_status status = fs::status(path, error);
+               fs::is_regular_file(status) || !fs::exists(status)) {
         if (const std::error_code failed = made.claim(target)) return std::unexpected(failed);
     } else {
         made.file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY), true);
@@ -92,7 +97,8 @@ std::error_code PendingFile::commit() {
     std::error_code error;
     if (part_.empty()) return error;
     const fs::file_status before = fs::status(target_, error);
-    if (readers_ == Readers::as_usual && fs::exists(before)) fs::permissions(part_, before.permissions(), error);  // as far as the system lets us
+    if (readers_ == Readers::as_usual && fs::exists(before))
+        fs::permissions(part_, before.permissions(), error);  // as far as the system lets us
     fs::rename(part_, target_, error);
     if (!error) part_.clear();
     return error;

@@ -1,7 +1,8 @@
 // PendingFile: an output that takes its name only when it is whole.
 //
-// It grows beside that name, as NAME.part, and then takes it at once: what was there before stays until then, and for good where
-// anything fails. Devices, pipes and what is open already ("/dev/stdout", "/dev/fd/3") have nothing to lose and are written directly.
+// It grows beside that name, as NAME.part, and then takes it at once: what was there before stays until then, and for
+// good where anything fails. Devices, pipes and what is open already ("/dev/stdout", "/dev/fd/3") have nothing to lose
+// and are written directly.
 //
 // What an attacker could feed: links and files that lie where ours shall be. NAME.part is made anew or not at all.
 #pragma once
@@ -23,7 +24,8 @@ enum class Readers : std::uint8_t {
 
 class PendingFile {
 public:
-    [[nodiscard]] static std::expected<PendingFile, std::error_code> open(const std::string& path, Readers readers = Readers::as_usual);
+    [[nodiscard]] static std::expected<PendingFile, std::error_code> open(const std::string& path,
+                                                                          Readers readers = Readers::as_usual);
     PendingFile(PendingFile&& other) noexcept;
     PendingFile& operator=(PendingFile&&) = delete;
     ~PendingFile() { discard(); }  // what was not committed goes

@@ -63,8 +63,7 @@ struct WalkResult {
     return Duration{first < 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min()};
 }
 
-template <class T, ByteOrder order>
-[[nodiscard]] constexpr T read_ordered(Bytes bytes, std::size_t offset) {
+template <class T, ByteOrder order> [[nodiscard]] constexpr T read_ordered(Bytes bytes, std::size_t offset) {
     if constexpr (order == ByteOrder::little) return read_le<T>(bytes, offset);
     else return read_be<T>(bytes, offset);
 }

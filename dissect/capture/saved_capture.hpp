@@ -1,7 +1,7 @@
 // SavedCapture: a capture file that takes its name only when it is whole.
 //
-// What was there before stays until then, and for good where anything fails (pending_file.hpp). Standard output ("-") is written
-// directly. A file that the packets come from is evidence and never written over.
+// What was there before stays until then, and for good where anything fails (pending_file.hpp). Standard output ("-")
+// is written directly. A file that the packets come from is evidence and never written over.
 #pragma once
 
 #include <dissect/capture/pending_file.hpp>
@@ -23,15 +23,18 @@ namespace qps::dissect {
 class SavedCapture {
 public:
     // Refused: a path that is one of `inputs`.
-    [[nodiscard]] static std::expected<SavedCapture, OutputProblem> open(const std::string& path, std::span<const std::string> inputs);
+    [[nodiscard]] static std::expected<SavedCapture, OutputProblem> open(const std::string& path,
+                                                                         std::span<const std::string> inputs);
     SavedCapture(SavedCapture&& other) noexcept = default;
     SavedCapture& operator=(SavedCapture&&) = delete;
     ~SavedCapture() = default;  // what was not committed goes
 
     // As CaptureWriter's.
-    [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment, std::span<const HostName> hosts);
+    [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment,
+                                                                   std::span<const HostName> hosts);
     // As CaptureWriter's describe_interface(), with a name (empty: none).
-    [[nodiscard]] std::expected<void, OutputProblem> describe(InterfaceId interface, LinkType link, BitsPerSecond speed, std::string name);
+    [[nodiscard]] std::expected<void, OutputProblem> describe(InterfaceId interface, LinkType link, BitsPerSecond speed,
+                                                              std::string name);
     // As CaptureWriter's. A pcap file has the link type of its first frame.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
     // As CaptureWriter's.
@@ -50,7 +53,7 @@ private:
     [[nodiscard]] std::expected<void, OutputProblem> begin(LinkType link);
     [[nodiscard]] std::expected<void, OutputProblem> naming_path(std::expected<void, OutputProblem> written) const;
 
-    std::string path_;                   // as the user wrote it
+    std::string path_;                    // as the user wrote it
     std::optional<PendingFile> pending_;  // nothing: standard output
     Descriptor file_;                     // until the writer has it: everything that opens a file is done by open()
     std::optional<CaptureWriter> writer_;

@@ -1,6 +1,5 @@
-#include <dissect/capture/stretch.hpp>
-
 #include <dissect/capture/pcapng_format.hpp>
+#include <dissect/capture/stretch.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -47,8 +46,7 @@ std::size_t length_at(Bytes file, std::size_t at, const KnownSection& known, std
     return number.at(at + *length - 4) == *length ? *length : 0;
 }
 
-template <class Format>
-bool begins(Bytes file, std::size_t at, const Format& format, std::int64_t first_time) {
+template <class Format> bool begins(Bytes file, std::size_t at, const Format& format, std::int64_t first_time) {
     for (std::size_t i = 0; i <= kInARow; ++i) {
         const std::size_t length = length_at(file, at, format, first_time);
         if (length == 0) return false;
@@ -66,7 +64,8 @@ std::optional<std::size_t> guess(Bytes file, std::size_t from, const Format& for
     return std::nullopt;
 }
 
-void walk_records(Bytes file, const PcapHeader& header, std::int64_t first_time, Stretch& stretch, std::vector<Frame>& frames) {
+void walk_records(Bytes file, const PcapHeader& header, std::int64_t first_time, Stretch& stretch,
+                  std::vector<Frame>& frames) {
     Window window{.bytes = file,
                   .offset = 0,
                   .used = static_cast<std::size_t>(stretch.start),
@@ -74,11 +73,13 @@ void walk_records(Bytes file, const PcapHeader& header, std::int64_t first_time,
                   .limit = static_cast<std::size_t>(stretch.end),
                   .most = SIZE_MAX};
     FrameClock clock{.frames = 0, .started = true, .first = first_time};
-    while (window.used < window.limit && walk_pcap(header, window, clock, frames).end == WalkEnd::full) {}
+    while (window.used < window.limit && walk_pcap(header, window, clock, frames).end == WalkEnd::full) {
+    }
     stretch.stopped = window.used;
 }
 
-void walk_records(Bytes file, const KnownSection& known, std::int64_t first_time, Stretch& stretch, std::vector<Frame>& frames) {
+void walk_records(Bytes file, const KnownSection& known, std::int64_t first_time, Stretch& stretch,
+                  std::vector<Frame>& frames) {
     std::size_t at = static_cast<std::size_t>(stretch.start);
     while (at < stretch.end) {
         const auto length = pcapng_block_length(file.subspan(at), known.section.order);
@@ -102,7 +103,8 @@ std::optional<std::size_t> guess_record(Bytes file, std::size_t from, const Reco
 
 void walk_stretch(Bytes file, Stretch& stretch, std::vector<Frame>& frames) {
     frames.clear();
-    std::visit([&](const auto& format) { walk_records(file, format, stretch.view->first_time, stretch, frames); }, stretch.view->format);
+    std::visit([&](const auto& format) { walk_records(file, format, stretch.view->first_time, stretch, frames); },
+               stretch.view->format);
 }
 
 }  // namespace qps::dissect

@@ -8,7 +8,8 @@ namespace qps::dissect {
 
 namespace {
 
-constexpr std::size_t kMostCopied = std::size_t{1} << 20;  // bytes of a batch: frames that borrow theirs from elsewhere cost nothing
+constexpr std::size_t kMostCopied = std::size_t{1}
+                                    << 20;  // bytes of a batch: frames that borrow theirs from elsewhere cost nothing
 
 // Bytes of frames that are copied lie one after the other; where, is known when all of them are there.
 struct Copy {
@@ -21,7 +22,8 @@ struct Copy {
 Instant moved(Instant time, Duration by) {
     std::int64_t sum = 0;
     if (!__builtin_add_overflow(std::to_underlying(time), std::to_underlying(by), &sum)) return Instant{sum};
-    return Instant{std::to_underlying(by) < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max()};
+    return Instant{std::to_underlying(by) < 0 ? std::numeric_limits<std::int64_t>::min()
+                                              : std::numeric_limits<std::int64_t>::max()};
 }
 
 TimeMerge::TimeMerge(std::vector<Source> sources) {
@@ -61,7 +63,8 @@ bool TimeMerge::read(Batch& batch, std::vector<std::uint16_t>& from) {
         Frame frame = first->batch.frames[first->next++];
         if (frame.has_time) frame.time = moved(frame.time, first->source.offset);
         if (!first->source.outlive) {
-            if (batch.storage.size() < copied + frame.bytes.size()) batch.storage.resize(std::max(2 * batch.storage.size(), copied + frame.bytes.size()));
+            if (batch.storage.size() < copied + frame.bytes.size())
+                batch.storage.resize(std::max(2 * batch.storage.size(), copied + frame.bytes.size()));
             std::ranges::copy(frame.bytes, batch.storage.begin() + static_cast<std::ptrdiff_t>(copied));
             copies.push_back({batch.frames.size(), copied});
             copied += frame.bytes.size();

@@ -1,7 +1,8 @@
-// TimeMerge: the frames of several captures as one sequence in the order of their times, each capture's clock moved by an offset.
+// TimeMerge: the frames of several captures as one sequence in the order of their times, each capture's clock moved by
+// an offset.
 //
-// The frames of one capture stay in its order, also where its clock runs backwards; of frames of the same time that of the first
-// capture comes first. A frame without a time comes right behind the one before it.
+// The frames of one capture stay in its order, also where its clock runs backwards; of frames of the same time that of
+// the first capture comes first. A frame without a time comes right behind the one before it.
 //
 // What an attacker could feed: times at the ends of their range: sums saturate.
 #pragma once
@@ -16,7 +17,7 @@ namespace qps::dissect {
 
 class TimeMerge {
 public:
-    static constexpr std::size_t kMostSources = 64;  // open at once, each with a batch
+    static constexpr std::size_t kMostSources = 64;   // open at once, each with a batch
     static constexpr std::size_t kMostFrames = 4096;  // of a batch
     struct Source {
         std::function<bool(Batch& batch)> read;  // the next frames; false at the end

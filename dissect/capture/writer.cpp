@@ -40,10 +40,10 @@ std::size_t padding(std::size_t length) { return (4 - length % 4) % 4; }
 class Appender {
 public:
     explicit Appender(std::vector<std::byte>& out) : out_(&out) {}
-    template <class T>
-    void number(T value) {
+    template <class T> void number(T value) {
         std::array<std::byte, sizeof(T)> little{};
-        for (std::size_t i = 0; i < sizeof(T); ++i) little[i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
+        for (std::size_t i = 0; i < sizeof(T); ++i)
+            little[i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
         out_->insert(out_->end(), little.begin(), little.end());
     }
     // Times are a high and a low half (pcapng, enhanced packet block and interface statistics block).
@@ -76,8 +76,8 @@ Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 // Options of a packet that are one number, to be turned round: flags, drop count, packet id, queue.
 bool is_number(std::uint16_t code) { return code == 2 || code == 4 || code == 5 || code == 6; }
 
-// The options of the frame's record, as ours are written, without an end. Values whose inner order is not known to us are
-// dropped where the record was in the other byte order.
+// The options of the frame's record, as ours are written, without an end. Values whose inner order is not known to us
+// are dropped where the record was in the other byte order.
 void append_options(const Frame& frame, std::vector<std::byte>& out) {
     Appender append(out);
     OptionReader options(frame.options, frame.options_order);
@@ -251,16 +251,17 @@ std::expected<std::uint32_t, OutputProblem> CaptureWriter::State::describe(const
 
 std::expected<void, OutputProblem> CaptureWriter::State::write_pcap(const Frame& frame) {
     if (frame.link != link)
-        return problem(fmt::format("frame {} has link type {}, but the pcap file has {} and allows only one: write pcapng",
-                                   static_cast<std::uint64_t>(frame.index), static_cast<std::uint32_t>(frame.link),
-                                   static_cast<std::uint32_t>(link)));
+        return problem(
+            fmt::format("frame {} has link type {}, but the pcap file has {} and allows only one: write pcapng",
+                        static_cast<std::uint64_t>(frame.index), static_cast<std::uint32_t>(frame.link),
+                        static_cast<std::uint32_t>(link)));
     const auto time = static_cast<std::int64_t>(frame.time);
     if (time < 0 || time / kNanosecondsPerSecond > std::numeric_limits<std::uint32_t>::max())
-        return problem(
-            fmt::format("timestamp of frame {} outside of the range of pcap (1970 to 2106)", static_cast<std::uint64_t>(frame.index)));
+        return problem(fmt::format("timestamp of frame {} outside of the range of pcap (1970 to 2106)",
+                                   static_cast<std::uint64_t>(frame.index)));
     if (frame.bytes.size() > kMaxRecord)
-        return problem(
-            fmt::format("frame {} longer than {} bytes, the most of a record", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+        return problem(fmt::format("frame {} longer than {} bytes, the most of a record",
+                                   static_cast<std::uint64_t>(frame.index), kMaxRecord));
     record = drained + buffer.size();
     Appender append(buffer);
     append.number(static_cast<std::uint32_t>(time / kNanosecondsPerSecond));
@@ -276,19 +277,21 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Fram
     if (time < 0)
         return problem(fmt::format("timestamp of frame {} before 1970", static_cast<std::uint64_t>(frame.index)));
     if (comment.size() > kMaxComment)
-        return problem(
-            fmt::format("comment of frame {} longer than {} bytes", static_cast<std::uint64_t>(frame.index), kMaxComment));
+        return problem(fmt::format("comment of frame {} longer than {} bytes", static_cast<std::uint64_t>(frame.index),
+                                   kMaxComment));
     options.clear();
     if (!comment.empty()) Appender(options).option(kOptionComment, bytes_of(comment));
     append_options(frame, options);
     if (!options.empty()) Appender(options).option(kOptionEnd, Bytes{});
-    if (options.size() > kMaxRecord || frame.bytes.size() > kMaxRecord - options.size() - kPacketBlockFixed - kOptionHeader)
-        return problem(
-            fmt::format("frame {} longer than {} bytes, the most of a record", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+    if (options.size() > kMaxRecord ||
+        frame.bytes.size() > kMaxRecord - options.size() - kPacketBlockFixed - kOptionHeader)
+        return problem(fmt::format("frame {} longer than {} bytes, the most of a record",
+                                   static_cast<std::uint64_t>(frame.index), kMaxRecord));
     const auto interface = describe({frame.interface, frame.link, frame.link_speed});
     if (!interface) return std::unexpected(interface.error());
 
-    const auto length = static_cast<std::uint32_t>(kPacketBlockFixed + frame.bytes.size() + padding(frame.bytes.size()) + options.size());
+    const auto length = static_cast<std::uint32_t>(kPacketBlockFixed + frame.bytes.size() +
+                                                   padding(frame.bytes.size()) + options.size());
     record = drained + buffer.size();
     Appender append(buffer);
     append.number(kEnhancedPacketBlock);
@@ -307,7 +310,8 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_statistics(const 
     if (static_cast<std::int64_t>(statistics.time) < 0) return problem("timestamp of the statistics before 1970");
     // Of whatever speed its frames had: the first that was described stands for the interface.
     const auto known = interfaces.lower_bound({statistics.interface, statistics.link, BitsPerSecond{}});
-    const bool is_known = known != interfaces.end() && known->first.id == statistics.interface && known->first.link == statistics.link;
+    const bool is_known =
+        known != interfaces.end() && known->first.id == statistics.interface && known->first.link == statistics.link;
     const auto interface = is_known ? std::expected<std::uint32_t, OutputProblem>(known->second)
                                     : describe({statistics.interface, statistics.link, BitsPerSecond{}});
     if (!interface) return std::unexpected(interface.error());
@@ -335,18 +339,21 @@ CaptureWriter::CaptureWriter(CaptureWriter&&) noexcept = default;
 CaptureWriter& CaptureWriter::operator=(CaptureWriter&&) noexcept = default;
 CaptureWriter::~CaptureWriter() = default;
 
-std::expected<CaptureWriter, OutputProblem> CaptureWriter::open(const std::string& path, WriterFormat format, LinkType link) try {
+std::expected<CaptureWriter, OutputProblem> CaptureWriter::open(const std::string& path, WriterFormat format,
+                                                                LinkType link) try {
     if (path == "-") return onto(Descriptor(STDOUT_FILENO, false), "standard output", format, link);
     constexpr mode_t kMode = 0666;  // less the user's umask
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kMode), true);
-    if (file.number() < 0) return std::unexpected(OutputProblem{path, fmt::format("cannot create: {}", std::generic_category().message(errno))});
+    if (file.number() < 0)
+        return std::unexpected(
+            OutputProblem{path, fmt::format("cannot create: {}", std::generic_category().message(errno))});
     return onto(std::move(file), path, format, link);
 } catch (const std::bad_alloc&) {
     return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
-std::expected<CaptureWriter, OutputProblem> CaptureWriter::onto(Descriptor file, const std::string& name, WriterFormat format,
-                                                                LinkType link) try {
+std::expected<CaptureWriter, OutputProblem> CaptureWriter::onto(Descriptor file, const std::string& name,
+                                                                WriterFormat format, LinkType link) try {
     auto state = std::make_unique<State>();
     state->file = name;
     state->format = format;
@@ -361,13 +368,16 @@ std::expected<CaptureWriter, OutputProblem> CaptureWriter::onto(Descriptor file,
     return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
-std::expected<void, OutputProblem> CaptureWriter::begin_section(std::string_view comment, std::span<const HostName> hosts) try {
+std::expected<void, OutputProblem> CaptureWriter::begin_section(std::string_view comment,
+                                                                std::span<const HostName> hosts) try {
     State& state = *state_;
     if (state.failed || state.descriptor < 0) return state.drain();
     if (state.format == WriterFormat::pcap) return {};
-    if (comment.size() > kMaxComment) return state.problem(fmt::format("comment of the section longer than {} bytes", kMaxComment));
+    if (comment.size() > kMaxComment)
+        return state.problem(fmt::format("comment of the section longer than {} bytes", kMaxComment));
     if (hosts.size() > kMaxHostNames) return state.problem(fmt::format("more than {} names of hosts", kMaxHostNames));
-    if (state.drained != 0 || state.record != 0 || !state.interfaces.empty()) return state.problem("the section has begun");
+    if (state.drained != 0 || state.record != 0 || !state.interfaces.empty())
+        return state.problem("the section has begun");
     state.buffer.clear();
     state.append_section_header(comment);
     if (!hosts.empty()) state.append_names(hosts);
@@ -382,7 +392,8 @@ void CaptureWriter::name_interface(InterfaceId interface, std::string name) try 
 } catch (const std::bad_alloc&) {  // the interface stays without a name
 }
 
-std::expected<void, OutputProblem> CaptureWriter::describe_interface(InterfaceId interface, LinkType link, BitsPerSecond speed) try {
+std::expected<void, OutputProblem> CaptureWriter::describe_interface(InterfaceId interface, LinkType link,
+                                                                     BitsPerSecond speed) try {
     if (state_->failed || state_->descriptor < 0) return state_->drain();
     if (state_->format == WriterFormat::pcap) return {};
     if (const auto number = state_->describe({interface, link, speed}); !number) return std::unexpected(number.error());
@@ -394,7 +405,8 @@ std::expected<void, OutputProblem> CaptureWriter::describe_interface(InterfaceId
 
 std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std::string_view comment) try {
     if (state_->failed || state_->descriptor < 0) return state_->drain();
-    auto written = state_->format == WriterFormat::pcap ? state_->write_pcap(frame) : state_->write_pcapng(frame, comment);
+    auto written =
+        state_->format == WriterFormat::pcap ? state_->write_pcap(frame) : state_->write_pcapng(frame, comment);
     if (!written || state_->buffer.size() < kBufferSize) return written;
     return state_->drain();
 } catch (const std::bad_alloc&) {
@@ -429,7 +441,8 @@ CaptureLayout CaptureWriter::layout() const {
     layout.names.resize(state_->interfaces.size());
     for (const auto& [described, number] : state_->interfaces) {
         layout.origins[number] = {.link = described.link, .speed = described.speed, .snap_length = 0, .multiply = 1};
-        if (const auto name = state_->names.find(described.id); name != state_->names.end()) layout.names[number] = name->second;
+        if (const auto name = state_->names.find(described.id); name != state_->names.end())
+            layout.names[number] = name->second;
     }
     layout.known_to = state_->drained + state_->buffer.size();
     return layout;

@@ -56,35 +56,40 @@ public:
     [[nodiscard]] static std::expected<CaptureWriter, OutputProblem> open(const std::string& path, WriterFormat format,
                                                                           LinkType link = LinkType::ethernet);
     // Writes to a file that is open and empty, and closes it; `name` is for problems.
-    [[nodiscard]] static std::expected<CaptureWriter, OutputProblem> onto(Descriptor file, const std::string& name, WriterFormat format,
+    [[nodiscard]] static std::expected<CaptureWriter, OutputProblem> onto(Descriptor file, const std::string& name,
+                                                                          WriterFormat format,
                                                                           LinkType link = LinkType::ethernet);
 
     CaptureWriter(CaptureWriter&&) noexcept;
     CaptureWriter& operator=(CaptureWriter&&) noexcept;
     ~CaptureWriter();  // writes what is buffered, but cannot report: call close()
 
-    // pcapng: what is said of the capture as a whole (UTF-8, at most kMaxComment bytes), and the names of hosts. Before anything else:
-    // refused, without effect, where something was written. pcap has no place for either, and nothing happens.
-    [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment, std::span<const HostName> hosts);
-    // pcapng: what is known of the capture as a whole at its end alone, as the comment of a section without frames. The last thing that is
-    // written. pcap has no place for it, and nothing happens.
+    // pcapng: what is said of the capture as a whole (UTF-8, at most kMaxComment bytes), and the names of hosts. Before
+    // anything else: refused, without effect, where something was written. pcap has no place for either, and nothing
+    // happens.
+    [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment,
+                                                                   std::span<const HostName> hosts);
+    // pcapng: what is known of the capture as a whole at its end alone, as the comment of a section without frames. The
+    // last thing that is written. pcap has no place for it, and nothing happens.
     [[nodiscard]] std::expected<void, OutputProblem> end_with(std::string_view comment);
     // pcapng: the name of an interface, before its first frame.
     void name_interface(InterfaceId interface, std::string name);
     // pcapng: describes an interface before its first frame, so that numbers are those of the order of these calls.
     // Refused, without effect: more than kMaxInterfaces interfaces.
-    [[nodiscard]] std::expected<void, OutputProblem> describe_interface(InterfaceId interface, LinkType link, BitsPerSecond speed);
+    [[nodiscard]] std::expected<void, OutputProblem> describe_interface(InterfaceId interface, LinkType link,
+                                                                        BitsPerSecond speed);
 
     // Writes one frame. pcapng describes interface, link type and speed of the frame where they are new, so numbers of
     // interfaces are assigned anew in the order of appearance; keeps the options of the frame's record; and puts
     // `comment` (UTF-8, at most kMaxComment bytes) before them. pcap drops options, comment and interface.
     // Refused, without effect: another link type than the pcap file's; a time the format cannot hold (pcap: outside
-    // 1970 to 2106, pcapng: before 1970); a frame, with its options, longer than a record may be (kMaxRecord); a comment
-    // too long; more than kMaxInterfaces interfaces.
+    // 1970 to 2106, pcapng: before 1970); a frame, with its options, longer than a record may be (kMaxRecord); a
+    // comment too long; more than kMaxInterfaces interfaces.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
 
-    // pcapng: how many frames the interface lost, each time counted from the beginning; describes it where it is new. pcap has
-    // no place for that, and nothing happens. Refused: a time before 1970; more than kMaxInterfaces interfaces.
+    // pcapng: how many frames the interface lost, each time counted from the beginning; describes it where it is new.
+    // pcap has no place for that, and nothing happens. Refused: a time before 1970; more than kMaxInterfaces
+    // interfaces.
     [[nodiscard]] std::expected<void, OutputProblem> write(const InterfaceStatistics& statistics);
 
     // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.

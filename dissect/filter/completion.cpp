@@ -41,7 +41,8 @@ bool is_connector(TokenKind kind) {
 }
 bool is_value(TokenKind kind) { return kind == TokenKind::word || kind == TokenKind::quoted; }
 
-// What a connector, or the end of a group, leads to; both may follow a field (then its presence is asked) or a whole test.
+// What a connector, or the end of a group, leads to; both may follow a field (then its presence is asked) or a whole
+// test.
 std::optional<Next> after_test(TokenKind kind) {
     if (is_connector(kind)) return Next::operand;
     if (kind == TokenKind::close) return Next::connector;
@@ -75,7 +76,8 @@ std::optional<Next> after(Next next, TokenKind kind) {
         case Next::brace: return kind == TokenKind::open_set ? std::optional(Next::member) : std::nullopt;
         case Next::member:
             if (kind == TokenKind::close_set) return Next::connector;
-            return is_value(kind) || kind == TokenKind::comma || kind == TokenKind::dots ? std::optional(Next::member) : std::nullopt;
+            return is_value(kind) || kind == TokenKind::comma || kind == TokenKind::dots ? std::optional(Next::member)
+                                                                                         : std::nullopt;
         case Next::mask:
         case Next::ordinal: return is_value(kind) ? std::optional(Next::relation) : std::nullopt;
         case Next::connector:
@@ -152,7 +154,8 @@ std::string meaning_of(const NameEntry& entry) {
     if (entry.alias) {
         std::string names;
         for (const FieldPlace& place : entry.fields)
-            if (!names.contains(place.field->name)) names += fmt::format("{}{}", names.empty() ? "" : " or ", place.field->name);
+            if (!names.contains(place.field->name))
+                names += fmt::format("{}{}", names.empty() ? "" : " or ", place.field->name);
         return names;
     }
     if (!entry.fields.empty()) return std::string(entry.fields.front().field->meaning);
@@ -160,16 +163,20 @@ std::string meaning_of(const NameEntry& entry) {
 }
 
 // The shallow before the deep, and before the headers of a depth those that stand for many.
-std::ptrdiff_t rank_of(const NameEntry& entry) { return 2 * std::ranges::count(entry.name, '.') + (entry.group ? 0 : 1); }
+std::ptrdiff_t rank_of(const NameEntry& entry) {
+    return 2 * std::ranges::count(entry.name, '.') + (entry.group ? 0 : 1);
+}
 
 void offer_names(Gathering& found) {
     for (const NameEntry& entry : all_names())
-        if (is_meant(entry, found.typed())) found.offer(entry.name, std::string(entry.name), meaning_of(entry), rank_of(entry));
+        if (is_meant(entry, found.typed()))
+            found.offer(entry.name, std::string(entry.name), meaning_of(entry), rank_of(entry));
 }
 
 void offer_values(Gathering& found, const NameEntry& entry) {
     for (const FieldPlace& place : entry.fields) {
-        for (const ValueName& row : place.field->names) found.offer(row.name, typed_name(row.name), std::to_string(row.value));
+        for (const ValueName& row : place.field->names)
+            found.offer(row.name, typed_name(row.name), std::to_string(row.value));
         if (place.field->format != Format::flag) continue;
         found.offer("true", "true", "1");
         found.offer("false", "false", "0");
@@ -206,7 +213,8 @@ constexpr std::array kConnectors{
 // Texts, bytes (of headers too) and values with names are searched.
 bool searchable(const NameEntry& entry) {
     if (entry.fields.empty()) return true;
-    return std::ranges::any_of(entry.fields, [](const FieldPlace& p) { return !is_number(p.field) || !p.field->names.empty(); });
+    return std::ranges::any_of(entry.fields,
+                               [](const FieldPlace& p) { return !is_number(p.field) || !p.field->names.empty(); });
 }
 
 void offer_operators(Gathering& found, const NameEntry& entry) {
@@ -248,7 +256,8 @@ Typed typed_at(std::string_view filter, std::size_t cursor) {
     while (typed.begin > 0 && is_word(filter[typed.begin - 1])) --typed.begin;
     while (typed.end < filter.size() && is_word(filter[typed.end])) ++typed.end;
     // "1..GOOD": what is typed is behind the dots.
-    if (const std::size_t dots = before.substr(typed.begin).rfind(".."); dots != std::string_view::npos) typed.begin += dots + 2;
+    if (const std::size_t dots = before.substr(typed.begin).rfind(".."); dots != std::string_view::npos)
+        typed.begin += dots + 2;
     typed.text = before.substr(typed.begin);
     return typed;
 }

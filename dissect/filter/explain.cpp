@@ -12,14 +12,17 @@ namespace qps::dissect {
 
 namespace {
 
-constexpr std::size_t kWidth = 120;  // columns of the filter that are shown: what fits a terminal with a prompt before it
+constexpr std::size_t kWidth =
+    120;  // columns of the filter that are shown: what fits a terminal with a prompt before it
 constexpr std::size_t kBefore = 60;  // of them before the error
 
 // Bytes that begin a character: carets count characters, columns count bytes.
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-std::size_t characters(std::string_view text) { return static_cast<std::size_t>(std::ranges::count_if(text, begins_character)); }
+std::size_t characters(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
 
 }  // namespace
 

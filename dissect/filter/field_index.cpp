@@ -123,7 +123,8 @@ void add_aliases(Collector& names) {
         if (names.knows(alias.name)) continue;
         std::vector<FieldPlace> places;
         for (const std::string_view target : alias.targets)
-            if (names.knows(target)) places.insert(places.end(), names[target].fields.begin(), names[target].fields.end());
+            if (names.knows(target))
+                places.insert(places.end(), names[target].fields.begin(), names[target].fields.end());
         if (places.empty()) continue;
         names[alias.name].fields = std::move(places);
         names[alias.name].alias = true;
@@ -136,12 +137,9 @@ struct FamilyWord {
     LayerFamily family{};
 };
 constexpr std::array kFamilyWords{
-    FamilyWord{"nvme", LayerFamily::nvme},
-    FamilyWord{"iscsi", LayerFamily::iscsi},
-    FamilyWord{"srp", LayerFamily::srp},
-    FamilyWord{"smb", LayerFamily::smb_direct},
-    FamilyWord{"rds", LayerFamily::rds},
-    FamilyWord{"rsockets", LayerFamily::rsockets},
+    FamilyWord{"nvme", LayerFamily::nvme},   FamilyWord{"iscsi", LayerFamily::iscsi},
+    FamilyWord{"srp", LayerFamily::srp},     FamilyWord{"smb", LayerFamily::smb_direct},
+    FamilyWord{"rds", LayerFamily::rds},     FamilyWord{"rsockets", LayerFamily::rsockets},
     FamilyWord{"iwarp", LayerFamily::iwarp},
 };
 
@@ -182,7 +180,8 @@ NameIndex build() {
     for (const std::string_view name : names.order()) {
         Collected& collected = names[name];
         index.entries.push_back({name, index.places.emplace_back(std::move(collected.fields)),
-                                 index.layers.emplace_back(std::move(collected.layers)), collected.alias, collected.group});
+                                 index.layers.emplace_back(std::move(collected.layers)), collected.alias,
+                                 collected.group});
         index.by_name.push_back(static_cast<std::uint32_t>(index.by_name.size()));
     }
     std::ranges::sort(index.by_name, {}, [&](std::uint32_t i) { return index.entries[i].name; });
@@ -201,7 +200,8 @@ bool same_but_case(std::string_view a, std::string_view b) {
 }
 
 bool ends_in_word(std::string_view name, std::string_view word) {
-    return name.size() > word.size() && same_but_case(name.substr(name.size() - word.size()), word) && name[name.size() - word.size() - 1] == '.';
+    return name.size() > word.size() && same_but_case(name.substr(name.size() - word.size()), word) &&
+           name[name.size() - word.size() - 1] == '.';
 }
 
 // A name that ends in ".bth.psn" for "bth.psn" or "ib.bth.psn".
@@ -219,7 +219,9 @@ std::string_view header_of_last_word(std::string_view name) {
         if (entry.fields.empty() && is_meant(entry, name) && ends_in_word(entry.name, word)) return entry.name;
     return {};
 }
-std::string_view header_named(std::string_view name) { return name.contains('.') ? std::string_view{} : header_of_last_word(name); }
+std::string_view header_named(std::string_view name) {
+    return name.contains('.') ? std::string_view{} : header_of_last_word(name);
+}
 
 std::string_view fewest_edits(std::string_view name) {
     std::size_t limit = std::min(kMostEdits, name.size() / 4 + 1);
@@ -247,13 +249,17 @@ std::string_view holds_last_word(std::string_view name) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos || dot + 1 == name.size()) return {};
     for (const NameEntry& entry : index_of_names().entries)
-        if (entry.name.starts_with(name.substr(0, dot + 1)) && entry.name.substr(dot + 1).contains(name.substr(dot + 1))) return entry.name;
+        if (entry.name.starts_with(name.substr(0, dot + 1)) &&
+            entry.name.substr(dot + 1).contains(name.substr(dot + 1)))
+            return entry.name;
     return {};
 }
 
 }  // namespace
 
-bool is_meant(const NameEntry& entry, std::string_view typed) { return !entry.name.starts_with("rdma.quoted") || typed.contains("quo"); }
+bool is_meant(const NameEntry& entry, std::string_view typed) {
+    return !entry.name.starts_with("rdma.quoted") || typed.contains("quo");
+}
 
 std::span<const NameEntry> all_names() { return index_of_names().entries; }
 
@@ -293,7 +299,8 @@ std::string nearest_name(std::string_view name) {
     if (name.empty() || name.size() > kLongestName) return {};
     for (const Habit& habit : kHabits)
         if (same_but_case(habit.said, name)) return std::string(habit.meant);
-    for (const auto guess : {ends_alike, header_named, begins_alike, fewest_edits, holds_last_word, header_of_last_word})
+    for (const auto guess :
+         {ends_alike, header_named, begins_alike, fewest_edits, holds_last_word, header_of_last_word})
         if (const std::string_view found = guess(name); !found.empty()) return std::string(found);
     return {};
 }

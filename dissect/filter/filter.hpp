@@ -58,12 +58,12 @@ struct Column {
 [[nodiscard]] std::expected<Column, FilterError> column(std::string_view name);
 
 // Calls visit(layer, field, value) for each value the packet has of the column, in the order of the packet.
-template <class Visit>
-void for_each_value(const Packet& packet, const Column& column, Visit&& visit) {
+template <class Visit> void for_each_value(const Packet& packet, const Column& column, Visit&& visit) {
     for (const Layer& layer : packet.layers())
         for (const FieldPlace& place : column.places)
             if (place.kind == layer.kind)
-                if (const std::optional<Value> value = value_of(packet, layer, *place.field)) visit(layer, *place.field, *value);
+                if (const std::optional<Value> value = value_of(packet, layer, *place.field))
+                    visit(layer, *place.field, *value);
 }
 
 }  // namespace qps::dissect

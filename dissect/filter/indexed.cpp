@@ -21,13 +21,15 @@ bool asks_numbers(const Source& source) {
     return source.field != nullptr && (source.match == Match::numbers || source.match == Match::presence);
 }
 
-// Whether two sources ask the same of a number: a name has one list of values in a row, wherever in the packet they stand.
+// Whether two sources ask the same of a number: a name has one list of values in a row, wherever in the packet they
+// stand.
 bool ask_alike(const Program& program, const Source& a, const Source& b) {
     const auto ranges = [&](const Source& s) { return std::span(program.numbers).subspan(s.first, s.count); };
     if (a.match != b.match) return false;
-    return a.match == Match::presence || (a.flip == b.flip && std::ranges::equal(ranges(a), ranges(b), [](NumberRange x, NumberRange y) {
-                                              return x.low == y.low && x.high == y.high;
-                                          }));
+    return a.match == Match::presence ||
+           (a.flip == b.flip && std::ranges::equal(ranges(a), ranges(b), [](NumberRange x, NumberRange y) {
+                return x.low == y.low && x.high == y.high;
+            }));
 }
 
 // A test's sources, and which of them a row answers for.

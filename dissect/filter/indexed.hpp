@@ -1,8 +1,8 @@
-// IndexedFilter: a filter asked of rows that hold a few fields of each packet, so that most packets of a large capture are
-// judged without being read and decoded again.
+// IndexedFilter: a filter asked of rows that hold a few fields of each packet, so that most packets of a large capture
+// are judged without being read and decoded again.
 //
-// What it answers with yes or no is what Filter::matches() says of the packet, given that the rows tell the truth; a test
-// on anything the rows do not hold is unknown.
+// What it answers with yes or no is what Filter::matches() says of the packet, given that the rows tell the truth; a
+// test on anything the rows do not hold is unknown.
 #pragma once
 
 #include <dissect/filter/filter.hpp>
@@ -17,7 +17,8 @@ namespace qps::dissect {
 // What a row tells of a name: its numbers, as value_of() gives them (fixed-point numbers as counts, names as values).
 class RowValues {
 public:
-    static constexpr std::size_t kMost = 8;  // fields in a row rarely come twice; more are not kept but make the row incomplete
+    static constexpr std::size_t kMost =
+        8;  // fields in a row rarely come twice; more are not kept but make the row incomplete
 
     void add(std::uint64_t number) {
         if (count_ < kMost) numbers_[count_++] = number;
@@ -35,8 +36,8 @@ private:
     bool incomplete_ = false;
 };
 
-// A name that rows know of. `read` adds every value that the packet has of the field, in all its layers, and none where it
-// has none; for the name of a header or a group any number where the packet has one. Of fields that are no numbers
+// A name that rows know of. `read` adds every value that the packet has of the field, in all its layers, and none where
+// it has none; for the name of a header or a group any number where the packet has one. Of fields that are no numbers
 // (IPv6 addresses, bytes, texts) rows can tell the presence, by any number.
 struct IndexedField {
     std::string_view name;
@@ -44,8 +45,7 @@ struct IndexedField {
 };
 
 // A field of rows of that type: indexed<Row, [](const Row& row, RowValues& values) { values.add(row.psn); }>("...").
-template <class Row, auto kRead>
-[[nodiscard]] constexpr IndexedField indexed(std::string_view name) {
+template <class Row, auto kRead> [[nodiscard]] constexpr IndexedField indexed(std::string_view name) {
     return {name, [](const void* row, RowValues& values) { kRead(*static_cast<const Row*>(row), values); }};
 }
 

@@ -69,8 +69,9 @@ struct Escape {
     char letter;
     char meaning;
 };
-constexpr std::array kEscapes{Escape{'"', '"'},  Escape{'\'', '\''}, Escape{'\\', '\\'}, Escape{'a', '\a'}, Escape{'b', '\b'},
-                              Escape{'f', '\f'}, Escape{'n', '\n'},  Escape{'r', '\r'},  Escape{'t', '\t'}, Escape{'v', '\v'}};
+constexpr std::array kEscapes{Escape{'"', '"'},  Escape{'\'', '\''}, Escape{'\\', '\\'}, Escape{'a', '\a'},
+                              Escape{'b', '\b'}, Escape{'f', '\f'},  Escape{'n', '\n'},  Escape{'r', '\r'},
+                              Escape{'t', '\t'}, Escape{'v', '\v'}};
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -116,7 +117,8 @@ private:
             if (rest.starts_with(slip.typed))
                 return std::unexpected(error_at(at_, 1, fmt::format("unexpected '{}'", slip.typed), slip.meant));
         const auto code = static_cast<unsigned char>(rest[0]);
-        if (code <= ' ' || code == 0x7f) return std::unexpected(error_at(at_, 1, fmt::format("unexpected byte 0x{:02x}", code)));
+        if (code <= ' ' || code == 0x7f)
+            return std::unexpected(error_at(at_, 1, fmt::format("unexpected byte 0x{:02x}", code)));
         return std::unexpected(error_at(at_, 1, fmt::format("unexpected '{}'", rest[0])));
     }
 
@@ -187,13 +189,14 @@ private:
 // Letters and digits, what names and addresses have between them, and bytes beyond ASCII: a word with them is no name,
 // which is a better message than one about the byte.
 bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':' || c == '-' ||
-           c == '/' || static_cast<unsigned char>(c) >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == ':' || c == '-' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 std::expected<std::vector<Token>, FilterError> tokenize(std::string_view filter) {
     if (filter.size() > kMaxFilterLength)
-        return std::unexpected(error_at(kMaxFilterLength, 1, fmt::format("filter longer than {} bytes", kMaxFilterLength)));
+        return std::unexpected(
+            error_at(kMaxFilterLength, 1, fmt::format("filter longer than {} bytes", kMaxFilterLength)));
     return Lexer(filter).run();
 }
 

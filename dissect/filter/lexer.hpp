@@ -1,4 +1,5 @@
-// Filter text -> tokens. Words (names, numbers, addresses) are not interpreted here: what they mean depends on the field.
+// Filter text -> tokens. Words (names, numbers, addresses) are not interpreted here: what they mean depends on the
+// field.
 #pragma once
 
 #include <dissect/filter/filter_error.hpp>
@@ -53,8 +54,8 @@ struct Token {
 // What names, numbers and addresses are written with.
 [[nodiscard]] bool is_word(char c);
 
-// The tokens of a filter, the last of kind `end`. Errors: a character that means nothing, a quote or bracket that is not
-// closed, a bad escape, a text longer than kMaxFilterLength.
+// The tokens of a filter, the last of kind `end`. Errors: a character that means nothing, a quote or bracket that is
+// not closed, a bad escape, a text longer than kMaxFilterLength.
 [[nodiscard]] std::expected<std::vector<Token>, FilterError> tokenize(std::string_view filter);
 
 }  // namespace qps::dissect::filter_language

@@ -1,6 +1,7 @@
 // Values of fields spelled as filters.
 //
-// The values are a capture's: texts are escaped byte by byte, and what the language could not read back is not spelled out.
+// The values are a capture's: texts are escaped byte by byte, and what the language could not read back is not spelled
+// out.
 #include <dissect/filter/line_filter.hpp>
 #include <dissect/filter/literal.hpp>
 #include <dissect/render_value.hpp>
@@ -14,7 +15,8 @@ namespace qps::dissect {
 
 namespace {
 
-constexpr std::size_t kLongestBytes = 32;  // spelled out, of bytes and of texts; a longer value is not what people look for
+constexpr std::size_t kLongestBytes =
+    32;  // spelled out, of bytes and of texts; a longer value is not what people look for
 
 auto into(std::string& out) { return std::back_inserter(out); }
 
@@ -41,7 +43,8 @@ bool append_number(std::string& out, const Field& field, std::uint64_t number) {
         case Format::hexadecimal: fmt::format_to(into(out), "{:#x}", number); return true;
         case Format::fixed_point:
         case Format::instant:
-            if (number == std::uint64_t{1} << 63) return false;  // read back as the opposite of a number that there is not
+            if (number == std::uint64_t{1} << 63)
+                return false;  // read back as the opposite of a number that there is not
             break;
         default: break;
     }
@@ -75,7 +78,8 @@ void append_presence(std::string& out, const Packet& packet, const Layer& layer)
 }
 
 void append_fault(std::string& out, const Packet& packet, const TreeLine& line) {
-    const auto first = std::ranges::find_if(packet.layers(), [](const Layer& layer) { return layer.fault != Fault::none; });
+    const auto first =
+        std::ranges::find_if(packet.layers(), [](const Layer& layer) { return layer.fault != Fault::none; });
     if (first != packet.layers().end() && first->fault == line.fault)
         fmt::format_to(into(out), "rdma.frame.fault == {}", info(line.fault).name);
 }

@@ -40,7 +40,8 @@ std::expected<std::uint64_t, NumberError> parse_number(std::string_view text) {
     }
     std::uint64_t number = 0;
     const auto [end, problem] = std::from_chars(digits.begin(), digits.end(), number, base);
-    if (end != digits.end() || problem == std::errc::invalid_argument) return std::unexpected(NumberError::not_a_number);
+    if (end != digits.end() || problem == std::errc::invalid_argument)
+        return std::unexpected(NumberError::not_a_number);
     if (problem == std::errc::result_out_of_range) return std::unexpected(NumberError::too_large);
     return number;
 }
@@ -124,7 +125,8 @@ Misfit unknown_name(const Field& field, const Literal& literal) {
     std::string message = fmt::format("{} is not a value of {}", in_quotes(literal.text), field.name);
     if (field.names.size() <= kNamesListed) {
         message += " (";
-        for (const ValueName& row : field.names) message += fmt::format("{}{}", &row == field.names.data() ? "" : ", ", row.name);
+        for (const ValueName& row : field.names)
+            message += fmt::format("{}{}", &row == field.names.data() ? "" : ", ", row.name);
         message += ')';
     }
     const std::string folded = folded_name(literal.text);
@@ -152,15 +154,18 @@ Meant<std::vector<NumberRange>> named_or(const Field& field, const Literal& lite
 }
 
 Misfit too_large(const Field& field, const Literal& literal) {
-    Misfit misfit{fmt::format("value {} out of range: {} is at most {}", literal.text.substr(0, kLongestShown), field.name, largest(field))};
-    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end()) misfit.suggestion = fmt::format("\"{}\"", literal.text);
+    Misfit misfit{fmt::format("value {} out of range: {} is at most {}", literal.text.substr(0, kLongestShown),
+                              field.name, largest(field))};
+    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end())
+        misfit.suggestion = fmt::format("\"{}\"", literal.text);
     return misfit;
 }
 
 Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal& literal) {
     if (literal.quoted) {
         Misfit misfit = wrong_kind(&field, false, literal);
-        if (field.names.empty() && parse_number(literal.text)) misfit = {"numbers are written without quotes", std::string(literal.text)};
+        if (field.names.empty() && parse_number(literal.text))
+            misfit = {"numbers are written without quotes", std::string(literal.text)};
         return named_or(field, literal, std::move(misfit));
     }
     const std::string_view digits = literal.text.starts_with('-') ? literal.text.substr(1) : literal.text;
@@ -195,8 +200,10 @@ Meant<std::vector<NumberRange>> address_meant(const Field& field, const Literal&
         return range ? Meant<std::vector<NumberRange>>{std::vector{*range}} : named_or(field, literal, misfit);
     }
     const auto bytes = parse_hex_bytes(literal.text);
-    if (bytes && bytes->size() == address_bytes(field)) return std::vector{NumberRange{big_endian(*bytes), big_endian(*bytes)}};
-    const auto number = field.format == Format::guid ? parse_number(literal.text) : std::unexpected(NumberError::not_a_number);
+    if (bytes && bytes->size() == address_bytes(field))
+        return std::vector{NumberRange{big_endian(*bytes), big_endian(*bytes)}};
+    const auto number =
+        field.format == Format::guid ? parse_number(literal.text) : std::unexpected(NumberError::not_a_number);
     if (number) return std::vector{NumberRange{*number, *number}};
     return named_or(field, literal, misfit);
 }
@@ -210,10 +217,10 @@ Meant<std::vector<NumberRange>> fraction_meant(const Field& field, const Literal
             return std::vector{NumberRange{turned, turned}};
         }
     if (!number)
-        return named_or(
-            field, literal,
-            {fmt::format("invalid value {}: {} is a number with at most {} decimals{}", in_quotes(literal.text), field.name, field.digits,
-                         clock ? ", or a time such as \"2026-11-21 01:14:08.5\" (UTC)" : "")});
+        return named_or(field, literal,
+                        {fmt::format("invalid value {}: {} is a number with at most {} decimals{}",
+                                     in_quotes(literal.text), field.name, field.digits,
+                                     clock ? ", or a time such as \"2026-11-21 01:14:08.5\" (UTC)" : "")});
     const std::uint64_t turned = static_cast<std::uint64_t>(*number) ^ sign_flip(field);
     return std::vector{NumberRange{turned, turned}};
 }
@@ -239,10 +246,12 @@ std::optional<Meant<std::vector<NumberRange>>> duration_meant(const Field& field
     for (unsigned i = 0; i < field.digits; ++i) parts *= 10;
     const auto time = static_cast<std::uint64_t>(std::to_underlying(*duration));
     const std::uint64_t least = std::max<std::uint64_t>(unit / parts, 1);  // nanoseconds
-    const std::uint64_t more = std::max<std::uint64_t>(parts / unit, 1);   // of parts that are shorter than a nanosecond
+    const std::uint64_t more = std::max<std::uint64_t>(parts / unit, 1);  // of parts that are shorter than a nanosecond
     if (time % least != 0 || time / least > largest(field) / more)
-        return std::unexpected(Misfit{fmt::format("invalid value {}: {} counts in {}", in_quotes(literal.text), field.name, field.unit)});
-    const std::uint64_t turned = (time / least * more) ^ (value_type(field.format) == ValueType::fixed_point ? sign_flip(field) : 0);
+        return std::unexpected(
+            Misfit{fmt::format("invalid value {}: {} counts in {}", in_quotes(literal.text), field.name, field.unit)});
+    const std::uint64_t turned =
+        (time / least * more) ^ (value_type(field.format) == ValueType::fixed_point ? sign_flip(field) : 0);
     return std::vector{NumberRange{turned, turned}};
 }
 
@@ -270,7 +279,8 @@ Meant<ByteRange> bytes_meant(const Field* field, bool sliced, const Literal& lit
         return range ? Meant<ByteRange>{*range} : std::unexpected(wrong_kind(field, sliced, literal));
     }
     auto bytes = byte_string(literal);
-    if (!bytes) return std::unexpected(bytes.error().suggestion.empty() ? wrong_kind(field, sliced, literal) : bytes.error());
+    if (!bytes)
+        return std::unexpected(bytes.error().suggestion.empty() ? wrong_kind(field, sliced, literal) : bytes.error());
     return ByteRange{*bytes, *bytes};
 }
 
@@ -324,7 +334,8 @@ std::string typed_name(std::string_view name) {
 
 std::string in_quotes(std::string_view text) {
     std::string quoted = "'";
-    for (const char c : text.substr(0, kLongestShown)) quoted += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+    for (const char c : text.substr(0, kLongestShown))
+        quoted += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
     quoted += text.size() > kLongestShown ? "...'" : "'";
     return quoted;
 }

@@ -23,14 +23,15 @@ struct Misfit {
     std::string suggestion{};
 };
 
-template <class T>
-using Meant = std::expected<T, Misfit>;
+template <class T> using Meant = std::expected<T, Misfit>;
 
-// The values a literal means: one, a few (a name that stands for several values), or a range (an address with a prefix).
-// In the order of NumberRange: values of signed fields come with their sign bit turned. The field holds numbers.
+// The values a literal means: one, a few (a name that stands for several values), or a range (an address with a
+// prefix). In the order of NumberRange: values of signed fields come with their sign bit turned. The field holds
+// numbers.
 [[nodiscard]] Meant<std::vector<NumberRange>> numbers_meant(const Field& field, const Literal& literal);
 
-// The byte strings a literal means for a field that holds bytes, for a slice, or for the bytes of a layer (field nullptr).
+// The byte strings a literal means for a field that holds bytes, for a slice, or for the bytes of a layer (field
+// nullptr).
 [[nodiscard]] Meant<ByteRange> bytes_meant(const Field* field, bool sliced, const Literal& literal);
 
 // A number or an address used as a mask.
@@ -40,8 +41,7 @@ using Meant = std::expected<T, Misfit>;
 [[nodiscard]] Meant<std::string> byte_string(const Literal& literal);
 
 // The values of a field with value names whose name the predicate likes, sorted.
-template <class Likes>
-[[nodiscard]] std::vector<NumberRange> values_named(const Field& field, const Likes& likes) {
+template <class Likes> [[nodiscard]] std::vector<NumberRange> values_named(const Field& field, const Likes& likes) {
     std::vector<NumberRange> values;
     for (const ValueName& row : field.names)
         if (likes(row.name)) values.push_back({row.value, row.value});

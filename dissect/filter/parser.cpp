@@ -62,7 +62,9 @@ public:
 private:
     // --- tokens and errors
 
-    [[nodiscard]] const Token& token(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+    [[nodiscard]] const Token& token(std::size_t ahead = 0) const {
+        return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+    }
     [[nodiscard]] std::string_view raw(const Token& t) const { return filter_.substr(t.offset, t.length); }
     bool accept(TokenKind kind) {
         if (token().kind != kind) return false;
@@ -74,12 +76,15 @@ private:
         if (!error_) error_ = FilterError{where.offset + 1, where.length, std::move(message), std::move(suggestion)};
         return false;
     }
-    bool fail(const Token& where, Misfit misfit) { return fail(where, std::move(misfit.message), std::move(misfit.suggestion)); }
+    bool fail(const Token& where, Misfit misfit) {
+        return fail(where, std::move(misfit.message), std::move(misfit.suggestion));
+    }
 
     bool fail_unexpected() {
         const Token& wrong = token();
         if (wrong.kind == TokenKind::end) return fail(wrong, "incomplete filter");
-        if (find_relation(wrong.kind) != nullptr) return fail(wrong, "unexpected second comparison: join comparisons with \"and\"");
+        if (find_relation(wrong.kind) != nullptr)
+            return fail(wrong, "unexpected second comparison: join comparisons with \"and\"");
         if (wrong.kind == TokenKind::close) return fail(wrong, "unmatched closing parenthesis");
         if (wrong.kind == TokenKind::open && at_ > 0 && tokens_[at_ - 1].kind == TokenKind::word)
             return fail(wrong, "filters have no functions");
@@ -95,7 +100,8 @@ private:
         return static_cast<std::uint32_t>(program_.steps.size() - 1);
     }
     void land(std::span<const std::uint32_t> jumps) {
-        for (const std::uint32_t jump : jumps) program_.steps[jump].operand = static_cast<std::uint32_t>(program_.steps.size());
+        for (const std::uint32_t jump : jumps)
+            program_.steps[jump].operand = static_cast<std::uint32_t>(program_.steps.size());
     }
 
     // --- logic
@@ -137,7 +143,8 @@ private:
         while (accept(TokenKind::logical_not)) negate = !negate;
         const Token& opening = token();
         if (accept(TokenKind::open)) {
-            if (++nesting_ > kMaxNesting) return fail(opening, fmt::format("more than {} nested parentheses", kMaxNesting));
+            if (++nesting_ > kMaxNesting)
+                return fail(opening, fmt::format("more than {} nested parentheses", kMaxNesting));
             if (!parse_or()) return false;
             if (token().kind == TokenKind::end) return fail(opening, "unclosed parenthesis");
             if (!accept(TokenKind::close)) return fail_unexpected();
@@ -153,7 +160,8 @@ private:
 
     bool parse_test() {
         std::optional<bool> all;
-        if (token().kind == TokenKind::word && token(1).kind == TokenKind::word && (raw(token()) == "any" || raw(token()) == "all")) {
+        if (token().kind == TokenKind::word && token(1).kind == TokenKind::word &&
+            (raw(token()) == "any" || raw(token()) == "all")) {
             all = raw(token()) == "all";
             ++at_;
         }
@@ -192,7 +200,8 @@ private:
         const Token word = token();
         if (word.kind == TokenKind::end) return fail(word, "missing test");
         if (word.kind == TokenKind::quoted) return fail(word, "a test must start with a field name");
-        if (word.kind != TokenKind::word) return fail(word, fmt::format("expected a test, found {}", in_quotes(raw(word))));
+        if (word.kind != TokenKind::word)
+            return fail(word, fmt::format("expected a test, found {}", in_quotes(raw(word))));
         const NameEntry* const entry = find_name(raw(word));
         if (entry == nullptr) return fail_name(word);
         ++at_;
@@ -205,7 +214,9 @@ private:
         }
         if (token().kind == TokenKind::slice) {
             const auto slice = parse_slice(token().text);
-            if (!slice) return fail(token(), "invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]");
+            if (!slice)
+                return fail(token(),
+                            "invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]");
             if (auto ok = compiler.slice(*slice); !ok) return fail(token(), std::move(ok.error()));
             ++at_;
         }
@@ -254,7 +265,8 @@ private:
             if (accept(TokenKind::dots)) {
                 const auto high = parse_value();
                 if (!high) return false;
-                if (auto ok = compiler.add(*low, *high); !ok) return fail(ok.error().of_high ? last_value_ : low_token, ok.error().misfit);
+                if (auto ok = compiler.add(*low, *high); !ok)
+                    return fail(ok.error().of_high ? last_value_ : low_token, ok.error().misfit);
             } else if (auto ok = compiler.add(*low); !ok) {
                 return fail(low_token, std::move(ok.error()));
             }

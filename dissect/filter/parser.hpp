@@ -19,7 +19,8 @@
 
 namespace qps::dissect::filter_language {
 
-// Parentheses within parentheses. Per level evaluate() puts aside a flag and two sides, and the parser calls itself once.
+// Parentheses within parentheses. Per level evaluate() puts aside a flag and two sides, and the parser calls itself
+// once.
 inline constexpr std::size_t kMaxNesting = 48;
 
 // Each holds a compiled automaton of up to kRegexMemory bytes.

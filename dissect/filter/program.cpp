@@ -40,7 +40,8 @@ std::optional<Bytes> bytes_of(const Source& source, const Operand& operand, cons
     Bytes bytes = value.bytes;
     if (source.field != nullptr && is_number(source.field)) {
         const std::size_t size = address_bytes(*source.field);
-        for (std::size_t i = 0; i < size; ++i) scratch[i] = static_cast<std::byte>(value.number >> (8 * (size - 1 - i)));
+        for (std::size_t i = 0; i < size; ++i)
+            scratch[i] = static_cast<std::byte>(value.number >> (8 * (size - 1 - i)));
         bytes = Bytes(scratch).first(size);
     } else if (source.field != nullptr && source.field->format == Format::text) {
         bytes = bytes.first(static_cast<std::size_t>(std::ranges::find(bytes, std::byte{0}) - bytes.begin()));
@@ -54,8 +55,8 @@ public:
 
     [[nodiscard]] bool passes(const Test& test) const {
         if (test.layers_only)
-            return std::ranges::any_of(packet_.layers(),
-                                       [&](const Layer& l) { return test.layers.test(static_cast<std::size_t>(l.kind)); });
+            return std::ranges::any_of(
+                packet_.layers(), [&](const Layer& l) { return test.layers.test(static_cast<std::size_t>(l.kind)); });
         if (test.right) return fields_pass(test);
         bool seen = false;
         const bool stopped = visit(test.left, [&](const Source& source, const Value& value) {
@@ -69,8 +70,7 @@ public:
 
 private:
     // Calls `look` for each value of the operand until it returns true; whether it did.
-    template <class Look>
-    bool visit(const Operand& operand, const Look& look) const {
+    template <class Look> bool visit(const Operand& operand, const Look& look) const {
         const auto sources = std::span(program_.sources).subspan(operand.first_source, operand.source_count);
         for (const Layer& layer : packet_.layers()) {
             bool belongs = false;
@@ -115,7 +115,9 @@ private:
                 return std::ranges::any_of(std::span(program_.byte_ranges).subspan(source.first, source.count),
                                            [&](const ByteRange& range) { return in_range(text, range); });
             case Match::contains: return text.contains(program_.texts[source.first]);
-            case Match::regex: return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *program_.regexes[source.first]);
+            case Match::regex:
+                return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()),
+                                              *program_.regexes[source.first]);
             case Match::presence:
             case Match::numbers: break;
         }
@@ -141,9 +143,11 @@ private:
         return test.all ? seen && !stopped : stopped;
     }
 
-    [[nodiscard]] static std::optional<std::strong_ordering> compare(const Test& test, const Source& left, const Value& a,
-                                                                     const Source& right, const Value& b) {
-        if (left.match == Match::numbers) return ((a.number & test.left.mask) ^ left.flip) <=> ((b.number & test.right->mask) ^ right.flip);
+    [[nodiscard]] static std::optional<std::strong_ordering> compare(const Test& test, const Source& left,
+                                                                     const Value& a, const Source& right,
+                                                                     const Value& b) {
+        if (left.match == Match::numbers)
+            return ((a.number & test.left.mask) ^ left.flip) <=> ((b.number & test.right->mask) ^ right.flip);
         Scratch left_scratch;
         Scratch right_scratch;
         const auto x = bytes_of(left, test.left, a, left_scratch);
@@ -181,7 +185,8 @@ std::optional<Bytes> Slice::of(Bytes bytes) const {
 
 std::optional<std::size_t> Slice::length() const {
     if (extent == Extent::length) return static_cast<std::size_t>(amount);
-    if (extent == Extent::last && (start < 0) == (amount < 0)) return static_cast<std::size_t>(std::int64_t{amount} - start + 1);
+    if (extent == Extent::last && (start < 0) == (amount < 0))
+        return static_cast<std::size_t>(std::int64_t{amount} - start + 1);
     if (extent == Extent::to_end && start < 0) return static_cast<std::size_t>(-std::int64_t{start});
     return std::nullopt;
 }

@@ -1,7 +1,7 @@
 // Program: a compiled filter. Tests on fields, joined by jumps on one flag, so that evaluating needs no recursion.
 //
-// Every operand was turned into the field's own units when the filter was compiled: a comparison of numbers, whatever its
-// operator, asks whether a value lies in one of some sorted ranges. Immutable once built; threads share it.
+// Every operand was turned into the field's own units when the filter was compiled: a comparison of numbers, whatever
+// its operator, asks whether a value lies in one of some sorted ranges. Immutable once built; threads share it.
 #pragma once
 
 #include <dissect/field.hpp>

@@ -27,7 +27,8 @@ std::vector<NumberRange> compared(Comparison comparison, std::vector<NumberRange
     switch (comparison) {
         case Comparison::less: return low == 0 ? std::vector<NumberRange>{} : std::vector{NumberRange{0, low - 1}};
         case Comparison::less_equal: return {{0, high}};
-        case Comparison::greater: return high == kMostNumber ? std::vector<NumberRange>{} : std::vector{NumberRange{high + 1, kMostNumber}};
+        case Comparison::greater:
+            return high == kMostNumber ? std::vector<NumberRange>{} : std::vector{NumberRange{high + 1, kMostNumber}};
         case Comparison::greater_equal: return {{low, kMostNumber}};
         case Comparison::equal: break;
     }
@@ -88,10 +89,13 @@ ValueClass class_of(const Field* field, bool sliced) {
     }
 }
 
-bool is_address(const Field* field) { return field != nullptr && (address_bytes(*field) != 0 || field->format == Format::ipv6); }
+bool is_address(const Field* field) {
+    return field != nullptr && (address_bytes(*field) != 0 || field->format == Format::ipv6);
+}
 
 Misfit not_searchable(const Field& field) {
-    return {fmt::format("{} is {}: only texts, bytes and value names can be searched", field.name, noun(&field, false))};
+    return {
+        fmt::format("{} is {}: only texts, bytes and value names can be searched", field.name, noun(&field, false))};
 }
 
 }  // namespace
@@ -116,8 +120,7 @@ std::optional<Slice> parse_slice(std::string_view text) {
     return std::nullopt;
 }
 
-template <class Take>
-Meant<void> TestCompiler::for_candidates(const Take& take) {
+template <class Take> Meant<void> TestCompiler::for_candidates(const Take& take) {
     std::optional<Misfit> first_misfit;
     bool taken = false;
     for (Candidate& candidate : left_.candidates) {
@@ -151,8 +154,8 @@ Meant<void> TestCompiler::slice(const Slice& slice) {
     for (const Candidate& candidate : side.candidates) {
         const Field* const field = candidate.source.field;
         if (is_number(field) && address_bytes(*field) == 0)
-            return std::unexpected(
-                Misfit{fmt::format("{} is {} and has no slices: test its bits with &", field->name, noun(field, false))});
+            return std::unexpected(Misfit{
+                fmt::format("{} is {} and has no slices: test its bits with &", field->name, noun(field, false))});
     }
     side.operand.slice = slice;
     return {};
@@ -169,13 +172,16 @@ Meant<void> TestCompiler::need_values(const Side& side) const {
 Meant<void> TestCompiler::mask(const Literal& literal) {
     if (auto ok = need_values(left_); !ok) return ok;
     const Candidate& first = left_.candidates.front();
-    const bool mixed =
-        std::ranges::any_of(left_.candidates, [&](const Candidate& c) { return is_numeric(left_, c) != is_numeric(left_, first); });
-    if (mixed) return std::unexpected(Misfit{fmt::format("{} has fields of several kinds and takes no mask", left_.entry->name)});
+    const bool mixed = std::ranges::any_of(
+        left_.candidates, [&](const Candidate& c) { return is_numeric(left_, c) != is_numeric(left_, first); });
+    if (mixed)
+        return std::unexpected(
+            Misfit{fmt::format("{} has fields of several kinds and takes no mask", left_.entry->name)});
     if (!is_numeric(left_, first)) return byte_mask(literal);
     const ValueType type = value_type(first.source.field->format);
     if (type == ValueType::boolean || type == ValueType::fixed_point)
-        return std::unexpected(Misfit{fmt::format("{} is {} and takes no mask", left_.entry->name, noun(first.source.field, false))});
+        return std::unexpected(
+            Misfit{fmt::format("{} is {} and takes no mask", left_.entry->name, noun(first.source.field, false))});
     const auto bits = mask_meant(*first.source.field, literal);
     if (!bits) return std::unexpected(bits.error());
     left_.operand.mask = *bits;
@@ -185,7 +191,8 @@ Meant<void> TestCompiler::mask(const Literal& literal) {
 std::optional<std::size_t> TestCompiler::known_length(const Side& side) const {
     if (side.operand.slice) return side.operand.slice->length();
     const Field* const field = side.candidates.front().source.field;
-    if (field == nullptr || field->computed() || field->width == kToEnd || field->format == Format::text) return std::nullopt;
+    if (field == nullptr || field->computed() || field->width == kToEnd || field->format == Format::text)
+        return std::nullopt;
     return field->width / 8U;
 }
 
@@ -195,8 +202,8 @@ Meant<void> TestCompiler::byte_mask(const Literal& literal) {
     const auto length = known_length(left_);
     if (!length) return std::unexpected(Misfit{"a mask needs a slice of the same length before it"});
     if (bytes->size() != *length || *length > kLongestMask)
-        return std::unexpected(
-            Misfit{fmt::format("lengths differ: mask of {} bytes for {} bytes (at most {})", bytes->size(), *length, kLongestMask)});
+        return std::unexpected(Misfit{fmt::format("lengths differ: mask of {} bytes for {} bytes (at most {})",
+                                                  bytes->size(), *length, kLongestMask)});
     left_.operand.byte_mask = static_cast<std::uint32_t>(program_.texts.size());
     program_.texts.push_back(*bytes);
     return {};
@@ -207,7 +214,8 @@ void TestCompiler::relate(Comparison comparison, bool all, bool invert) {
     test_.all = all;
     test_.invert = invert;
     related_ = true;
-    for (Candidate& candidate : left_.candidates) candidate.source.match = is_numeric(left_, candidate) ? Match::numbers : Match::bytes;
+    for (Candidate& candidate : left_.candidates)
+        candidate.source.match = is_numeric(left_, candidate) ? Match::numbers : Match::bytes;
 }
 
 // A slice of known length never equals a text of another.
@@ -215,7 +223,8 @@ Meant<void> TestCompiler::fits_slice(const ByteRange& range) const {
     if (!left_.operand.slice || test_.comparison != Comparison::equal) return {};
     const auto length = left_.operand.slice->length();
     if (!length || *length == range.low.size()) return {};
-    return std::unexpected(Misfit{fmt::format("lengths differ: slice of {} bytes, value of {}", *length, range.low.size())});
+    return std::unexpected(
+        Misfit{fmt::format("lengths differ: slice of {} bytes, value of {}", *length, range.low.size())});
 }
 
 Meant<void> TestCompiler::compare(const Literal& literal) {
@@ -295,12 +304,15 @@ Meant<void> TestCompiler::contains(const Literal& literal) {
         const Field* const field = candidate.source.field;
         if (is_numeric(left_, candidate) && !field->names.empty()) {
             const std::string wanted = folded_name(literal.text);
-            candidate.numbers = values_named(*field, [&](std::string_view name) { return folded_name(name).contains(wanted); });
+            candidate.numbers =
+                values_named(*field, [&](std::string_view name) { return folded_name(name).contains(wanted); });
             return {};
         }
         const bool address = is_address(field) && !left_.operand.slice;
-        if ((is_numeric(left_, candidate) && !address) || (address && literal.quoted)) return std::unexpected(not_searchable(*field));
-        auto needle = field != nullptr && field->format == Format::text ? Meant<std::string>(literal.text) : byte_string(literal);
+        if ((is_numeric(left_, candidate) && !address) || (address && literal.quoted))
+            return std::unexpected(not_searchable(*field));
+        auto needle =
+            field != nullptr && field->format == Format::text ? Meant<std::string>(literal.text) : byte_string(literal);
         if (!needle) return std::unexpected(std::move(needle.error()));
         candidate.source.match = Match::contains;
         candidate.source.first = static_cast<std::uint32_t>(program_.texts.size());
@@ -319,7 +331,8 @@ Meant<std::uint32_t> TestCompiler::compile_regex(const Literal& literal) {
     options.set_max_mem(kRegexMemory);
     auto regex = std::make_unique<const re2::RE2>(re2::StringPiece(literal.text.data(), literal.text.size()), options);
     if (!regex->ok())
-        return std::unexpected(Misfit{fmt::format("invalid regular expression: {}", regex->error().substr(0, kLongestComplaint))});
+        return std::unexpected(
+            Misfit{fmt::format("invalid regular expression: {}", regex->error().substr(0, kLongestComplaint))});
     program_.regexes.push_back(std::move(regex));
     return static_cast<std::uint32_t>(program_.regexes.size() - 1);
 }
@@ -351,7 +364,8 @@ void TestCompiler::ask_presence() {
         candidate.source.match = left_.operand.byte_mask ? Match::bytes : Match::numbers;
         candidate.numbers = {{1, kMostNumber}};
         if (left_.operand.byte_mask)
-            candidate.bytes = {{.low = std::string(program_.texts[*left_.operand.byte_mask].size(), '\0'), .without_low = true}};
+            candidate.bytes = {
+                {.low = std::string(program_.texts[*left_.operand.byte_mask].size(), '\0'), .without_low = true}};
     }
     if (!left_.entry->fields.empty() || masked || left_.operand.slice || left_.operand.nth != 0) return;
     test_.layers_only = true;

@@ -1,4 +1,5 @@
-// One test of a filter -> sources, ranges and texts of a Program. Knows what each operator means for each kind of field.
+// One test of a filter -> sources, ranges and texts of a Program. Knows what each operator means for each kind of
+// field.
 //
 // A name may stand for fields of different kinds; an operand of the test is an error only if it fits none of them.
 #pragma once
@@ -18,8 +19,8 @@ namespace qps::dissect::filter_language {
 [[nodiscard]] std::optional<Slice> parse_slice(std::string_view text);
 
 // Called in the order in which the parser reads a test: operand (with its number, slice, mask), then one of compare(),
-// compare_fields() (after a second operand), add() for each member of a set, contains(), matches(), or nothing: presence.
-// Finally finish(), which appends the test to the program.
+// compare_fields() (after a second operand), add() for each member of a set, contains(), matches(), or nothing:
+// presence. Finally finish(), which appends the test to the program.
 class TestCompiler {
 public:
     explicit TestCompiler(Program& program) : program_(program) {}
@@ -69,8 +70,7 @@ private:
     void store(Side& side, Operand& operand);
 
     // Runs `meant` on each candidate; an error only if none of them took it.
-    template <class Take>
-    [[nodiscard]] Meant<void> for_candidates(const Take& take);
+    template <class Take> [[nodiscard]] Meant<void> for_candidates(const Take& take);
 
     Program& program_;
     Test test_{};

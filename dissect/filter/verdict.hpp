@@ -1,5 +1,5 @@
-// Verdict: what a filter says of a packet of which perhaps not everything is known, by the three-valued logic of Kleene:
-// "no and unknown" is no, "yes or unknown" is yes, everything else that is unknown stays so.
+// Verdict: what a filter says of a packet of which perhaps not everything is known, by the three-valued logic of
+// Kleene: "no and unknown" is no, "yes or unknown" is yes, everything else that is unknown stays so.
 //
 // And the one evaluation of a compiled filter. Where every test is answered with yes or no, so is the filter.
 #pragma once
@@ -19,13 +19,14 @@ enum class Verdict : std::uint8_t { no, yes, unknown };
 
 namespace qps::dissect::filter_language {
 
-// The left side of an "and" or "or" that is unknown: what is on its right decides whether it stays so. Such sides nest as the
-// parentheses do, at most one of each operator per level.
+// The left side of an "and" or "or" that is unknown: what is on its right decides whether it stays so. Such sides nest
+// as the parentheses do, at most one of each operator per level.
 class OpenSides {
 public:
     // The right side of the jump ends before step `target`, which is a later step.
     void open(Step jump, std::uint32_t target) {
-        if (count_ > 0 && sides_[count_ - 1].target == target && sides_[count_ - 1].jump == jump) return;  // a and b and c
+        if (count_ > 0 && sides_[count_ - 1].target == target && sides_[count_ - 1].jump == jump)
+            return;  // a and b and c
         if (count_ < sides_.size()) sides_[count_++] = {jump, target};
     }
     // Joins the sides whose right one ends before step `at` with its flag.
@@ -63,11 +64,12 @@ private:
     std::size_t count_ = 0;
 };
 
-[[nodiscard]] constexpr Verdict negated(Verdict flag) { return flag == Verdict::unknown ? flag : verdict(flag == Verdict::no); }
+[[nodiscard]] constexpr Verdict negated(Verdict flag) {
+    return flag == Verdict::unknown ? flag : verdict(flag == Verdict::no);
+}
 
 // Runs the steps, asking judge(index of a test) for verdicts. No steps: yes.
-template <class Judge>
-[[nodiscard]] Verdict evaluate(std::span<const Instruction> steps, const Judge& judge) {
+template <class Judge> [[nodiscard]] Verdict evaluate(std::span<const Instruction> steps, const Judge& judge) {
     Verdict flag = Verdict::yes;
     OpenSides sides;
     FlagsAside aside;

@@ -11,10 +11,7 @@ namespace qps::dissect::derived {
 
 namespace {
 
-template <class T>
-Value number(T value) {
-    return Value{static_cast<std::uint64_t>(value), {}};
-}
+template <class T> Value number(T value) { return Value{static_cast<std::uint64_t>(value), {}}; }
 
 std::optional<Value> expected(const CrcVerdict& verdict) {
     if (verdict.status != CrcStatus::bad) return std::nullopt;
@@ -58,7 +55,9 @@ std::optional<Value> frame_comment(const Packet& p, const Layer&) {
 }
 
 namespace {
-std::span<const std::uint32_t> frames_of_message(const Packet& p) { return p.annotation == nullptr ? std::span<const std::uint32_t>() : p.annotation->message_frames; }
+std::span<const std::uint32_t> frames_of_message(const Packet& p) {
+    return p.annotation == nullptr ? std::span<const std::uint32_t>() : p.annotation->message_frames;
+}
 }  // namespace
 
 std::optional<Value> message_first_frame(const Packet& p, const Layer&) {
@@ -71,7 +70,8 @@ std::optional<Value> message_last_frame(const Packet& p, const Layer&) {
     return frames.empty() ? std::nullopt : std::optional(number(frames.back()));
 }
 
-// "3-7,9", as `qpscope show -n` takes them; "3-7,9,..." where there are too many. The text is there until this thread asks for the next.
+// "3-7,9", as `qpscope show -n` takes them; "3-7,9,..." where there are too many. The text is there until this thread
+// asks for the next.
 std::optional<Value> message_frames(const Packet& p, const Layer&) {
     constexpr std::size_t kMost = 4096;  // bytes
     static thread_local std::string text;
@@ -159,7 +159,8 @@ std::optional<Value> pause_ps(const Packet& packet, const Layer& layer, std::siz
     if (speed == 0 || bytes.size() < at + 2) return std::nullopt;
     constexpr double kQuantumBits = 512;  // 802.3 31B.2
     constexpr double kPicoseconds = 1e12;
-    return number(std::llround(read_be<std::uint16_t>(bytes, at) * kQuantumBits * kPicoseconds / static_cast<double>(speed)));
+    return number(
+        std::llround(read_be<std::uint16_t>(bytes, at) * kQuantumBits * kPicoseconds / static_cast<double>(speed)));
 }
 
 }  // namespace qps::dissect::derived

@@ -1,4 +1,5 @@
-// Types of ICMP and ICMPv6 messages that somebody here reads or writes (IANA, "ICMP Type Numbers" and "ICMPv6 type Numbers").
+// Types of ICMP and ICMPv6 messages that somebody here reads or writes (IANA, "ICMP Type Numbers" and "ICMPv6 type
+// Numbers").
 #pragma once
 
 #include <cstdint>

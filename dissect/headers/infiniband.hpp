@@ -127,13 +127,20 @@ inline constexpr std::array kAethFields{
     row::decimal("infiniband.aeth.syndrome.opcode", "Kind of acknowledgment", at(0, 1), 2).named(kSyndromeTypes).part(),
     row::decimal("infiniband.aeth.syndrome.credit_count", "Credit code", at(0, 3), 5).only_if(at(0, 1), 2, 0).part(),
     row::decimal("infiniband.aeth.syndrome.timer", "RNR timer code", at(0, 3), 5).only_if(at(0, 1), 2, 1).part(),
-    row::decimal("infiniband.aeth.syndrome.reserved_value", "Reserved value", at(0, 3), 5).only_if(at(0, 1), 2, 2).part(),
-    row::decimal("infiniband.aeth.syndrome.error_code", "NAK code", at(0, 3), 5).named(kNakCodes).only_if(at(0, 1), 2, 3).part(),
+    row::decimal("infiniband.aeth.syndrome.reserved_value", "Reserved value", at(0, 3), 5)
+        .only_if(at(0, 1), 2, 2)
+        .part(),
+    row::decimal("infiniband.aeth.syndrome.error_code", "NAK code", at(0, 3), 5)
+        .named(kNakCodes)
+        .only_if(at(0, 1), 2, 3)
+        .part(),
     row::decimal("infiniband.aeth.msn", "Message sequence number", at(1), 24),
-    row::computed("rdma.aeth.credits", "Receive credits the code stands for (9.7.7.2)", Format::decimal, derived::credits),
+    row::computed("rdma.aeth.credits", "Receive credits the code stands for (9.7.7.2)", Format::decimal,
+                  derived::credits),
     row::computed("rdma.aeth.unlimited_credits", "The responder does not limit requests by credits", Format::flag,
                   derived::unlimited_credits),
-    row::computed("rdma.aeth.rnr_timer_ms", "How long the requester must wait", Format::fixed_point, derived::rnr_timer_ms)
+    row::computed("rdma.aeth.rnr_timer_ms", "How long the requester must wait", Format::fixed_point,
+                  derived::rnr_timer_ms)
         .with_digits(2)
         .in("ms"),
 };
@@ -141,11 +148,12 @@ static_assert(tiles(kAethFields, 4));
 
 // Credit code -> receive credits; 31 means no limit (9.7.7.2; Linux rdmavt credit_table).
 inline constexpr std::uint8_t kUnlimitedCredits = 31;
-inline constexpr std::array<std::uint16_t, 31> kCredits{0,    1,    2,    3,    4,    6,     8,     12,    16,   24,   32,
-                                                        48,   64,   96,   128,  192,  256,   384,   512,   768,  1024, 1536,
-                                                        2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
+inline constexpr std::array<std::uint16_t, 31> kCredits{
+    0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
+    256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
 
-inline constexpr std::array kAtomicacketh{row::decimal("infiniband.atomicacketh.origremdt", "Original remote data", at(0), 64)};
+inline constexpr std::array kAtomicacketh{
+    row::decimal("infiniband.atomicacketh.origremdt", "Original remote data", at(0), 64)};
 static_assert(tiles(kAtomicacketh, 8));
 
 inline constexpr std::array kImmdtFields{row::bytes("infiniband.immdt", "Immediate data", at(0), 32)};
@@ -190,7 +198,8 @@ inline constexpr std::array kInfinibandHeaders{
     Header{LayerKind::reth, "infiniband.reth", "RDMA Extended Transport Header", 16, kRethFields},
     Header{LayerKind::atomiceth, "infiniband.atomiceth", "Atomic Extended Transport Header", 28, kAtomicethFields},
     Header{LayerKind::aeth, "infiniband.aeth", "ACK Extended Transport Header", 4, kAethFields},
-    Header{LayerKind::atomicacketh, "infiniband.atomicacketh", "Atomic ACK Extended Transport Header", 8, kAtomicacketh},
+    Header{LayerKind::atomicacketh, "infiniband.atomicacketh", "Atomic ACK Extended Transport Header", 8,
+           kAtomicacketh},
     Header{LayerKind::immdt, "infiniband.immdt", "Immediate Data", 4, kImmdtFields},
     Header{LayerKind::ieth, "infiniband.ieth", "Invalidate Extended Transport Header", 4, kIethFields},
     Header{LayerKind::feth, "infiniband.feth", "FLUSH Extended Transport Header", 4, kFethFields},
@@ -205,7 +214,8 @@ inline constexpr std::array kInfinibandHeaders{
 // Length of a header of the transport, known at compile time for the packet path; 0 for anything else.
 inline constexpr auto kTransportLengths = [] {
     std::array<std::uint8_t, kLayerKinds> lengths{};
-    for (const Header& row : kInfinibandHeaders) lengths[static_cast<std::size_t>(row.kind)] = static_cast<std::uint8_t>(row.length);
+    for (const Header& row : kInfinibandHeaders)
+        lengths[static_cast<std::size_t>(row.kind)] = static_cast<std::uint8_t>(row.length);
     return lengths;
 }();
 

@@ -34,7 +34,8 @@ inline constexpr std::array kIpProtocols{
 };
 
 // RFC 3168
-inline constexpr std::array kEcnNames{ValueName{0, "Not-ECT"}, ValueName{1, "ECT(1)"}, ValueName{2, "ECT(0)"}, ValueName{3, "CE"}};
+inline constexpr std::array kEcnNames{ValueName{0, "Not-ECT"}, ValueName{1, "ECT(1)"}, ValueName{2, "ECT(0)"},
+                                      ValueName{3, "CE"}};
 
 inline constexpr std::array kIpv4Fields{
     row::decimal("ip.version", "Version", at(0), 4),
@@ -60,7 +61,8 @@ static_assert(tiles(kIpv4Fields, 20));
 
 inline constexpr std::array kIpv6Fields{
     row::decimal("ipv6.version", "Version", at(0), 4),
-    row::decimal("ip.version", "Version of the Internet Protocol", at(0), 4).part(),  // so that ip.version == 6 finds it
+    row::decimal("ip.version", "Version of the Internet Protocol", at(0), 4)
+        .part(),  // so that ip.version == 6 finds it
     row::hex("ipv6.tclass", "Traffic class", at(0, 4), 8),
     row::decimal("ipv6.tclass.dscp", "Differentiated services code point", at(0, 4), 6).part(),
     row::decimal("ipv6.tclass.ecn", "Explicit congestion notification", at(1, 2), 2).named(kEcnNames).part(),

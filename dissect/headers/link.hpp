@@ -8,11 +8,11 @@
 namespace qps::dissect {
 
 inline constexpr std::array kEtherTypes{
-    ValueName{0x0800, "IPv4"},       ValueName{0x0806, "ARP"},       ValueName{0x8100, "VLAN"},           ValueName{0x88a8, "QinQ"},
-    ValueName{0x86dd, "IPv6"},       ValueName{0x8847, "MPLS"},      ValueName{0x8848, "MPLS_MULTICAST"}, ValueName{0x8808, "MAC_CONTROL"},
-    ValueName{0x8915, "RoCE"},       ValueName{0x88cc, "LLDP"},      ValueName{0x6558, "ETHERNET"},       ValueName{0x88be, "ERSPAN_II"},
-    ValueName{0x22eb, "ERSPAN_III"}, ValueName{0x9100, "QinQ_9100"},
-    ValueName{0x22e7, "CNM"},
+    ValueName{0x0800, "IPv4"},           ValueName{0x0806, "ARP"},         ValueName{0x8100, "VLAN"},
+    ValueName{0x88a8, "QinQ"},           ValueName{0x86dd, "IPv6"},        ValueName{0x8847, "MPLS"},
+    ValueName{0x8848, "MPLS_MULTICAST"}, ValueName{0x8808, "MAC_CONTROL"}, ValueName{0x8915, "RoCE"},
+    ValueName{0x88cc, "LLDP"},           ValueName{0x6558, "ETHERNET"},    ValueName{0x88be, "ERSPAN_II"},
+    ValueName{0x22eb, "ERSPAN_III"},     ValueName{0x9100, "QinQ_9100"},   ValueName{0x22e7, "CNM"},
 };
 
 inline constexpr std::array kEthernetFields{
@@ -31,7 +31,8 @@ inline constexpr std::array kVlanFields{
 static_assert(tiles(kVlanFields, 4));
 
 inline constexpr std::array kCookedPacketTypes{
-    ValueName{0, "TO_US"}, ValueName{1, "BROADCAST"}, ValueName{2, "MULTICAST"}, ValueName{3, "TO_OTHERS"}, ValueName{4, "FROM_US"},
+    ValueName{0, "TO_US"},     ValueName{1, "BROADCAST"}, ValueName{2, "MULTICAST"},
+    ValueName{3, "TO_OTHERS"}, ValueName{4, "FROM_US"},
 };
 
 inline constexpr std::array kLinuxCookedFields{
@@ -62,8 +63,14 @@ inline constexpr std::array kNullLoopbackFields{
 static_assert(tiles(kNullLoopbackFields, 4));
 
 inline constexpr std::array kErfTypes{
-    ValueName{2, "ETH"},         ValueName{11, "COLOR_ETH"},       ValueName{16, "DSM_COLOR_ETH"}, ValueName{20, "COLOR_HASH_ETH"},
-    ValueName{21, "INFINIBAND"}, ValueName{25, "INFINIBAND_LINK"}, ValueName{27, "META"},          ValueName{28, "OPA_SNC"},
+    ValueName{2, "ETH"},
+    ValueName{11, "COLOR_ETH"},
+    ValueName{16, "DSM_COLOR_ETH"},
+    ValueName{20, "COLOR_HASH_ETH"},
+    ValueName{21, "INFINIBAND"},
+    ValueName{25, "INFINIBAND_LINK"},
+    ValueName{27, "META"},
+    ValueName{28, "OPA_SNC"},
     ValueName{29, "OPA_9B"},
 };
 
@@ -121,7 +128,8 @@ static_assert(tiles(kMacControlFields, 2));
 // One pause quantum is 512 bit times of the link (802.3 31B.2), so its time needs the speed of the link.
 inline constexpr std::array kMacPauseFields{
     row::decimal("macc.pause_time", "Pause time", at(0), 16).in("quanta"),
-    row::computed("rdma.pause.time_us", "Pause time at the speed of the link", Format::fixed_point, derived::pause_time<0>)
+    row::computed("rdma.pause.time_us", "Pause time at the speed of the link", Format::fixed_point,
+                  derived::pause_time<0>)
         .with_digits(6)
         .in("us"),
 };
@@ -145,28 +153,36 @@ inline constexpr std::array kMacPfcFields{
     row::decimal("macc.cbfc.pause_time.c5", "Pause time of priority 5", at(12), 16).in("quanta"),
     row::decimal("macc.cbfc.pause_time.c6", "Pause time of priority 6", at(14), 16).in("quanta"),
     row::decimal("macc.cbfc.pause_time.c7", "Pause time of priority 7", at(16), 16).in("quanta"),
-    row::computed("rdma.pfc.time_us.c0", "Pause of priority 0 at the speed of the link", Format::fixed_point, derived::pfc_time<0>)
+    row::computed("rdma.pfc.time_us.c0", "Pause of priority 0 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<0>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c1", "Pause of priority 1 at the speed of the link", Format::fixed_point, derived::pfc_time<1>)
+    row::computed("rdma.pfc.time_us.c1", "Pause of priority 1 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<1>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c2", "Pause of priority 2 at the speed of the link", Format::fixed_point, derived::pfc_time<2>)
+    row::computed("rdma.pfc.time_us.c2", "Pause of priority 2 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<2>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c3", "Pause of priority 3 at the speed of the link", Format::fixed_point, derived::pfc_time<3>)
+    row::computed("rdma.pfc.time_us.c3", "Pause of priority 3 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<3>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c4", "Pause of priority 4 at the speed of the link", Format::fixed_point, derived::pfc_time<4>)
+    row::computed("rdma.pfc.time_us.c4", "Pause of priority 4 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<4>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c5", "Pause of priority 5 at the speed of the link", Format::fixed_point, derived::pfc_time<5>)
+    row::computed("rdma.pfc.time_us.c5", "Pause of priority 5 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<5>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c6", "Pause of priority 6 at the speed of the link", Format::fixed_point, derived::pfc_time<6>)
+    row::computed("rdma.pfc.time_us.c6", "Pause of priority 6 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<6>)
         .with_digits(6)
         .in("us"),
-    row::computed("rdma.pfc.time_us.c7", "Pause of priority 7 at the speed of the link", Format::fixed_point, derived::pfc_time<7>)
+    row::computed("rdma.pfc.time_us.c7", "Pause of priority 7 at the speed of the link", Format::fixed_point,
+                  derived::pfc_time<7>)
         .with_digits(6)
         .in("us"),
 };

@@ -1,5 +1,5 @@
-// Field tables of the segment routing header of IPv6 (SRv6, RFC 8754): the segments of a path, the last one first, and how many of
-// them are left. Which addresses there are is said by Last Entry; type-length-values may follow.
+// Field tables of the segment routing header of IPv6 (SRv6, RFC 8754): the segments of a path, the last one first, and
+// how many of them are left. Which addresses there are is said by Last Entry; type-length-values may follow.
 #pragma once
 
 #include <dissect/headers/internet.hpp>
@@ -44,11 +44,12 @@ static_assert(tiles(kSegmentTlvFields, 0));
 
 inline constexpr std::array kSegmentRoutingHeaders{
     Header{kind::segment_routing, "ipv6.routing", "IPv6 segment routing header", kSegmentsAt, kSegmentRoutingFields},
-    Header{kind::segment_routing_tlvs, "rdma.srv6.tlvs", "IPv6 segment routing, type-length-values", 0, kSegmentTlvFields},
+    Header{kind::segment_routing_tlvs, "rdma.srv6.tlvs", "IPv6 segment routing, type-length-values", 0,
+           kSegmentTlvFields},
 };
 
-// How long the header and its segments are, where a routing header of that length is a segment routing header whose list fits into it
-// and that has not more segments left than the list has (RFC 8754 4.3.1.1); 0 where not.
+// How long the header and its segments are, where a routing header of that length is a segment routing header whose
+// list fits into it and that has not more segments left than the list has (RFC 8754 4.3.1.1); 0 where not.
 [[nodiscard]] constexpr std::size_t segments_end(Bytes routing, std::size_t length) {
     if (read_be<std::uint8_t>(routing, 2) != kSegmentRoutingType || routing.size() < kSegmentsAt) return 0;
     const std::size_t entries = std::size_t{read_be<std::uint8_t>(routing, 4)} + 1;

@@ -1,5 +1,5 @@
-// Field tables of Data Center Bridging in LLDP: ETS, PFC and application priorities of IEEE 802.1Qaz and 802.1Qbb, and the same of CEE
-// DCBX, which came before. Names are Wireshark's, also where one name serves both.
+// Field tables of Data Center Bridging in LLDP: ETS, PFC and application priorities of IEEE 802.1Qaz and 802.1Qbb, and
+// the same of CEE DCBX, which came before. Names are Wireshark's, also where one name serves both.
 #pragma once
 
 #include <dissect/lldp/tlvs.hpp>
@@ -35,8 +35,9 @@ inline constexpr std::array<std::string_view, 8> kSelectionNames{
     "lldp.dcbx.ieee.ets.tsa0", "lldp.dcbx.ieee.ets.tsa1", "lldp.dcbx.ieee.ets.tsa2", "lldp.dcbx.ieee.ets.tsa3",
     "lldp.dcbx.ieee.ets.tsa4", "lldp.dcbx.ieee.ets.tsa5", "lldp.dcbx.ieee.ets.tsa6", "lldp.dcbx.ieee.ets.tsa7"};
 inline constexpr std::array<std::string_view, 8> kPfcNames{
-    "lldp.dcbx.feature.pfc.prio0", "lldp.dcbx.feature.pfc.prio1", "lldp.dcbx.feature.pfc.prio2", "lldp.dcbx.feature.pfc.prio3",
-    "lldp.dcbx.feature.pfc.prio4", "lldp.dcbx.feature.pfc.prio5", "lldp.dcbx.feature.pfc.prio6", "lldp.dcbx.feature.pfc.prio7"};
+    "lldp.dcbx.feature.pfc.prio0", "lldp.dcbx.feature.pfc.prio1", "lldp.dcbx.feature.pfc.prio2",
+    "lldp.dcbx.feature.pfc.prio3", "lldp.dcbx.feature.pfc.prio4", "lldp.dcbx.feature.pfc.prio5",
+    "lldp.dcbx.feature.pfc.prio6", "lldp.dcbx.feature.pfc.prio7"};
 
 inline constexpr std::array kSelectionAlgorithms{
     ValueName{0, "Strict priority"},
@@ -45,15 +46,19 @@ inline constexpr std::array kSelectionAlgorithms{
     ValueName{255, "Vendor"},
 };
 inline constexpr std::array kApplicationSelectors{
-    ValueName{1, "EtherType"}, ValueName{2, "TCP port"}, ValueName{3, "UDP port"}, ValueName{4, "TCP or UDP port"}, ValueName{5, "DSCP"},
+    ValueName{1, "EtherType"},       ValueName{2, "TCP port"}, ValueName{3, "UDP port"},
+    ValueName{4, "TCP or UDP port"}, ValueName{5, "DSCP"},
 };
 
 // One row for each of eight, `width` bits each from byte `byte` on.
-[[nodiscard]] consteval std::array<Field, 8> eight(const std::array<std::string_view, 8>& names, std::string_view meaning, unsigned byte,
-                                                   unsigned width, std::span<const ValueName> values = {}, std::string_view unit = {}) {
+[[nodiscard]] consteval std::array<Field, 8> eight(const std::array<std::string_view, 8>& names,
+                                                   std::string_view meaning, unsigned byte, unsigned width,
+                                                   std::span<const ValueName> values = {}, std::string_view unit = {}) {
     std::array<Field, 8> rows{};
     for (unsigned i = 0; i < 8; ++i)
-        rows[i] = row::decimal(names[i], meaning, at(byte, i * width), static_cast<std::uint16_t>(width)).named(values).in(unit);
+        rows[i] = row::decimal(names[i], meaning, at(byte, i * width), static_cast<std::uint16_t>(width))
+                      .named(values)
+                      .in(unit);
     return rows;
 }
 
@@ -61,16 +66,18 @@ inline constexpr auto kEtsTables =
     joined(eight(kGroupOfPriorityNames, "Traffic class of the priority", 7, 4),
            eight(kBandwidthNames, "Bandwidth of the traffic class", 11, 8, {}, "%"),
            eight(kSelectionNames, "Transmission selection of the traffic class", 19, 8, kSelectionAlgorithms));
-inline constexpr auto kDcbxEtsFields = joined(kBridgingStart,
-                                              std::array{
-                                                  row::flag("lldp.dcbx.ieee.willing", "Willing to take the peer's configuration", at(6)),
-                                                  row::flag("lldp.dcbx.ieee.ets.cbs", "Credit-based shaper supported", at(6, 1)),
-                                                  row::reserved(at(6, 2), 3),
-                                                  row::decimal("lldp.dcbx.ieee.ets.maxtcs", "Traffic classes, 0: eight", at(6, 5), 3),
-                                              },
-                                              kEtsTables);
+inline constexpr auto kDcbxEtsFields =
+    joined(kBridgingStart,
+           std::array{
+               row::flag("lldp.dcbx.ieee.willing", "Willing to take the peer's configuration", at(6)),
+               row::flag("lldp.dcbx.ieee.ets.cbs", "Credit-based shaper supported", at(6, 1)),
+               row::reserved(at(6, 2), 3),
+               row::decimal("lldp.dcbx.ieee.ets.maxtcs", "Traffic classes, 0: eight", at(6, 5), 3),
+           },
+           kEtsTables);
 static_assert(tiles(kDcbxEtsFields, 27));
-inline constexpr auto kDcbxEtsRecommendedFields = joined(kBridgingStart, std::array{row::reserved(at(6), 8)}, kEtsTables);
+inline constexpr auto kDcbxEtsRecommendedFields =
+    joined(kBridgingStart, std::array{row::reserved(at(6), 8)}, kEtsTables);
 static_assert(tiles(kDcbxEtsRecommendedFields, 27));
 
 inline constexpr auto kDcbxPfcFields =
@@ -86,21 +93,25 @@ inline constexpr auto kDcbxPfcFields =
 static_assert(tiles(kDcbxPfcFields, 8));
 
 // Entries of three bytes: priority, selector, protocol.
-inline constexpr auto kDcbxApplicationsFields = joined(
-    kBridgingStart,
-    std::array{row::hex("lldp.dcbx.ieee.app.reserved", "Reserved", at(6), 8),
-               row::bytes("rdma.lldp.app.table", "Application priorities, of three bytes each", at(7), kToEnd)},
-    [] {
-        std::array<Field, 3 * kDcbxApplications> rows{};
-        for (unsigned i = 0; i < kDcbxApplications; ++i) {
-            rows[3 * i] = row::decimal("lldp.dcbx.ieee.app.prio", "Priority of the application", at(7 + 3 * i), 3).part();
-            rows[3 * i + 1] = row::decimal("lldp.dcbx.iee.app.sf", "Selector, of what the protocol is", at(7 + 3 * i, 5), 3)
-                                  .named(kApplicationSelectors)
-                                  .part();
-            rows[3 * i + 2] = row::hex("lldp.dcbx.feature.app.proto", "Protocol: an EtherType, a port or a DSCP", at(8 + 3 * i), 16).part();
-        }
-        return rows;
-    }());
+inline constexpr auto kDcbxApplicationsFields =
+    joined(kBridgingStart,
+           std::array{row::hex("lldp.dcbx.ieee.app.reserved", "Reserved", at(6), 8),
+                      row::bytes("rdma.lldp.app.table", "Application priorities, of three bytes each", at(7), kToEnd)},
+           [] {
+               std::array<Field, 3 * kDcbxApplications> rows{};
+               for (unsigned i = 0; i < kDcbxApplications; ++i) {
+                   rows[3 * i] =
+                       row::decimal("lldp.dcbx.ieee.app.prio", "Priority of the application", at(7 + 3 * i), 3).part();
+                   rows[3 * i + 1] =
+                       row::decimal("lldp.dcbx.iee.app.sf", "Selector, of what the protocol is", at(7 + 3 * i, 5), 3)
+                           .named(kApplicationSelectors)
+                           .part();
+                   rows[3 * i + 2] = row::hex("lldp.dcbx.feature.app.proto", "Protocol: an EtherType, a port or a DSCP",
+                                              at(8 + 3 * i), 16)
+                                         .part();
+               }
+               return rows;
+           }());
 static_assert(tiles(kDcbxApplicationsFields, 7));
 
 // CEE: one TLV of an organization that has TLVs of its own.
@@ -108,7 +119,8 @@ inline constexpr std::array kCeeTypes{
     ValueName{1, "DCBX control"}, ValueName{2, "Priority groups"}, ValueName{3, "PFC"},
     ValueName{4, "Application"},  ValueName{5, "Logical link"},
 };
-inline constexpr auto kCeeFields = joined(kLldpOrganizationStart, std::array{row::hex("lldp.dcbx.proto", "Protocol of DCBX", at(5), 8)});
+inline constexpr auto kCeeFields =
+    joined(kLldpOrganizationStart, std::array{row::hex("lldp.dcbx.proto", "Protocol of DCBX", at(5), 8)});
 static_assert(tiles(kCeeFields, 6));
 inline constexpr std::array kCeeStart{
     row::decimal("lldp.dcbx.type", "Type in DCBX", at(0), 7).named(kCeeTypes),
@@ -118,20 +130,22 @@ inline constexpr std::array kCeeVersions{
     row::hex("lldp.dcbx.version", "Operating version", at(2), 8),
     row::hex("lldp.dcbx.max_version", "Highest version", at(3), 8),
 };
-inline constexpr auto kCeeControlFields = joined(kCeeStart, kCeeVersions,
-                                                 std::array{
-                                                     row::decimal("lldp.dcbx.control.seq", "Sequence number", at(4), 32),
-                                                     row::decimal("lldp.dcbx.control.ack", "Acknowledged number", at(8), 32),
-                                                 });
+inline constexpr auto kCeeControlFields =
+    joined(kCeeStart, kCeeVersions,
+           std::array{
+               row::decimal("lldp.dcbx.control.seq", "Sequence number", at(4), 32),
+               row::decimal("lldp.dcbx.control.ack", "Acknowledged number", at(8), 32),
+           });
 static_assert(tiles(kCeeControlFields, 12));
-inline constexpr auto kCeeFeature = joined(kCeeStart, kCeeVersions,
-                                           std::array{
-                                               row::flag("lldp.dcbx.feature.enabled", "Enabled", at(4)),
-                                               row::flag("lldp.dcbx.feature.willing", "Willing to take the peer's configuration", at(4, 1)),
-                                               row::flag("lldp.dcbx.feature.error", "Error: the configurations do not fit", at(4, 2)),
-                                               row::reserved(at(4, 3), 5),
-                                               row::hex("lldp.dcbx.feature.subtype", "Subtype of the feature", at(5), 8),
-                                           });
+inline constexpr auto kCeeFeature =
+    joined(kCeeStart, kCeeVersions,
+           std::array{
+               row::flag("lldp.dcbx.feature.enabled", "Enabled", at(4)),
+               row::flag("lldp.dcbx.feature.willing", "Willing to take the peer's configuration", at(4, 1)),
+               row::flag("lldp.dcbx.feature.error", "Error: the configurations do not fit", at(4, 2)),
+               row::reserved(at(4, 3), 5),
+               row::hex("lldp.dcbx.feature.subtype", "Subtype of the feature", at(5), 8),
+           });
 inline constexpr auto kCeeGroupsFields =
     joined(kCeeFeature, eight(kGroupOfPriorityNames, "Group of the priority, 15: no limit", 6, 4),
            eight(kBandwidthNames, "Bandwidth of the group", 10, 8, {}, "%"),
@@ -143,19 +157,24 @@ inline constexpr auto kCeePfcFields =
            std::array{row::hex("lldp.dcbx.feature.pfc.numtcs", "Traffic classes that may have PFC at once", at(7), 8)});
 static_assert(tiles(kCeePfcFields, 8));
 // Entries of six bytes: protocol, organization around the selector, priorities as bits.
-inline constexpr auto kCeeApplicationsFields =
-    joined(kCeeFeature, std::array{row::bytes("rdma.lldp.cee.app.table", "Applications, of six bytes each", at(6), kToEnd)}, [] {
+inline constexpr auto kCeeApplicationsFields = joined(
+    kCeeFeature, std::array{row::bytes("rdma.lldp.cee.app.table", "Applications, of six bytes each", at(6), kToEnd)},
+    [] {
         std::array<Field, 3 * kDcbxApplications> rows{};
         for (unsigned i = 0; i < kDcbxApplications; ++i) {
-            rows[3 * i] = row::hex("lldp.dcbx.feature.app.proto", "Protocol: an EtherType or a port", at(6 + 6 * i), 16).part();
-            rows[3 * i + 1] = row::decimal("lldp.dcbx.feature.app.sf", "Selector, 0: EtherType, 1: port", at(8 + 6 * i, 6), 2).part();
+            rows[3 * i] =
+                row::hex("lldp.dcbx.feature.app.proto", "Protocol: an EtherType or a port", at(6 + 6 * i), 16).part();
+            rows[3 * i + 1] =
+                row::decimal("lldp.dcbx.feature.app.sf", "Selector, 0: EtherType, 1: port", at(8 + 6 * i, 6), 2).part();
             rows[3 * i + 2] =
-                row::hex("rdma.lldp.cee.app.priorities", "Priorities of the application, a bit each", at(11 + 6 * i), 8).part();
+                row::hex("rdma.lldp.cee.app.priorities", "Priorities of the application, a bit each", at(11 + 6 * i), 8)
+                    .part();
         }
         return rows;
     }());
 static_assert(tiles(kCeeApplicationsFields, 6));
-inline constexpr auto kCeeOtherFields = joined(kCeeStart, std::array{row::bytes("rdma.lldp.cee.value", "Value", at(2), kToEnd)});
+inline constexpr auto kCeeOtherFields =
+    joined(kCeeStart, std::array{row::bytes("rdma.lldp.cee.value", "Value", at(2), kToEnd)});
 static_assert(tiles(kCeeOtherFields, 2));
 
 inline constexpr std::array kDcbxHeaders{

@@ -45,7 +45,8 @@ constexpr std::array kOrganizationTlvs{
     OrganizationRow{kOuiCee, 2, kind::cee},
 };
 
-constexpr std::array<LayerKind, 5> kCeeKinds{kind::cee_other, kind::cee_control, kind::cee_groups, kind::cee_pfc, kind::cee_applications};
+constexpr std::array<LayerKind, 5> kCeeKinds{kind::cee_other, kind::cee_control, kind::cee_groups, kind::cee_pfc,
+                                             kind::cee_applications};
 
 std::uint64_t type_of(Bytes tlv) { return read_bits(tlv, 0, 7); }
 std::size_t length_of(Bytes tlv) { return kTlvStart + static_cast<std::size_t>(read_bits(tlv, 7, 9)); }
@@ -55,13 +56,13 @@ LayerKind kind_of(Bytes tlv) {
     if (type == kEndType) return kind::lldp_end;
     if (type == kOrganizationType) {
         const auto oui = read_bits(tlv, at(2), 24), subtype = read_bits(tlv, at(5), 8);
-        const auto found =
-            std::ranges::find_if(kOrganizationTlvs, [&](const OrganizationRow& row) { return row.oui == oui && row.subtype == subtype; });
+        const auto found = std::ranges::find_if(
+            kOrganizationTlvs, [&](const OrganizationRow& row) { return row.oui == oui && row.subtype == subtype; });
         return found == kOrganizationTlvs.end() ? kind::lldp_organization : found->kind;
     }
     const auto subtype = read_bits(tlv, at(2), 8);
-    const auto found =
-        std::ranges::find_if(kTlvs, [&](const TlvRow& row) { return row.type == type && (row.subtype == kAny || row.subtype == subtype); });
+    const auto found = std::ranges::find_if(
+        kTlvs, [&](const TlvRow& row) { return row.type == type && (row.subtype == kAny || row.subtype == subtype); });
     return found == kTlvs.end() ? kind::lldp_other : found->kind;
 }
 
@@ -81,14 +82,17 @@ bool add_tlv(Walk& walk, LayerKind kind, LayerKind otherwise, std::size_t length
 bool walk_cee(Walk& walk, std::size_t end) {
     const std::size_t start = walk.offset;
     const std::size_t most = walk.end;
-    if (!add_tlv(walk, kind::cee, kind::lldp_organization, std::min(end - start, std::size_t{header(kind::cee).length}))) return false;
+    if (!add_tlv(walk, kind::cee, kind::lldp_organization,
+                 std::min(end - start, std::size_t{header(kind::cee).length})))
+        return false;
     walk.end = std::min(end, most);
     bool whole = true;
     while (whole && walk.left() >= kTlvStart) {
         const Bytes tlv = walk.header();
         if (tlv.size() < kTlvStart) break;
         const auto type = type_of(tlv);
-        whole = add_tlv(walk, type < kCeeKinds.size() ? kCeeKinds[type] : kind::cee_other, kind::cee_other, length_of(tlv));
+        whole =
+            add_tlv(walk, type < kCeeKinds.size() ? kCeeKinds[type] : kind::cee_other, kind::cee_other, length_of(tlv));
     }
     if (whole && walk.left() > 0) whole = add_tlv(walk, LayerKind::data, LayerKind::data, walk.left());
     walk.end = most;
@@ -130,7 +134,8 @@ void walk_lldp(Walk& walk) {
             continue;
         }
         const LayerKind otherwise = type_of(tlv) == kOrganizationType ? kind::lldp_organization : kind::lldp_other;
-        if (!add_tlv(walk, kind, otherwise, length) || kind == kind::lldp_end) return;  // what follows the end is padding
+        if (!add_tlv(walk, kind, otherwise, length) || kind == kind::lldp_end)
+            return;  // what follows the end is padding
     }
     add_data(walk);
 }
@@ -138,8 +143,8 @@ void walk_lldp(Walk& walk) {
 void walk_cnm(Walk& walk) {
     constexpr std::size_t kMsduLength = 22;
     const std::size_t said = header(kind::cnm).length + read_be<std::uint16_t>(walk.header(), kMsduLength);
-    const std::size_t length =
-        std::clamp<std::size_t>(walk.left(), header(kind::cnm).length, std::max<std::size_t>(said, header(kind::cnm).length));
+    const std::size_t length = std::clamp<std::size_t>(walk.left(), header(kind::cnm).length,
+                                                       std::max<std::size_t>(said, header(kind::cnm).length));
     if (enter(walk, kind::cnm, length).empty()) return;
     if (length < said) mark(walk.packet, Fault::bad_length);
 }
@@ -155,12 +160,22 @@ std::optional<Value> management_address(const Packet& packet, const Layer& layer
     if (family == 0x0501 || family == 0x1102) return std::nullopt;  // IPv4 and IPv6 have rows of their own
     return Value{0, slice(tlv, kAddress, *end - kAddress)};
 }
-std::optional<Value> interface_subtype(const Packet& packet, const Layer& layer) { return number_behind(packet.bytes_of(layer), 0, 1); }
-std::optional<Value> interface_number(const Packet& packet, const Layer& layer) { return number_behind(packet.bytes_of(layer), 1, 4); }
-std::optional<Value> object_length(const Packet& packet, const Layer& layer) { return number_behind(packet.bytes_of(layer), 5, 1); }
+std::optional<Value> interface_subtype(const Packet& packet, const Layer& layer) {
+    return number_behind(packet.bytes_of(layer), 0, 1);
+}
+std::optional<Value> interface_number(const Packet& packet, const Layer& layer) {
+    return number_behind(packet.bytes_of(layer), 1, 4);
+}
+std::optional<Value> object_length(const Packet& packet, const Layer& layer) {
+    return number_behind(packet.bytes_of(layer), 5, 1);
+}
 
-std::optional<Value> queue_offset(const Packet& packet, const Layer& layer) { return queue_bytes(packet.bytes_of(layer), 10); }
-std::optional<Value> queue_delta(const Packet& packet, const Layer& layer) { return queue_bytes(packet.bytes_of(layer), 12); }
+std::optional<Value> queue_offset(const Packet& packet, const Layer& layer) {
+    return queue_bytes(packet.bytes_of(layer), 10);
+}
+std::optional<Value> queue_delta(const Packet& packet, const Layer& layer) {
+    return queue_bytes(packet.bytes_of(layer), 12);
+}
 
 }  // namespace lldp_computed
 

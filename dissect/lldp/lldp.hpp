@@ -1,8 +1,8 @@
-// The walk over LLDP (IEEE 802.1AB) with the TLVs of Data Center Bridging, and over congestion notification messages (802.1Qau).
-// Internal to dissect/.
+// The walk over LLDP (IEEE 802.1AB) with the TLVs of Data Center Bridging, and over congestion notification messages
+// (802.1Qau). Internal to dissect/.
 //
-// Every TLV is a layer. Its length is the sender's word: one that is shorter than its table is kept as bytes, one that goes beyond the
-// frame is cut there.
+// Every TLV is a layer. Its length is the sender's word: one that is shorter than its table is kept as bytes, one that
+// goes beyond the frame is cut there.
 #pragma once
 
 #include <dissect/walk.hpp>

@@ -1,5 +1,5 @@
-// Field tables of LLDP: the TLVs of IEEE 802.1AB and those of 802.1Q for VLANs, and the congestion notification message of 802.1Qau.
-// Names are Wireshark's where it has them.
+// Field tables of LLDP: the TLVs of IEEE 802.1AB and those of 802.1Q for VLANs, and the congestion notification message
+// of 802.1Qau. Names are Wireshark's where it has them.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -63,46 +63,53 @@ inline constexpr std::array kLldpStart{
 };
 
 inline constexpr std::array kLldpChassisSubtypes{
-    ValueName{1, "Chassis component"}, ValueName{2, "Interface alias"}, ValueName{3, "Port component"},   ValueName{4, "MAC address"},
-    ValueName{5, "Network address"},   ValueName{6, "Interface name"},  ValueName{7, "Locally assigned"},
+    ValueName{1, "Chassis component"}, ValueName{2, "Interface alias"}, ValueName{3, "Port component"},
+    ValueName{4, "MAC address"},       ValueName{5, "Network address"}, ValueName{6, "Interface name"},
+    ValueName{7, "Locally assigned"},
 };
 inline constexpr std::array kLldpPortSubtypes{
-    ValueName{1, "Interface alias"}, ValueName{2, "Port component"},   ValueName{3, "MAC address"},      ValueName{4, "Network address"},
-    ValueName{5, "Interface name"},  ValueName{6, "Agent circuit ID"}, ValueName{7, "Locally assigned"},
+    ValueName{1, "Interface alias"},  ValueName{2, "Port component"}, ValueName{3, "MAC address"},
+    ValueName{4, "Network address"},  ValueName{5, "Interface name"}, ValueName{6, "Agent circuit ID"},
+    ValueName{7, "Locally assigned"},
 };
 inline constexpr std::array kLldpAddressFamilies{ValueName{1, "IPv4"}, ValueName{2, "IPv6"}};
 inline constexpr std::array kLldpChassisSubtype{
     row::decimal("lldp.chassis.subtype", "Kind of chassis ID", at(2), 8).named(kLldpChassisSubtypes)};
-inline constexpr std::array kLldpPortSubtype{row::decimal("lldp.port.subtype", "Kind of port ID", at(2), 8).named(kLldpPortSubtypes)};
+inline constexpr std::array kLldpPortSubtype{
+    row::decimal("lldp.port.subtype", "Kind of port ID", at(2), 8).named(kLldpPortSubtypes)};
 
-inline constexpr auto kLldpChassisFields =
-    joined(kLldpStart, kLldpChassisSubtype, std::array{row::text("rdma.lldp.chassis.name", "Chassis ID", at(3), kToEnd)});
+inline constexpr auto kLldpChassisFields = joined(
+    kLldpStart, kLldpChassisSubtype, std::array{row::text("rdma.lldp.chassis.name", "Chassis ID", at(3), kToEnd)});
 static_assert(tiles(kLldpChassisFields, 3));
 inline constexpr auto kLldpChassisMacFields =
     joined(kLldpStart, kLldpChassisSubtype, std::array{row::mac("lldp.chassis.id.mac", "Chassis ID", at(3))});
 static_assert(tiles(kLldpChassisMacFields, 9));
-inline constexpr auto kLldpChassisAddressFields =
-    joined(kLldpStart, kLldpChassisSubtype,
-           std::array{row::decimal("lldp.network_address.subtype", "Family of the address", at(3), 8).named(kLldpAddressFamilies),
-                      row::bytes("rdma.lldp.chassis.address", "Address", at(4), kToEnd),
-                      row::ipv4("lldp.chassis.id.ip4", "Chassis ID", at(4)).part().only_if(at(3), 8, 1),
-                      row::ipv6("lldp.chassis.id.ip6", "Chassis ID", at(4)).part().only_if(at(3), 8, 2)});
+inline constexpr auto kLldpChassisAddressFields = joined(
+    kLldpStart, kLldpChassisSubtype,
+    std::array{
+        row::decimal("lldp.network_address.subtype", "Family of the address", at(3), 8).named(kLldpAddressFamilies),
+        row::bytes("rdma.lldp.chassis.address", "Address", at(4), kToEnd),
+        row::ipv4("lldp.chassis.id.ip4", "Chassis ID", at(4)).part().only_if(at(3), 8, 1),
+        row::ipv6("lldp.chassis.id.ip6", "Chassis ID", at(4)).part().only_if(at(3), 8, 2)});
 static_assert(tiles(kLldpChassisAddressFields, 4));
 inline constexpr auto kLldpPortFields =
     joined(kLldpStart, kLldpPortSubtype, std::array{row::text("lldp.port.id", "Port ID", at(3), kToEnd)});
 static_assert(tiles(kLldpPortFields, 3));
-inline constexpr auto kLldpPortMacFields = joined(kLldpStart, kLldpPortSubtype, std::array{row::mac("lldp.port.id.mac", "Port ID", at(3))});
+inline constexpr auto kLldpPortMacFields =
+    joined(kLldpStart, kLldpPortSubtype, std::array{row::mac("lldp.port.id.mac", "Port ID", at(3))});
 static_assert(tiles(kLldpPortMacFields, 9));
-inline constexpr auto kLldpPortAddressFields =
-    joined(kLldpStart, kLldpPortSubtype,
-           std::array{row::decimal("lldp.network_address.subtype", "Family of the address", at(3), 8).named(kLldpAddressFamilies),
-                      row::bytes("rdma.lldp.port.address", "Address", at(4), kToEnd),
-                      row::ipv4("lldp.port.id.ip4", "Port ID", at(4)).part().only_if(at(3), 8, 1),
-                      row::ipv6("lldp.port.id.ip6", "Port ID", at(4)).part().only_if(at(3), 8, 2)});
+inline constexpr auto kLldpPortAddressFields = joined(
+    kLldpStart, kLldpPortSubtype,
+    std::array{
+        row::decimal("lldp.network_address.subtype", "Family of the address", at(3), 8).named(kLldpAddressFamilies),
+        row::bytes("rdma.lldp.port.address", "Address", at(4), kToEnd),
+        row::ipv4("lldp.port.id.ip4", "Port ID", at(4)).part().only_if(at(3), 8, 1),
+        row::ipv6("lldp.port.id.ip6", "Port ID", at(4)).part().only_if(at(3), 8, 2)});
 static_assert(tiles(kLldpPortAddressFields, 4));
 
-inline constexpr auto kLldpTimeToLiveFields =
-    joined(kLldpStart, std::array{row::decimal("lldp.time_to_live", "Time to live, 0: forget what was announced", at(2), 16).in("s")});
+inline constexpr auto kLldpTimeToLiveFields = joined(
+    kLldpStart,
+    std::array{row::decimal("lldp.time_to_live", "Time to live, 0: forget what was announced", at(2), 16).in("s")});
 static_assert(tiles(kLldpTimeToLiveFields, 4));
 inline constexpr auto kLldpPortDescriptionFields =
     joined(kLldpStart, std::array{row::text("lldp.port.desc", "Port description", at(2), kToEnd)});
@@ -111,27 +118,27 @@ inline constexpr auto kLldpSystemNameFields =
 inline constexpr auto kLldpSystemDescriptionFields =
     joined(kLldpStart, std::array{row::text("lldp.tlv.system.desc", "System description", at(2), kToEnd)});
 
-inline constexpr auto kLldpCapabilitiesFields =
-    joined(kLldpStart, std::array{
-                           row::hex("lldp.tlv.system_cap", "Capabilities", at(2), 16),
-                           row::flag("lldp.tlv.system_cap.station_only", "Station only", at(3, 0)).part(),
-                           row::flag("lldp.tlv.system_cap.docsis_cable_device", "DOCSIS cable device", at(3, 1)).part(),
-                           row::flag("lldp.tlv.system_cap.telephone", "Telephone", at(3, 2)).part(),
-                           row::flag("lldp.tlv.system_cap.router", "Router", at(3, 3)).part(),
-                           row::flag("lldp.tlv.system_cap.wlan_access_pt", "WLAN access point", at(3, 4)).part(),
-                           row::flag("lldp.tlv.system_cap.bridge", "Bridge", at(3, 5)).part(),
-                           row::flag("lldp.tlv.system_cap.repeater", "Repeater", at(3, 6)).part(),
-                           row::flag("lldp.tlv.system_cap.other", "Other", at(3, 7)).part(),
-                           row::hex("lldp.tlv.enable_system_cap", "Enabled capabilities", at(4), 16),
-                           row::flag("lldp.tlv.enable_system_cap.station_only", "Station only", at(5, 0)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.docsis_cable_device", "DOCSIS cable device", at(5, 1)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.telephone", "Telephone", at(5, 2)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.router", "Router", at(5, 3)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.wlan_access_pt", "WLAN access point", at(5, 4)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.bridge", "Bridge", at(5, 5)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.repeater", "Repeater", at(5, 6)).part(),
-                           row::flag("lldp.tlv.enable_system_cap.other", "Other", at(5, 7)).part(),
-                       });
+inline constexpr auto kLldpCapabilitiesFields = joined(
+    kLldpStart, std::array{
+                    row::hex("lldp.tlv.system_cap", "Capabilities", at(2), 16),
+                    row::flag("lldp.tlv.system_cap.station_only", "Station only", at(3, 0)).part(),
+                    row::flag("lldp.tlv.system_cap.docsis_cable_device", "DOCSIS cable device", at(3, 1)).part(),
+                    row::flag("lldp.tlv.system_cap.telephone", "Telephone", at(3, 2)).part(),
+                    row::flag("lldp.tlv.system_cap.router", "Router", at(3, 3)).part(),
+                    row::flag("lldp.tlv.system_cap.wlan_access_pt", "WLAN access point", at(3, 4)).part(),
+                    row::flag("lldp.tlv.system_cap.bridge", "Bridge", at(3, 5)).part(),
+                    row::flag("lldp.tlv.system_cap.repeater", "Repeater", at(3, 6)).part(),
+                    row::flag("lldp.tlv.system_cap.other", "Other", at(3, 7)).part(),
+                    row::hex("lldp.tlv.enable_system_cap", "Enabled capabilities", at(4), 16),
+                    row::flag("lldp.tlv.enable_system_cap.station_only", "Station only", at(5, 0)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.docsis_cable_device", "DOCSIS cable device", at(5, 1)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.telephone", "Telephone", at(5, 2)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.router", "Router", at(5, 3)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.wlan_access_pt", "WLAN access point", at(5, 4)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.bridge", "Bridge", at(5, 5)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.repeater", "Repeater", at(5, 6)).part(),
+                    row::flag("lldp.tlv.enable_system_cap.other", "Other", at(5, 7)).part(),
+                });
 static_assert(tiles(kLldpCapabilitiesFields, 6));
 
 inline constexpr std::array kLldpInterfaceSubtypes{ValueName{1, "Unknown"}, ValueName{2, "Interface index"},
@@ -145,16 +152,21 @@ inline constexpr auto kLldpManagementAddressFields = joined(
         row::ipv4("lldp.mgn.addr.ip4", "Management address", at(4)).part().only_if(at(2), 16, 0x0501),
         row::ipv6("lldp.mgn.addr.ip6", "Management address", at(4)).part().only_if(at(2), 16, 0x1102),
         row::computed("lldp.mgn.addr.hex", "Management address", Format::bytes, lldp_computed::management_address),
-        row::computed("lldp.mgn.interface.subtype", "Kind of interface number", Format::decimal, lldp_computed::interface_subtype)
+        row::computed("lldp.mgn.interface.subtype", "Kind of interface number", Format::decimal,
+                      lldp_computed::interface_subtype)
             .named(kLldpInterfaceSubtypes),
-        row::computed("lldp.mgn.interface.number", "Interface number", Format::decimal, lldp_computed::interface_number),
-        row::computed("lldp.mgn.obj.len", "Length of the object identifier", Format::decimal, lldp_computed::object_length).in("bytes"),
+        row::computed("lldp.mgn.interface.number", "Interface number", Format::decimal,
+                      lldp_computed::interface_number),
+        row::computed("lldp.mgn.obj.len", "Length of the object identifier", Format::decimal,
+                      lldp_computed::object_length)
+            .in("bytes"),
     });
 static_assert(tiles(kLldpManagementAddressFields, 4));
 
 inline constexpr std::array kLldpEndFields{kLldpStart[0], kLldpStart[1]};
 static_assert(tiles(kLldpEndFields, 2));
-inline constexpr auto kLldpOtherFields = joined(kLldpStart, std::array{row::bytes("rdma.lldp.value", "Value", at(2), kToEnd)});
+inline constexpr auto kLldpOtherFields =
+    joined(kLldpStart, std::array{row::bytes("rdma.lldp.value", "Value", at(2), kToEnd)});
 static_assert(tiles(kLldpOtherFields, 2));
 
 // TLVs of organizations.
@@ -170,70 +182,79 @@ inline constexpr std::array kLldpOrganizations{
 inline constexpr auto kLldpOrganizationStart =
     joined(kLldpStart, std::array{row::hex("lldp.orgtlv.oui", "Organization", at(2), 24).named(kLldpOrganizations)});
 inline constexpr std::array kBridgingSubtypes{
-    ValueName{1, "Port VLAN ID"},        ValueName{2, "Port and protocol VLAN ID"}, ValueName{3, "VLAN name"},
-    ValueName{4, "Protocol identity"},   ValueName{5, "VID usage digest"},          ValueName{6, "Management VID"},
-    ValueName{7, "Link aggregation"},    ValueName{8, "Congestion notification"},   ValueName{9, "ETS configuration"},
-    ValueName{10, "ETS recommendation"}, ValueName{11, "PFC configuration"},        ValueName{12, "Application priority"},
+    ValueName{1, "Port VLAN ID"},       ValueName{2, "Port and protocol VLAN ID"},
+    ValueName{3, "VLAN name"},          ValueName{4, "Protocol identity"},
+    ValueName{5, "VID usage digest"},   ValueName{6, "Management VID"},
+    ValueName{7, "Link aggregation"},   ValueName{8, "Congestion notification"},
+    ValueName{9, "ETS configuration"},  ValueName{10, "ETS recommendation"},
+    ValueName{11, "PFC configuration"}, ValueName{12, "Application priority"},
 };
 inline constexpr auto kLldpOrganizationFields = joined(
     kLldpOrganizationStart,
-    std::array{
-        row::decimal("rdma.lldp.organization.subtype", "Subtype", at(5), 8),
-        row::decimal("lldp.ieee.802_1.subtype", "Subtype", at(5), 8).named(kBridgingSubtypes).part().only_if(at(2), 24, kOuiBridging),
-        row::decimal("lldp.ieee.802_3.subtype", "Subtype", at(5), 8).part().only_if(at(2), 24, kOuiEthernet),
-        row::bytes("rdma.lldp.organization.value", "Value", at(6), kToEnd)});
+    std::array{row::decimal("rdma.lldp.organization.subtype", "Subtype", at(5), 8),
+               row::decimal("lldp.ieee.802_1.subtype", "Subtype", at(5), 8)
+                   .named(kBridgingSubtypes)
+                   .part()
+                   .only_if(at(2), 24, kOuiBridging),
+               row::decimal("lldp.ieee.802_3.subtype", "Subtype", at(5), 8).part().only_if(at(2), 24, kOuiEthernet),
+               row::bytes("rdma.lldp.organization.value", "Value", at(6), kToEnd)});
 static_assert(tiles(kLldpOrganizationFields, 6));
 
 inline constexpr auto kBridgingStart =
-    joined(kLldpOrganizationStart, std::array{row::decimal("lldp.ieee.802_1.subtype", "Subtype", at(5), 8).named(kBridgingSubtypes)});
+    joined(kLldpOrganizationStart,
+           std::array{row::decimal("lldp.ieee.802_1.subtype", "Subtype", at(5), 8).named(kBridgingSubtypes)});
 
-inline constexpr auto kLldpPortVlanFields = joined(
-    kBridgingStart, std::array{row::decimal("lldp.ieee.802_1.port_vlan.id", "Port VLAN ID, 0: untagged packets are not taken", at(6), 16)});
+inline constexpr auto kLldpPortVlanFields =
+    joined(kBridgingStart, std::array{row::decimal("lldp.ieee.802_1.port_vlan.id",
+                                                   "Port VLAN ID, 0: untagged packets are not taken", at(6), 16)});
 static_assert(tiles(kLldpPortVlanFields, 8));
-inline constexpr auto kLldpProtocolVlanFields =
-    joined(kBridgingStart, std::array{
-                               row::hex("lldp.ieee.802_1.port_and_vlan_id_flag", "Flags", at(6), 8),
-                               row::flag("lldp.ieee.802_1.port_and_vlan_id_flag.enabled", "Enabled", at(6, 5)).part(),
-                               row::flag("lldp.ieee.802_1.port_and_vlan_id_flag.supported", "Supported", at(6, 6)).part(),
-                               row::decimal("lldp.ieee.802_1.port_proto_vlan.id", "Port and protocol VLAN ID", at(7), 16),
-                           });
+inline constexpr auto kLldpProtocolVlanFields = joined(
+    kBridgingStart, std::array{
+                        row::hex("lldp.ieee.802_1.port_and_vlan_id_flag", "Flags", at(6), 8),
+                        row::flag("lldp.ieee.802_1.port_and_vlan_id_flag.enabled", "Enabled", at(6, 5)).part(),
+                        row::flag("lldp.ieee.802_1.port_and_vlan_id_flag.supported", "Supported", at(6, 6)).part(),
+                        row::decimal("lldp.ieee.802_1.port_proto_vlan.id", "Port and protocol VLAN ID", at(7), 16),
+                    });
 static_assert(tiles(kLldpProtocolVlanFields, 9));
-inline constexpr auto kLldpVlanNameFields =
-    joined(kBridgingStart, std::array{
-                               row::decimal("lldp.ieee.802_1.vlan.id", "VLAN ID", at(6), 16),
-                               row::decimal("lldp.ieee.802_1.vlan.name_len", "Length of the name", at(8), 8).in("bytes"),
-                               row::text("lldp.ieee.802_1.vlan.name", "VLAN name", at(9), kToEnd),
-                           });
+inline constexpr auto kLldpVlanNameFields = joined(
+    kBridgingStart, std::array{
+                        row::decimal("lldp.ieee.802_1.vlan.id", "VLAN ID", at(6), 16),
+                        row::decimal("lldp.ieee.802_1.vlan.name_len", "Length of the name", at(8), 8).in("bytes"),
+                        row::text("lldp.ieee.802_1.vlan.name", "VLAN name", at(9), kToEnd),
+                    });
 static_assert(tiles(kLldpVlanNameFields, 9));
-inline constexpr auto kLldpAggregationFields =
-    joined(kBridgingStart, std::array{
-                               row::hex("lldp.ieee.802_1.aggregation_status", "Status", at(6), 8),
-                               row::flag("lldp.ieee.802_1.aggregation_status.enabled", "Aggregated", at(6, 6)).part(),
-                               row::flag("lldp.ieee.802_1.aggregation_status.cap", "Can be aggregated", at(6, 7)).part(),
-                               row::decimal("lldp.ieee.802_1.aggregated_port_id", "Aggregated port ID", at(7), 32),
-                           });
+inline constexpr auto kLldpAggregationFields = joined(
+    kBridgingStart, std::array{
+                        row::hex("lldp.ieee.802_1.aggregation_status", "Status", at(6), 8),
+                        row::flag("lldp.ieee.802_1.aggregation_status.enabled", "Aggregated", at(6, 6)).part(),
+                        row::flag("lldp.ieee.802_1.aggregation_status.cap", "Can be aggregated", at(6, 7)).part(),
+                        row::decimal("lldp.ieee.802_1.aggregated_port_id", "Aggregated port ID", at(7), 32),
+                    });
 static_assert(tiles(kLldpAggregationFields, 11));
 inline constexpr auto kLldpMaxFrameFields =
-    joined(kLldpOrganizationStart, std::array{
-                                       row::decimal("lldp.ieee.802_3.subtype", "Subtype", at(5), 8),
-                                       row::decimal("lldp.ieee.802_3.max_frame_size", "Maximum frame size", at(6), 16).in("bytes"),
-                                   });
+    joined(kLldpOrganizationStart,
+           std::array{
+               row::decimal("lldp.ieee.802_3.subtype", "Subtype", at(5), 8),
+               row::decimal("lldp.ieee.802_3.max_frame_size", "Maximum frame size", at(6), 16).in("bytes"),
+           });
 static_assert(tiles(kLldpMaxFrameFields, 8));
 
 // Priorities as bits: that of priority 7 is the most significant.
-[[nodiscard]] consteval std::array<Field, 8> priority_bits(const std::array<std::string_view, 8>& names, std::string_view meaning,
-                                                           unsigned byte) {
+[[nodiscard]] consteval std::array<Field, 8> priority_bits(const std::array<std::string_view, 8>& names,
+                                                           std::string_view meaning, unsigned byte) {
     std::array<Field, 8> rows{};
     for (unsigned i = 0; i < 8; ++i) rows[i] = row::flag(names[7 - i], meaning, at(byte, i)).part();
     return rows;
 }
 
 inline constexpr std::array<std::string_view, 8> kCnpvNames{
-    "lldp.ieee.802_1qau.cnpv.prio0", "lldp.ieee.802_1qau.cnpv.prio1", "lldp.ieee.802_1qau.cnpv.prio2", "lldp.ieee.802_1qau.cnpv.prio3",
-    "lldp.ieee.802_1qau.cnpv.prio4", "lldp.ieee.802_1qau.cnpv.prio5", "lldp.ieee.802_1qau.cnpv.prio6", "lldp.ieee.802_1qau.cnpv.prio7"};
+    "lldp.ieee.802_1qau.cnpv.prio0", "lldp.ieee.802_1qau.cnpv.prio1", "lldp.ieee.802_1qau.cnpv.prio2",
+    "lldp.ieee.802_1qau.cnpv.prio3", "lldp.ieee.802_1qau.cnpv.prio4", "lldp.ieee.802_1qau.cnpv.prio5",
+    "lldp.ieee.802_1qau.cnpv.prio6", "lldp.ieee.802_1qau.cnpv.prio7"};
 inline constexpr std::array<std::string_view, 8> kCnpvReadyNames{
-    "lldp.ieee.802_1qau.ready.prio0", "lldp.ieee.802_1qau.ready.prio1", "lldp.ieee.802_1qau.ready.prio2", "lldp.ieee.802_1qau.ready.prio3",
-    "lldp.ieee.802_1qau.ready.prio4", "lldp.ieee.802_1qau.ready.prio5", "lldp.ieee.802_1qau.ready.prio6", "lldp.ieee.802_1qau.ready.prio7"};
+    "lldp.ieee.802_1qau.ready.prio0", "lldp.ieee.802_1qau.ready.prio1", "lldp.ieee.802_1qau.ready.prio2",
+    "lldp.ieee.802_1qau.ready.prio3", "lldp.ieee.802_1qau.ready.prio4", "lldp.ieee.802_1qau.ready.prio5",
+    "lldp.ieee.802_1qau.ready.prio6", "lldp.ieee.802_1qau.ready.prio7"};
 inline constexpr auto kLldpCongestionFields =
     joined(kBridgingStart, std::array{row::hex("rdma.lldp.cnpv", "Congestion notification priorities", at(6), 8)},
            priority_bits(kCnpvNames, "Congestion notification priority", 6),
@@ -248,12 +269,14 @@ inline constexpr std::array kCnmFields{
     row::decimal("rdma.cnm.quantized_feedback", "Quantized feedback: how much slower to send", at(1, 2), 6),
     row::hex("rdma.cnm.cpid", "Congestion point", at(2), 64),
     row::hex("rdma.cnm.offset", "Queue offset, signed, in 64 bytes", at(10), 16),
-    row::computed("rdma.cnm.queue_offset", "Queue offset: how far the queue is below its set point, negative where above", Format::decimal,
+    row::computed("rdma.cnm.queue_offset",
+                  "Queue offset: how far the queue is below its set point, negative where above", Format::decimal,
                   lldp_computed::queue_offset)
         .with_digits(4)
         .in("KiB"),
     row::hex("rdma.cnm.delta", "Queue delta, signed, in 64 bytes", at(12), 16),
-    row::computed("rdma.cnm.queue_delta", "Queue delta: growth since the sample before", Format::decimal, lldp_computed::queue_delta)
+    row::computed("rdma.cnm.queue_delta", "Queue delta: growth since the sample before", Format::decimal,
+                  lldp_computed::queue_delta)
         .with_digits(4)
         .in("KiB"),
     row::decimal("rdma.cnm.priority", "Priority of the frame that is complained of", at(14), 3),

@@ -16,8 +16,8 @@ namespace mad_computed {
 std::optional<Value> sa_data(const Packet&, const Layer&);
 }  // namespace mad_computed
 
-// How many bytes of a segment's data count: all of them but in the last, whose payload length includes the SA header (13.6.2.2). At most
-// kSaDataLength, whatever `rmpp`, the RMPP header, says.
+// How many bytes of a segment's data count: all of them but in the last, whose payload length includes the SA header
+// (13.6.2.2). At most kSaDataLength, whatever `rmpp`, the RMPP header, says.
 [[nodiscard]] std::size_t valid_in_segment(Bytes rmpp);
 
 // 15.2.1.1.
@@ -51,7 +51,8 @@ inline constexpr std::array kPathRecordFields{
     row::decimal("infiniband.pathrecord.mtu", "MTU", at(54, 2), 6).named(kMtuCodes),
     row::decimal("infiniband.pathrecord.rateselector", "Rate selector", at(55), 2).named(kSelectors),
     row::decimal("infiniband.pathrecord.rate", "Rate", at(55, 2), 6).named(kRates),
-    row::decimal("infiniband.pathrecord.packetlifetimeselector", "Packet lifetime selector", at(56), 2).named(kSelectors),
+    row::decimal("infiniband.pathrecord.packetlifetimeselector", "Packet lifetime selector", at(56), 2)
+        .named(kSelectors),
     row::exponent("infiniband.pathrecord.packetlifetime", "Packet lifetime", at(56, 2), 6),
     row::decimal("infiniband.pathrecord.preference", "Preference", at(57), 8),
     row::reserved(at(58), 48),
@@ -70,7 +71,8 @@ inline constexpr std::array kMcMemberRecordFields{
     row::hex("infiniband.mcmemberrecord.p_key", "P_Key", at(40), 16),
     row::decimal("infiniband.mcmemberrecord.rateselector", "Rate selector", at(42), 2).named(kSelectors),
     row::decimal("infiniband.mcmemberrecord.rate", "Rate", at(42, 2), 6).named(kRates),
-    row::decimal("infiniband.mcmemberrecord.packetlifetimeselector", "Packet lifetime selector", at(43), 2).named(kSelectors),
+    row::decimal("infiniband.mcmemberrecord.packetlifetimeselector", "Packet lifetime selector", at(43), 2)
+        .named(kSelectors),
     row::exponent("infiniband.mcmemberrecord.packetlifetime", "Packet lifetime", at(43, 2), 6),
     row::decimal("infiniband.mcmemberrecord.sl", "SL", at(44), 4),
     row::hex("infiniband.mcmemberrecord.flowlabel", "Flow label", at(44, 4), 20),

@@ -14,7 +14,17 @@
 namespace qps::dissect {
 
 // Which rows a management class looks at. Every class but subnet management asks `any` last.
-enum class MadGroup : std::uint8_t { subnet, administration, performance, device, communication, congestion, vendor, vendor_rmpp, any };
+enum class MadGroup : std::uint8_t {
+    subnet,
+    administration,
+    performance,
+    device,
+    communication,
+    congestion,
+    vendor,
+    vendor_rmpp,
+    any
+};
 
 [[nodiscard]] constexpr MadGroup group_of(ManagementClass management_class) {
     switch (management_class) {
@@ -27,7 +37,8 @@ enum class MadGroup : std::uint8_t { subnet, administration, performance, device
         case ManagementClass::congestion_control: return MadGroup::congestion;
         default: break;
     }
-    if (management_class >= ManagementClass::first_vendor && management_class <= ManagementClass::last_vendor) return MadGroup::vendor;
+    if (management_class >= ManagementClass::first_vendor && management_class <= ManagementClass::last_vendor)
+        return MadGroup::vendor;
     if (management_class >= ManagementClass::first_vendor_rmpp && management_class <= ManagementClass::last_vendor_rmpp)
         return MadGroup::vendor_rmpp;
     return MadGroup::any;
@@ -103,14 +114,16 @@ inline constexpr std::array kMadAttributes = [] {
         MadAttribute{administration, 0x0020, "LinkRecord", link_record, kSa, true},
         MadAttribute{administration, 0x0030, "GUIDInfoRecord", guid_info_record, kSa, true, {guid_info, mad_data}},
         MadAttribute{administration, 0x0031, "ServiceRecord", service_record, kSa, true},
-        MadAttribute{administration, 0x0033, "P_KeyTableRecord", p_key_table_record, kSa, true, {p_key_table, mad_data}},
+        MadAttribute{
+            administration, 0x0033, "P_KeyTableRecord", p_key_table_record, kSa, true, {p_key_table, mad_data}},
         MadAttribute{administration, 0x0035, "PathRecord", path_record, kSa, true},
         MadAttribute{administration, 0x0036, "VLArbitrationTableRecord", mad_data, kSa, true},
         MadAttribute{administration, 0x0038, "MCMemberRecord", mc_member_record, kSa, true},
         MadAttribute{administration, 0x0039, "TraceRecord", trace_record, kSa, true},
         MadAttribute{administration, 0x003a, "MultiPathRecord", multi_path_record, kSa, true},
         MadAttribute{administration, 0x003b, "ServiceAssociationRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x00f3, "InformInfoRecord", inform_info_record, kSa, true, {inform_info, mad_data}},
+        MadAttribute{
+            administration, 0x00f3, "InformInfoRecord", inform_info_record, kSa, true, {inform_info, mad_data}},
         // 16.1.2
         MadAttribute{performance, 0x0010, "PortSamplesControl", mad_data, kGmp},
         MadAttribute{performance, 0x0011, "PortSamplesResult", mad_data, kGmp},

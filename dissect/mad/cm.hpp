@@ -1,18 +1,19 @@
 // Field tables of communication management (chapter 12; A11 for IP addresses in private data, A14 for XRC).
 //
 // Each message is the 232 bytes after the common header, private data included. Names are Wireshark's where it has the
-// field, its oddities too: the local communication ID of a REQ is infiniband.cm.req itself, DREP is called drsp, and the
-// remote QPN of a DREQ bears the prefix of a REQ. The primary and alternate path of a REQ, and a LAP, hold a packet rate
-// after 6 reserved bits; Wireshark 4.0 shifts that word by 8 bits, we do not.
+// field, its oddities too: the local communication ID of a REQ is infiniband.cm.req itself, DREP is called drsp, and
+// the remote QPN of a DREQ bears the prefix of a REQ. The primary and alternate path of a REQ, and a LAP, hold a packet
+// rate after 6 reserved bits; Wireshark 4.0 shifts that word by 8 bits, we do not.
 #pragma once
 
 #include <dissect/mad/names.hpp>
 
 namespace qps::dissect {
 
-inline constexpr std::size_t kCmMessageLength = 232;                       // 13.4.2: what the common header leaves of 256
-inline constexpr std::uint64_t kIpCmServicePrefix = 0x0000000001;          // upper 40 bits of an RDMA IP CM service id (A11.6)
-inline constexpr std::uint64_t kMappedIpv4Prefix = 0x0000'0000'0000'ffff;  // bits 32 to 95 of an IPv4-mapped GID (A17.4.2)
+inline constexpr std::size_t kCmMessageLength = 232;               // 13.4.2: what the common header leaves of 256
+inline constexpr std::uint64_t kIpCmServicePrefix = 0x0000000001;  // upper 40 bits of an RDMA IP CM service id (A11.6)
+inline constexpr std::uint64_t kMappedIpv4Prefix =
+    0x0000'0000'0000'ffff;  // bits 32 to 95 of an IPv4-mapped GID (A17.4.2)
 
 // 12.6.5, table 106.
 inline constexpr std::array kCmReqFields{
@@ -27,7 +28,9 @@ inline constexpr std::array kCmReqFields{
         .named(kIpCmProtocols)
         .part()
         .only_if(at(8), 40, kIpCmServicePrefix),
-    row::decimal("infiniband.cm.req.serviceid.dport", "Destination port", at(14), 16).part().only_if(at(8), 40, kIpCmServicePrefix),
+    row::decimal("infiniband.cm.req.serviceid.dport", "Destination port", at(14), 16)
+        .part()
+        .only_if(at(8), 40, kIpCmServicePrefix),
     row::guid("infiniband.cm.req.localcaguid", "Local CA GUID", at(16)),
     row::reserved(at(24), 32),
     row::hex("infiniband.cm.req.localqkey", "Local Q_Key", at(28), 32),
@@ -114,7 +117,8 @@ inline constexpr std::array kCmRejFields{
 };
 static_assert(tiles(kCmRejFields, kCmMessageLength));
 
-// 12.6.8, table 110. The vendor ID is spread over the bytes that follow QPN, EECN and PSN. XRC: the QPN is in the EECN (A14).
+// 12.6.8, table 110. The vendor ID is spread over the bytes that follow QPN, EECN and PSN. XRC: the QPN is in the EECN
+// (A14).
 inline constexpr std::array kCmRepFields{
     row::hex("infiniband.cm.rep", "Local communication ID", at(0), 32),
     row::hex("infiniband.cm.rep.remotecommid", "Remote communication ID", at(4), 32),
@@ -177,7 +181,9 @@ inline constexpr std::array kCmSidrReqFields{
         .named(kIpCmProtocols)
         .part()
         .only_if(at(8), 40, kIpCmServicePrefix),
-    row::decimal("infiniband.cm.sidr_req.serviceid.dport", "Destination port", at(14), 16).part().only_if(at(8), 40, kIpCmServicePrefix),
+    row::decimal("infiniband.cm.sidr_req.serviceid.dport", "Destination port", at(14), 16)
+        .part()
+        .only_if(at(8), 40, kIpCmServicePrefix),
     row::bytes("infiniband.cm.sidr_req.private", "Private data", at(16), 1728),
 };
 static_assert(tiles(kCmSidrReqFields, kCmMessageLength));
@@ -256,21 +262,26 @@ static_assert(tiles(kCmIpPrivateFields, kIpCmHeaderLength));
 
 // REQ and REP need a presence name of their own: infiniband.cm.req and infiniband.cm.rep are fields (and always there).
 inline constexpr std::array kCmHeaders{
-    Header{LayerKind::cm_req, "infiniband.cm.request", "CM Request for Communication (REQ)", kCmMessageLength, kCmReqFields},
-    Header{LayerKind::cm_mra, "infiniband.cm.mra", "CM Message Receipt Acknowledgment (MRA)", kCmMessageLength, kCmMraFields},
+    Header{LayerKind::cm_req, "infiniband.cm.request", "CM Request for Communication (REQ)", kCmMessageLength,
+           kCmReqFields},
+    Header{LayerKind::cm_mra, "infiniband.cm.mra", "CM Message Receipt Acknowledgment (MRA)", kCmMessageLength,
+           kCmMraFields},
     Header{LayerKind::cm_rej, "infiniband.cm.rej", "CM Reject (REJ)", kCmMessageLength, kCmRejFields},
-    Header{LayerKind::cm_rep, "infiniband.cm.reply", "CM Reply to Request for Communication (REP)", kCmMessageLength, kCmRepFields},
+    Header{LayerKind::cm_rep, "infiniband.cm.reply", "CM Reply to Request for Communication (REP)", kCmMessageLength,
+           kCmRepFields},
     Header{LayerKind::cm_rtu, "infiniband.cm.rtu", "CM Ready To Use (RTU)", kCmMessageLength, kCmRtuFields},
-    Header{LayerKind::cm_dreq, "infiniband.cm.dreq", "CM Request for Communication Release (DREQ)", kCmMessageLength, kCmDreqFields},
-    Header{LayerKind::cm_drep, "infiniband.cm.drsp", "CM Reply to Request for Communication Release (DREP)", kCmMessageLength,
-           kCmDrepFields},
-    Header{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req", "CM Service ID Resolution Request (SIDR_REQ)", kCmMessageLength,
-           kCmSidrReqFields},
-    Header{LayerKind::cm_sidr_rep, "infiniband.cm.sidr_rep", "CM Service ID Resolution Response (SIDR_REP)", kCmMessageLength,
-           kCmSidrRepFields},
+    Header{LayerKind::cm_dreq, "infiniband.cm.dreq", "CM Request for Communication Release (DREQ)", kCmMessageLength,
+           kCmDreqFields},
+    Header{LayerKind::cm_drep, "infiniband.cm.drsp", "CM Reply to Request for Communication Release (DREP)",
+           kCmMessageLength, kCmDrepFields},
+    Header{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req", "CM Service ID Resolution Request (SIDR_REQ)",
+           kCmMessageLength, kCmSidrReqFields},
+    Header{LayerKind::cm_sidr_rep, "infiniband.cm.sidr_rep", "CM Service ID Resolution Response (SIDR_REP)",
+           kCmMessageLength, kCmSidrRepFields},
     Header{LayerKind::cm_lap, "infiniband.cm.lap", "CM Load Alternate Path (LAP)", kCmMessageLength, kCmLapFields},
     Header{LayerKind::cm_apr, "infiniband.cm.apr", "CM Alternate Path Response (APR)", kCmMessageLength, kCmAprFields},
-    Header{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm", "RDMA IP CM Service Private Data", kIpCmHeaderLength, kCmIpPrivateFields},
+    Header{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm", "RDMA IP CM Service Private Data", kIpCmHeaderLength,
+           kCmIpPrivateFields},
 };
 
 }  // namespace qps::dissect

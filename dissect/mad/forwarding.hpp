@@ -22,7 +22,8 @@ inline constexpr std::uint8_t kNoPort = 0xff;         // of the linear table: th
 
 inline constexpr auto kLinearForwardingFields = [] {
     std::array<Field, kPortsOfBlock> rows{};
-    for (unsigned i = 0; i < rows.size(); ++i) rows[i] = row::decimal("infiniband.linearforwardingtable.port", "Port to the LID", at(i), 8);
+    for (unsigned i = 0; i < rows.size(); ++i)
+        rows[i] = row::decimal("infiniband.linearforwardingtable.port", "Port to the LID", at(i), 8);
     return rows;
 }();
 static_assert(tiles(kLinearForwardingFields, 64));
@@ -39,8 +40,10 @@ inline constexpr auto kSlToVlFields = [] {
     constexpr unsigned kSls = 16;
     std::array<Field, kSls> rows{};
     for (unsigned sl = 0; sl < kSls; ++sl)
-        rows[sl] = sl % 2 == 0 ? row::decimal("infiniband.sltovlmappingtable.sltovlhighbits", "VL of an even SL", at(sl / 2), 4)
-                               : row::decimal("infiniband.sltovlmappingtable.sltovllowbits", "VL of an odd SL", at(sl / 2, 4), 4);
+        rows[sl] =
+            sl % 2 == 0
+                ? row::decimal("infiniband.sltovlmappingtable.sltovlhighbits", "VL of an even SL", at(sl / 2), 4)
+                : row::decimal("infiniband.sltovlmappingtable.sltovllowbits", "VL of an odd SL", at(sl / 2, 4), 4);
     return rows;
 }();
 static_assert(tiles(kSlToVlFields, 8));
@@ -58,7 +61,8 @@ inline constexpr auto kVlArbitrationFields = [] {
 static_assert(tiles(kVlArbitrationFields, 64));
 
 inline constexpr std::array kForwardingHeaders{
-    Header{kind::linear_forwarding_table, "infiniband.linearforwardingtable", "LinearForwardingTable", 64, kLinearForwardingFields},
+    Header{kind::linear_forwarding_table, "infiniband.linearforwardingtable", "LinearForwardingTable", 64,
+           kLinearForwardingFields},
     Header{kind::multicast_forwarding_table, "infiniband.multicastforwardingtable", "MulticastForwardingTable", 64,
            kMulticastForwardingFields},
     Header{kind::sl_to_vl_table, "infiniband.sltovlmappingtable", "SLtoVLMappingTable", 8, kSlToVlFields},

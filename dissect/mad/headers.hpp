@@ -15,8 +15,9 @@
 namespace qps::dissect {
 
 inline constexpr auto kMadHeaders = [] {
-    std::array<Header, kCommonMadHeaders.size() + kSubnetHeaders.size() + kAdministrationHeaders.size() + kPerformanceHeaders.size() +
-                           kCmHeaders.size() + kNoticeHeaders.size() + kForwardingHeaders.size() + kRecordHeaders.size()>
+    std::array<Header, kCommonMadHeaders.size() + kSubnetHeaders.size() + kAdministrationHeaders.size() +
+                           kPerformanceHeaders.size() + kCmHeaders.size() + kNoticeHeaders.size() +
+                           kForwardingHeaders.size() + kRecordHeaders.size()>
         all{};
     auto next = std::ranges::copy(kCommonMadHeaders, all.begin()).out;
     next = std::ranges::copy(kSubnetHeaders, next).out;

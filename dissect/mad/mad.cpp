@@ -12,7 +12,8 @@ namespace qps::dissect {
 
 namespace {
 
-// Layers that must still fit where a record begins: the two others of its own, the rest of the segment, ICRC, VCRC, the conclusions.
+// Layers that must still fit where a record begins: the two others of its own, the rest of the segment, ICRC, VCRC, the
+// conclusions.
 inline constexpr std::size_t kLayersAfterRecords = 7;
 
 constexpr std::size_t kPrivateOffset = named(kCmReqFields, "infiniband.cm.req.private").bit / 8;
@@ -46,7 +47,9 @@ struct Mad {
     std::size_t end;    // in the frame, of the datagram on the wire
     Bytes bytes;        // as captured, at most kMadLength
 
-    bool add(LayerKind kind, std::size_t offset, std::size_t length) const { return add_layer(packet, kind, start + offset, length, end); }
+    bool add(LayerKind kind, std::size_t offset, std::size_t length) const {
+        return add_layer(packet, kind, start + offset, length, end);
+    }
     // What no field table covers: kept where it says something, or where the wire or the capture ends in it. Returns
     // whether anything may follow.
     bool add_rest(std::size_t from, std::size_t to) const {
@@ -87,9 +90,11 @@ struct Mad {
 };
 
 bool may_have_rmpp(ManagementClass management_class) {
-    return management_class == ManagementClass::subnet_administration || management_class == ManagementClass::device_administration ||
+    return management_class == ManagementClass::subnet_administration ||
+           management_class == ManagementClass::device_administration ||
            management_class == ManagementClass::boot_information ||
-           (management_class >= ManagementClass::first_vendor_rmpp && management_class <= ManagementClass::last_vendor_rmpp);
+           (management_class >= ManagementClass::first_vendor_rmpp &&
+            management_class <= ManagementClass::last_vendor_rmpp);
 }
 
 void walk_subnet(const Mad& mad, ManagementClass management_class, const MadAttribute* attribute) {
@@ -104,7 +109,8 @@ void walk_subnet(const Mad& mad, ManagementClass management_class, const MadAttr
 
 // Records `size` bytes apart in the 200 bytes of a segment, of which `valid` count; `before` bytes of the stream of
 // records were in segments before this one. A record that began or ends in another segment is kept as bytes.
-void walk_records(const Mad& mad, const MadAttribute& attribute, std::size_t size, std::uint64_t before, std::size_t valid) {
+void walk_records(const Mad& mad, const MadAttribute& attribute, std::size_t size, std::uint64_t before,
+                  std::size_t valid) {
     const std::size_t started = static_cast<std::size_t>(before % size);  // of the record that an earlier segment began
     std::size_t next = started == 0 ? 0 : std::min(size - started, valid);
     if (next > 0 && !mad.add(LayerKind::mad_data, mad_places::kSa, next)) return;
@@ -134,7 +140,8 @@ void walk_administration(const Mad& mad, const MadAttribute* attribute) {
     const std::size_t size = static_cast<std::size_t>(read(slice(mad.bytes, sa_offset), kAttributeOffset)) * 8;
     const std::size_t length = length_of(known);
     if (segmented && known.record && known.data != LayerKind::mad_data && size >= length) {
-        const std::uint64_t segment = read(rmpp, kRmppFirst) != 0 ? 1 : std::max<std::uint64_t>(read(rmpp, kRmppData1), 1);
+        const std::uint64_t segment =
+            read(rmpp, kRmppFirst) != 0 ? 1 : std::max<std::uint64_t>(read(rmpp, kRmppData1), 1);
         walk_records(mad, known, size, (segment - 1) * kSaDataLength, valid);
     } else if (valid < std::max<std::size_t>(length, 1)) {  // a table without records, or the tail of one
         mad.add_rest(mad_places::kSa, kMadLength);
@@ -149,7 +156,8 @@ void walk_communication(const Mad& mad, const MadAttribute* attribute) {
     const Bytes message = slice(mad.bytes, mad_places::kCm);
     std::size_t own = 0;  // offset of the private data, where it begins with IP addresses
     if (kind == LayerKind::cm_req && read(message, kReqServicePrefix) == kIpCmServicePrefix) own = kPrivateOffset;
-    if (kind == LayerKind::cm_sidr_req && read(message, kSidrServicePrefix) == kIpCmServicePrefix) own = kSidrPrivateOffset;
+    if (kind == LayerKind::cm_sidr_req && read(message, kSidrServicePrefix) == kIpCmServicePrefix)
+        own = kSidrPrivateOffset;
     if (own != 0) mad.add(LayerKind::cm_ip_private, mad_places::kCm + own, kCmMessageLength - own);
 }
 
@@ -167,22 +175,26 @@ void walk_other(const Mad& mad, const MadAttribute* attribute, bool rmpp) {
 
 std::size_t valid_in_segment(Bytes rmpp) {
     const std::uint64_t payload = read(rmpp, kRmppData2);
-    const bool says = read(rmpp, kRmppLast) != 0 && payload >= kSaHeaderLength && payload <= kSaHeaderLength + kSaDataLength;
+    const bool says =
+        read(rmpp, kRmppLast) != 0 && payload >= kSaHeaderLength && payload <= kSaHeaderLength + kSaDataLength;
     return says ? static_cast<std::size_t>(payload) - kSaHeaderLength : kSaDataLength;
 }
 
 void walk_mad(Packet& packet, std::uint32_t offset, std::uint32_t captured, std::uint32_t length) {
     const std::size_t on_wire = std::min<std::size_t>(length, kMadLength);
-    const Mad mad{packet, offset, offset + on_wire, slice(packet.frame.bytes, offset, std::min<std::size_t>(captured, on_wire))};
+    const Mad mad{packet, offset, offset + on_wire,
+                  slice(packet.frame.bytes, offset, std::min<std::size_t>(captured, on_wire))};
     if (!mad.bytes.empty() && read_be<std::uint8_t>(mad.bytes, 0) != kMadBaseVersion) {
         add_layer(packet, LayerKind::data, offset, length, std::size_t{offset} + length);
         return mark(packet, Fault::bad_version);
     }
     if (!mad.add(LayerKind::mad, 0, kMadHeaderLength)) return;
     const auto management_class = static_cast<ManagementClass>(read(mad.bytes, kClassField));
-    const MadAttribute* attribute = find_attribute(management_class, static_cast<std::uint16_t>(read(mad.bytes, kAttributeField)));
+    const MadAttribute* attribute =
+        find_attribute(management_class, static_cast<std::uint16_t>(read(mad.bytes, kAttributeField)));
     const bool always = management_class == ManagementClass::subnet_administration;
-    const bool rmpp = always || (may_have_rmpp(management_class) && read(slice(mad.bytes, kMadHeaderLength), kRmppType) != 0);
+    const bool rmpp =
+        always || (may_have_rmpp(management_class) && read(slice(mad.bytes, kMadHeaderLength), kRmppType) != 0);
     if (rmpp && !mad.add(LayerKind::rmpp, kMadHeaderLength, kRmppHeaderLength)) return;
     switch (group_of(management_class)) {
         case MadGroup::subnet: walk_subnet(mad, management_class, attribute); break;
@@ -223,7 +235,9 @@ std::optional<Value> data(const Packet& packet, const Layer& layer) {
     return after(packet, layer, kMadHeaderLength, kMadLength - kMadHeaderLength);
 }
 
-std::optional<Value> sa_data(const Packet& packet, const Layer& layer) { return after(packet, layer, kSaHeaderLength, kSaDataLength); }
+std::optional<Value> sa_data(const Packet& packet, const Layer& layer) {
+    return after(packet, layer, kSaHeaderLength, kSaDataLength);
+}
 
 }  // namespace mad_computed
 

@@ -1,7 +1,7 @@
 // Management datagrams (chapter 13): the common header, RMPP, and the walk over them.
 //
-// A MAD is 256 bytes by C13-3. Everything in it is the sender's word: RMPP lengths, record sizes and segment numbers are
-// bounded by those 256 bytes and by kMaxLayers before they are used.
+// A MAD is 256 bytes by C13-3. Everything in it is the sender's word: RMPP lengths, record sizes and segment numbers
+// are bounded by those 256 bytes and by kMaxLayers before they are used.
 #pragma once
 
 #include <dissect/mad/names.hpp>
@@ -43,8 +43,12 @@ inline constexpr std::array kMadFields{
     row::decimal("infiniband.mad.classversion", "Class version", at(2), 8),
     row::hex("infiniband.mad.method", "Method", at(3), 8).named(kMethods),
     row::hex("infiniband.mad.status", "Status", at(4), 16),
-    row::flag("infiniband.smpdirected.d", "Direction: set on the way back", at(4)).part().only_if(at(1), 8, kDirectedClass),
-    row::hex("infiniband.smpdirected.smpstatus", "Status without the direction", at(4, 1), 15).part().only_if(at(1), 8, kDirectedClass),
+    row::flag("infiniband.smpdirected.d", "Direction: set on the way back", at(4))
+        .part()
+        .only_if(at(1), 8, kDirectedClass),
+    row::hex("infiniband.smpdirected.smpstatus", "Status without the direction", at(4, 1), 15)
+        .part()
+        .only_if(at(1), 8, kDirectedClass),
     row::decimal("infiniband.mad.status.sa", "Status of subnet administration", at(4), 8)
         .named(kSaStatusCodes)
         .part()
@@ -88,7 +92,8 @@ inline constexpr std::array kRmppFields{
 };
 static_assert(tiles(kRmppFields, kRmppHeaderLength));
 
-// The parts of a MAD nobody explains: attributes that are only named, partial records, reserved bytes that are not zero.
+// The parts of a MAD nobody explains: attributes that are only named, partial records, reserved bytes that are not
+// zero.
 inline constexpr std::array kMadDataFields{
     row::bytes("infiniband.mad.undecoded.bytes", "Bytes", at(0), kToEnd),
 };
@@ -96,7 +101,8 @@ static_assert(tiles(kMadDataFields, 0));
 
 inline constexpr std::array kCommonMadHeaders{
     Header{LayerKind::mad, "infiniband.mad", "Management Datagram", kMadHeaderLength, kMadFields},
-    Header{LayerKind::rmpp, "infiniband.rmpp", "Reliable Multi-Packet Transaction Protocol", kRmppHeaderLength, kRmppFields},
+    Header{LayerKind::rmpp, "infiniband.rmpp", "Reliable Multi-Packet Transaction Protocol", kRmppHeaderLength,
+           kRmppFields},
     Header{LayerKind::mad_data, "infiniband.mad.undecoded", "Management Data", 0, kMadDataFields},
 };
 

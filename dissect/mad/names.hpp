@@ -21,10 +21,11 @@ inline constexpr std::array kManagementClasses{
 
 // 13.4.5, and those of subnet administration (15.2.2); bit 7 marks a response.
 inline constexpr std::array kMethods{
-    ValueName{0x01, "Get"},          ValueName{0x02, "Set"},          ValueName{0x03, "Send"},       ValueName{0x05, "Trap"},
-    ValueName{0x06, "Report"},       ValueName{0x07, "TrapRepress"},  ValueName{0x12, "GetTable"},   ValueName{0x13, "GetTraceTable"},
-    ValueName{0x14, "GetMulti"},     ValueName{0x15, "Delete"},       ValueName{0x81, "GetResp"},    ValueName{0x86, "ReportResp"},
-    ValueName{0x92, "GetTableResp"}, ValueName{0x94, "GetMultiResp"}, ValueName{0x95, "DeleteResp"},
+    ValueName{0x01, "Get"},          ValueName{0x02, "Set"},           ValueName{0x03, "Send"},
+    ValueName{0x05, "Trap"},         ValueName{0x06, "Report"},        ValueName{0x07, "TrapRepress"},
+    ValueName{0x12, "GetTable"},     ValueName{0x13, "GetTraceTable"}, ValueName{0x14, "GetMulti"},
+    ValueName{0x15, "Delete"},       ValueName{0x81, "GetResp"},       ValueName{0x86, "ReportResp"},
+    ValueName{0x92, "GetTableResp"}, ValueName{0x94, "GetMultiResp"},  ValueName{0x95, "DeleteResp"},
 };
 
 // Bits 4:2 of the status (13.4.7).
@@ -236,7 +237,8 @@ inline constexpr std::array kSmStates{
 
 // 14.2.5.6: PortInfo.
 inline constexpr std::array kPortStates{
-    ValueName{0, "No change"}, ValueName{1, "Down"}, ValueName{2, "Initialize"}, ValueName{3, "Armed"}, ValueName{4, "Active"},
+    ValueName{0, "No change"}, ValueName{1, "Down"},   ValueName{2, "Initialize"},
+    ValueName{3, "Armed"},     ValueName{4, "Active"},
 };
 inline constexpr std::array kPortPhysicalStates{
     ValueName{0, "No change"},
@@ -268,8 +270,9 @@ inline constexpr std::array kLinkWidths{
     ValueName{255, "All supported"},
 };
 inline constexpr std::array kLinkSpeeds{
-    ValueName{0, "Extended speed"}, ValueName{1, "2.5 Gb/s (SDR)"}, ValueName{2, "5 Gb/s (DDR)"},      ValueName{3, "2.5 or 5 Gb/s"},
-    ValueName{4, "10 Gb/s (QDR)"},  ValueName{5, "2.5 or 10 Gb/s"}, ValueName{7, "2.5, 5 or 10 Gb/s"}, ValueName{15, "All supported"},
+    ValueName{0, "Extended speed"},    ValueName{1, "2.5 Gb/s (SDR)"}, ValueName{2, "5 Gb/s (DDR)"},
+    ValueName{3, "2.5 or 5 Gb/s"},     ValueName{4, "10 Gb/s (QDR)"},  ValueName{5, "2.5 or 10 Gb/s"},
+    ValueName{7, "2.5, 5 or 10 Gb/s"}, ValueName{15, "All supported"},
 };
 inline constexpr std::array kLinkSpeedsExt{
     ValueName{0, "No extended speed"}, ValueName{1, "14.0625 Gb/s (FDR)"},    ValueName{2, "25.78125 Gb/s (EDR)"},
@@ -281,7 +284,8 @@ inline constexpr std::array kLinkSpeedsExt{
 // 9.7.6.1.3: a local ACK timeout of 0 means that the requester does not time out.
 inline constexpr std::array kAckTimeouts{ValueName{0, "disabled"}};
 // What a link may run at: without the two values that only "enabled" has.
-inline constexpr std::span<const ValueName> kLinkSpeedsExtActive = std::span(kLinkSpeedsExt).first<kLinkSpeedsExt.size() - 2>();
+inline constexpr std::span<const ValueName> kLinkSpeedsExtActive =
+    std::span(kLinkSpeedsExt).first<kLinkSpeedsExt.size() - 2>();
 inline constexpr std::array kLinkSpeedsExt2{
     ValueName{0, "None"},
     ValueName{1, "212.5 Gb/s (XDR)"},

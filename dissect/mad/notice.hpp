@@ -1,7 +1,9 @@
-// Field tables of events (13.4.8.2, 13.4.8.3, 14.2.5.1, 15.2.5.12): notices with the details of each trap, subscriptions.
+// Field tables of events (13.4.8.2, 13.4.8.3, 14.2.5.1, 15.2.5.12): notices with the details of each trap,
+// subscriptions.
 //
-// What the 54 bytes of details are is decided by the trap's number, of notices of the specification's own kind only: those of
-// vendors have numbers of their own and are another layer. Numbers, ports and paths in the details are the sender's word.
+// What the 54 bytes of details are is decided by the trap's number, of notices of the specification's own kind only:
+// those of vendors have numbers of their own and are another layer. Numbers, ports and paths in the details are the
+// sender's word.
 #pragma once
 
 #include <dissect/mad/names.hpp>
@@ -18,12 +20,14 @@ inline constexpr LayerKind inform_info = kind_in(LayerFamily::management, 3);
 inline constexpr LayerKind inform_info_record = kind_in(LayerFamily::management, 4);
 }  // namespace kind
 
-inline constexpr std::size_t kNoticeLength = 64;  // what an SMP has room for; others have the GID of the issuer behind it
-inline constexpr unsigned kNoticeDetails = 10;    // offset
+inline constexpr std::size_t kNoticeLength =
+    64;                                         // what an SMP has room for; others have the GID of the issuer behind it
+inline constexpr unsigned kNoticeDetails = 10;  // offset
 inline constexpr std::size_t kNoticeDetailsLength = 54;
 
 inline constexpr std::array kNoticeTypes{
-    ValueName{0, "Fatal"},         ValueName{1, "Urgent"},   ValueName{2, "Security"}, ValueName{3, "Subnet management"},
+    ValueName{0, "Fatal"},         ValueName{1, "Urgent"},
+    ValueName{2, "Security"},      ValueName{3, "Subnet management"},
     ValueName{4, "Informational"}, ValueName{0x7f, "Empty"},
 };
 inline constexpr std::array kProducerTypes{

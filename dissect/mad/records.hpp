@@ -1,5 +1,5 @@
-// Field tables of subnet administration's records (15.2.5) that say of which port, block or table they are, before the attribute of
-// subnet management that follows in them; and of records of their own: links, several paths, traces.
+// Field tables of subnet administration's records (15.2.5) that say of which port, block or table they are, before the
+// attribute of subnet management that follows in them; and of records of their own: links, several paths, traces.
 #pragma once
 
 #include <dissect/mad/names.hpp>
@@ -98,7 +98,8 @@ inline constexpr auto kMultiPathRecordFields = [] {
         row::decimal("infiniband.multipathrecord.mtu", "MTU", at(10, 2), 6).named(kMtuCodes),
         row::decimal("infiniband.multipathrecord.rateselector", "Rate selector", at(11), 2).named(kSelectors),
         row::decimal("infiniband.multipathrecord.rate", "Rate", at(11, 2), 6).named(kRates),
-        row::decimal("infiniband.multipathrecord.packetlifetimeselector", "Packet lifetime selector", at(12), 2).named(kSelectors),
+        row::decimal("infiniband.multipathrecord.packetlifetimeselector", "Packet lifetime selector", at(12), 2)
+            .named(kSelectors),
         row::exponent("infiniband.multipathrecord.packetlifetime", "Packet lifetime", at(12, 2), 6),
         row::hex("infiniband.multipathrecord.serviceid.high", "Service ID, first 8 bits", at(13), 8),
         row::decimal("infiniband.multipathrecord.independenceselector", "Independence selector", at(14), 2),
@@ -112,7 +113,8 @@ inline constexpr auto kMultiPathRecordFields = [] {
     std::size_t next = 0;
     for (const Field& field : kFixed) all[next++] = field;
     for (unsigned gid = 0; gid < kGids; ++gid)
-        all[next++] = row::ipv6("infiniband.multipathrecord.sdgid", "Source GIDs, then destination GIDs", at(24 + 16 * gid));
+        all[next++] =
+            row::ipv6("infiniband.multipathrecord.sdgid", "Source GIDs, then destination GIDs", at(24 + 16 * gid));
     return all;
 }();
 static_assert(tiles(kMultiPathRecordFields, 200));
@@ -138,8 +140,8 @@ inline constexpr std::array kRecordHeaders{
     Header{kind::link_record, "infiniband.linkrecord", "LinkRecord", 8, kLinkRecordFields},
     Header{kind::linear_forwarding_record, "infiniband.linearforwardingtablerecord", "LinearForwardingTableRecord", 8,
            kLinearForwardingRecordFields},
-    Header{kind::multicast_forwarding_record, "infiniband.multicastforwardingtablerecord", "MulticastForwardingTableRecord", 8,
-           kMulticastForwardingRecordFields},
+    Header{kind::multicast_forwarding_record, "infiniband.multicastforwardingtablerecord",
+           "MulticastForwardingTableRecord", 8, kMulticastForwardingRecordFields},
     Header{kind::guid_info_record, "infiniband.guidinforecord", "GUIDInfoRecord", 8, kGuidInfoRecordFields},
     Header{kind::p_key_table_record, "infiniband.p_keytablerecord", "P_KeyTableRecord", 8, kPKeyTableRecordFields},
     Header{kind::multi_path_record, "infiniband.multipathrecord", "MultiPathRecord", 200, kMultiPathRecordFields},

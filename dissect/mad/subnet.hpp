@@ -66,12 +66,15 @@ inline constexpr std::array kSwitchInfoFields{
     row::decimal("infiniband.switchinfo.linearfdbtop", "Top of the linear forwarding table", at(6), 16),
     row::decimal("infiniband.switchinfo.defaultport", "Default port", at(8), 8),
     row::decimal("infiniband.switchinfo.defaultmulticastprimaryport", "Default multicast primary port", at(9), 8),
-    row::decimal("infiniband.switchinfo.defaultmulticastnotprimaryport", "Default multicast not-primary port", at(10), 8),
+    row::decimal("infiniband.switchinfo.defaultmulticastnotprimaryport", "Default multicast not-primary port", at(10),
+                 8),
     row::exponent("infiniband.switchinfo.lifetimevalue", "Lifetime of a packet in the switch", at(11), 5),
     row::flag("infiniband.switchinfo.portstatechange", "Port state change", at(11, 5)),
-    row::hex("infiniband.switchinfo.optimizedsltovlmappingprogramming", "Optimized SL to VL mapping programming", at(11, 6), 2),
+    row::hex("infiniband.switchinfo.optimizedsltovlmappingprogramming", "Optimized SL to VL mapping programming",
+             at(11, 6), 2),
     row::decimal("infiniband.switchinfo.lidsperport", "LIDs per port", at(12), 16),
-    row::decimal("infiniband.switchinfo.partitionenforcementcap", "Entries of a partition enforcement table", at(14), 16),
+    row::decimal("infiniband.switchinfo.partitionenforcementcap", "Entries of a partition enforcement table", at(14),
+                 16),
     row::flag("infiniband.switchinfo.inboundenforcementcap", "Inbound partition enforcement", at(16)),
     row::flag("infiniband.switchinfo.outboundenforcementcap", "Outbound partition enforcement", at(16, 1)),
     row::flag("infiniband.switchinfo.filterrawinboundcap", "Filters raw packets inbound", at(16, 2)),
@@ -105,41 +108,63 @@ inline constexpr std::array kPortInfoFields{
     row::decimal("infiniband.portinfo.mastersmlid", "LID of the master SM", at(18), 16),
     row::hex("infiniband.portinfo.capabilitymask", "Capability mask", at(20), 32),
     row::flag("infiniband.portinfo.capabilitymask.hierarchyinfosupported", "HierarchyInfo supported", at(20)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.multicastfdbtopsupported", "Multicast FDB top supported", at(20, 1)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.multicastpkeytrapsuppressionsupported", "Multicast P_Key trap suppression supported",
-              at(20, 2))
+    row::flag("infiniband.portinfo.capabilitymask.multicastfdbtopsupported", "Multicast FDB top supported", at(20, 1))
         .part(),
-    row::flag("infiniband.portinfo.capabilitymask.vendorspecificmadstablesupported", "Vendor specific MADs table supported", at(20, 3))
+    row::flag("infiniband.portinfo.capabilitymask.multicastpkeytrapsuppressionsupported",
+              "Multicast P_Key trap suppression supported", at(20, 2))
         .part(),
-    row::flag("infiniband.portinfo.capabilitymask.linkspeedwidthpairstablesupported", "Link speed width pairs table supported", at(20, 4))
+    row::flag("infiniband.portinfo.capabilitymask.vendorspecificmadstablesupported",
+              "Vendor specific MADs table supported", at(20, 3))
         .part(),
-    row::flag("infiniband.portinfo.capabilitymask.otherlocalchangesnoticesupported", "Other local changes notice supported", at(20, 5))
+    row::flag("infiniband.portinfo.capabilitymask.linkspeedwidthpairstablesupported",
+              "Link speed width pairs table supported", at(20, 4))
         .part(),
-    row::flag("infiniband.portinfo.capabilitymask.clientregistrationsupported", "Client reregistration supported", at(20, 6)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.linkroundtriplatencysupported", "Link round trip latency supported", at(20, 7)).part(),
+    row::flag("infiniband.portinfo.capabilitymask.otherlocalchangesnoticesupported",
+              "Other local changes notice supported", at(20, 5))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.clientregistrationsupported", "Client reregistration supported",
+              at(20, 6))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.linkroundtriplatencysupported", "Link round trip latency supported",
+              at(20, 7))
+        .part(),
     row::flag("infiniband.portinfo.capabilitymask.bootmanagementsupported", "Boot management supported", at(21)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.capabilitymasknoticesupported", "Capability mask notice supported", at(21, 1)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.drnoticesupported", "Directed route notice supported", at(21, 2)).part(),
+    row::flag("infiniband.portinfo.capabilitymask.capabilitymasknoticesupported", "Capability mask notice supported",
+              at(21, 1))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.drnoticesupported", "Directed route notice supported", at(21, 2))
+        .part(),
     row::flag("infiniband.portinfo.capabilitymask.vendorclasssupported", "Vendor class supported", at(21, 3)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.devicemanagementsupported", "Device management supported", at(21, 4)).part(),
+    row::flag("infiniband.portinfo.capabilitymask.devicemanagementsupported", "Device management supported", at(21, 4))
+        .part(),
     row::flag("infiniband.portinfo.capabilitymask.reinitsupported", "Reinitialization supported", at(21, 5)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.snmptunnelingsupported", "SNMP tunnelling supported", at(21, 6)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.communicationmanagementsupported", "Communication management supported", at(21, 7))
+    row::flag("infiniband.portinfo.capabilitymask.snmptunnelingsupported", "SNMP tunnelling supported", at(21, 6))
         .part(),
-    row::flag("infiniband.portinfo.capabilitymask.capabilitymask2supported", "Capability mask 2 supported", at(22)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.extendedspeedssupported", "Extended speeds supported", at(22, 1)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.cableinfosupported", "Cable information supported", at(22, 2)).part(),  // unverified
-    row::flag("infiniband.portinfo.capabilitymask.pkeyswitchexternalporttrapsupported", "P_Key switch external port trap supported",
-              at(22, 3))
+    row::flag("infiniband.portinfo.capabilitymask.communicationmanagementsupported",
+              "Communication management supported", at(21, 7))
         .part(),
-    row::flag("infiniband.portinfo.capabilitymask.systemimageguidsupported", "System image GUID supported", at(22, 4)).part(),
+    row::flag("infiniband.portinfo.capabilitymask.capabilitymask2supported", "Capability mask 2 supported", at(22))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.extendedspeedssupported", "Extended speeds supported", at(22, 1))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.cableinfosupported", "Cable information supported", at(22, 2))
+        .part(),  // unverified
+    row::flag("infiniband.portinfo.capabilitymask.pkeyswitchexternalporttrapsupported",
+              "P_Key switch external port trap supported", at(22, 3))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.systemimageguidsupported", "System image GUID supported", at(22, 4))
+        .part(),
     row::flag("infiniband.portinfo.capabilitymask.smdisabled", "SM disabled", at(22, 5)).part(),
     row::flag("infiniband.portinfo.capabilitymask.ledinfosupported", "LED information supported", at(22, 6)).part(),
     row::flag("infiniband.portinfo.capabilitymask.pkeynvram", "P_Keys in nonvolatile memory", at(22, 7)).part(),
     row::flag("infiniband.portinfo.capabilitymask.mkeynvram", "M_Key in nonvolatile memory", at(23)).part(),
     row::flag("infiniband.portinfo.capabilitymask.slmappingsupported", "SL mapping supported", at(23, 1)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.automaticmigrationsupported", "Automatic migration supported", at(23, 2)).part(),
-    row::flag("infiniband.portinfo.capabilitymask.optionalipdsupported", "Optional inter packet delays supported", at(23, 3)).part(),
+    row::flag("infiniband.portinfo.capabilitymask.automaticmigrationsupported", "Automatic migration supported",
+              at(23, 2))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask.optionalipdsupported", "Optional inter packet delays supported",
+              at(23, 3))
+        .part(),
     row::flag("infiniband.portinfo.capabilitymask.trapsupported", "Trap supported", at(23, 4)).part(),
     row::flag("infiniband.portinfo.capabilitymask.noticesupported", "Notice supported", at(23, 5)).part(),
     row::flag("infiniband.portinfo.capabilitymask.issm", "Is a subnet manager", at(23, 6)).part(),
@@ -152,7 +177,8 @@ inline constexpr std::array kPortInfoFields{
     row::hex("infiniband.portinfo.linkspeedsupported", "Link speeds supported", at(32), 4).named(kLinkSpeeds),
     row::decimal("infiniband.portinfo.portstate", "Port state", at(32, 4), 4).named(kPortStates),
     row::decimal("infiniband.portinfo.portphysicalstate", "Port physical state", at(33), 4).named(kPortPhysicalStates),
-    row::decimal("infiniband.portinfo.linkdowndefaultstate", "Link down default state", at(33, 4), 4).named(kLinkDownDefaultStates),
+    row::decimal("infiniband.portinfo.linkdowndefaultstate", "Link down default state", at(33, 4), 4)
+        .named(kLinkDownDefaultStates),
     row::decimal("infiniband.portinfo.m_keyprotectbits", "M_Key protection level", at(34), 2),
     row::reserved(at(34, 2), 3),
     row::decimal("infiniband.portinfo.lmc", "LID mask count", at(34, 5), 3),
@@ -163,8 +189,10 @@ inline constexpr std::array kPortInfoFields{
     row::decimal("infiniband.portinfo.vlcap", "Virtual lanes supported", at(37), 4).named(kVlCodes),
     row::hex("infiniband.portinfo.inittype", "Initialization type", at(37, 4), 4),
     row::decimal("infiniband.portinfo.vlhighlimit", "Limit of high priority", at(38), 8),
-    row::decimal("infiniband.portinfo.vlarbitrationhighcap", "Entries of the high priority VL arbitration table", at(39), 8),
-    row::decimal("infiniband.portinfo.vlarbitrationlowcap", "Entries of the low priority VL arbitration table", at(40), 8),
+    row::decimal("infiniband.portinfo.vlarbitrationhighcap", "Entries of the high priority VL arbitration table",
+                 at(39), 8),
+    row::decimal("infiniband.portinfo.vlarbitrationlowcap", "Entries of the low priority VL arbitration table", at(40),
+                 8),
     row::hex("infiniband.portinfo.inittypereply", "Initialization type reply", at(41), 4),
     row::decimal("infiniband.portinfo.mtucap", "Largest MTU supported", at(41, 4), 4).named(kMtuCodes),
     row::decimal("infiniband.portinfo.vlstallcount", "Packets dropped until a VL stalls", at(42), 3),
@@ -179,7 +207,8 @@ inline constexpr std::array kPortInfoFields{
     row::decimal("infiniband.portinfo.q_keyviolations", "Q_Key violations", at(48), 16),
     row::decimal("infiniband.portinfo.guidcap", "Entries of the GUID table", at(50), 8),
     row::flag("infiniband.portinfo.clientreregister", "Client reregister", at(51)),
-    row::decimal("infiniband.portinfo.multicastpkeytrapsuppressionenabled", "Multicast P_Key trap suppression enabled", at(51, 1), 2),
+    row::decimal("infiniband.portinfo.multicastpkeytrapsuppressionenabled", "Multicast P_Key trap suppression enabled",
+                 at(51, 1), 2),
     row::exponent("infiniband.portinfo.subnettimeout", "Subnet timeout", at(51, 3), 5),
     row::reserved(at(52), 3),
     row::exponent("infiniband.portinfo.resptimevalue", "Response time", at(52, 3), 5),
@@ -187,22 +216,36 @@ inline constexpr std::array kPortInfoFields{
     row::decimal("infiniband.portinfo.overrunerrors", "Threshold of overrun errors", at(53, 4), 4),
     row::decimal("infiniband.portinfo.maxcredithint", "Maximum credit hint", at(54), 16),
     row::reserved(at(56), 1),
-    row::hex("infiniband.portinfo.linkspeedextactive2", "Link speed extended active 2", at(56, 1), 2).named(kLinkSpeedsExt2),
-    row::hex("infiniband.portinfo.linkspeedextsupported2", "Link speeds extended supported 2", at(56, 3), 2).named(kLinkSpeedsExt2),
-    row::hex("infiniband.portinfo.linkspeedextenabled2", "Link speeds extended enabled 2", at(56, 5), 3).named(kLinkSpeedsExt2),
+    row::hex("infiniband.portinfo.linkspeedextactive2", "Link speed extended active 2", at(56, 1), 2)
+        .named(kLinkSpeedsExt2),
+    row::hex("infiniband.portinfo.linkspeedextsupported2", "Link speeds extended supported 2", at(56, 3), 2)
+        .named(kLinkSpeedsExt2),
+    row::hex("infiniband.portinfo.linkspeedextenabled2", "Link speeds extended enabled 2", at(56, 5), 3)
+        .named(kLinkSpeedsExt2),
     row::decimal("infiniband.portinfo.linkroundtriplatency", "Link round trip latency, in 4 ns", at(57), 24),
     row::hex("infiniband.portinfo.capabilitymask2", "Capability mask 2", at(60), 16),
-    row::flag("infiniband.portinfo.capabilitymask2.linkspeedndrsupported", "Link speed NDR supported", at(60, 5)).part(),
-    row::flag("infiniband.portinfo.capabilitymask2.linkspeedhdrsupported", "Link speed HDR supported", at(61, 2)).part(),
+    row::flag("infiniband.portinfo.capabilitymask2.linkspeedndrsupported", "Link speed NDR supported", at(60, 5))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask2.linkspeedhdrsupported", "Link speed HDR supported", at(61, 2))
+        .part(),
     row::flag("infiniband.portinfo.capabilitymask2.linkwidth2xsupported", "Link width 2x supported", at(61, 3)).part(),
-    row::flag("infiniband.portinfo.capabilitymask2.switchportstatetablesupported", "Switch port state table supported", at(61, 4)).part(),
-    row::flag("infiniband.portinfo.capabilitymask2.virtualizationsupported", "Virtualization supported", at(61, 5)).part(),
-    row::flag("infiniband.portinfo.capabilitymask2.portinfoextendedsupported", "PortInfoExtended supported", at(61, 6)).part(),
-    row::flag("infiniband.portinfo.capabilitymask2.setnodedescriptionsupported", "Set of NodeDescription supported", at(61, 7)).part(),
-    row::hex("infiniband.portinfo.linkspeedextactive", "Link speed extended active", at(62), 4).named(kLinkSpeedsExtActive),
-    row::hex("infiniband.portinfo.linkspeedextsupported", "Link speeds extended supported", at(62, 4), 4).named(kLinkSpeedsExtActive),
+    row::flag("infiniband.portinfo.capabilitymask2.switchportstatetablesupported", "Switch port state table supported",
+              at(61, 4))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask2.virtualizationsupported", "Virtualization supported", at(61, 5))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask2.portinfoextendedsupported", "PortInfoExtended supported", at(61, 6))
+        .part(),
+    row::flag("infiniband.portinfo.capabilitymask2.setnodedescriptionsupported", "Set of NodeDescription supported",
+              at(61, 7))
+        .part(),
+    row::hex("infiniband.portinfo.linkspeedextactive", "Link speed extended active", at(62), 4)
+        .named(kLinkSpeedsExtActive),
+    row::hex("infiniband.portinfo.linkspeedextsupported", "Link speeds extended supported", at(62, 4), 4)
+        .named(kLinkSpeedsExtActive),
     row::reserved(at(63), 3),
-    row::hex("infiniband.portinfo.linkspeedextenabled", "Link speeds extended enabled", at(63, 3), 5).named(kLinkSpeedsExt),
+    row::hex("infiniband.portinfo.linkspeedextenabled", "Link speeds extended enabled", at(63, 3), 5)
+        .named(kLinkSpeedsExt),
 };
 static_assert(tiles(kPortInfoFields, 64));
 
@@ -216,8 +259,9 @@ inline constexpr auto kPKeyTableFields = [] {
     std::array<Field, 3 * kPKeysOfBlock> rows{};
     for (unsigned key = 0; key < kPKeysOfBlock; ++key) {
         rows[3 * key] = row::hex("infiniband.p_keytable.p_key", "P_Key", at(2 * key), 16);
-        rows[3 * key + 1] =
-            row::decimal("infiniband.p_keytable.membershiptype", "Membership type", at(2 * key), 1).named(kMembership).part();
+        rows[3 * key + 1] = row::decimal("infiniband.p_keytable.membershiptype", "Membership type", at(2 * key), 1)
+                                .named(kMembership)
+                                .part();
         rows[3 * key + 2] = row::hex("infiniband.p_keytable.p_keybase", "P_Key base", at(2 * key, 1), 15).part();
     }
     return rows;
@@ -236,9 +280,12 @@ inline constexpr std::array kSmInfoFields{
 static_assert(tiles(kSmInfoFields, 24));
 
 inline constexpr std::array kSubnetHeaders{
-    Header{LayerKind::smp_lid_routed, "infiniband.smplid", "Subnet Management Packet, LID Routed", 40, kSmpLidRoutedFields},
-    Header{LayerKind::smp_directed, "infiniband.smpdirected", "Subnet Management Packet, Directed Route", 40, kSmpDirectedFields},
-    Header{LayerKind::smp_directed_paths, "infiniband.smpdirected.paths", "Directed Route Paths", 128, kSmpDirectedPathsFields},
+    Header{LayerKind::smp_lid_routed, "infiniband.smplid", "Subnet Management Packet, LID Routed", 40,
+           kSmpLidRoutedFields},
+    Header{LayerKind::smp_directed, "infiniband.smpdirected", "Subnet Management Packet, Directed Route", 40,
+           kSmpDirectedFields},
+    Header{LayerKind::smp_directed_paths, "infiniband.smpdirected.paths", "Directed Route Paths", 128,
+           kSmpDirectedPathsFields},
     Header{LayerKind::node_description, "infiniband.nodedescription", "NodeDescription", 64, kNodeDescriptionFields},
     Header{LayerKind::node_info, "infiniband.nodeinfo", "NodeInfo", 40, kNodeInfoFields},
     Header{LayerKind::switch_info, "infiniband.switchinfo", "SwitchInfo", 20, kSwitchInfoFields},

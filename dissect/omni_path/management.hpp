@@ -1,4 +1,5 @@
-// Field tables of Omni-Path's management datagrams: base version 0x80, 2048 bytes, LIDs of 32 bits; and THE table of their attributes.
+// Field tables of Omni-Path's management datagrams: base version 0x80, 2048 bytes, LIDs of 32 bits; and THE table of
+// their attributes.
 //
 // Attributes that have no table are named. Lengths and numbers of records are the sender's word.
 #pragma once
@@ -97,7 +98,10 @@ inline constexpr std::array kOpaRmppFields{
     row::decimal("opa.rmpp.segmentnumber", "Segment number", at(4), 32).part().only_if(at(1), 8, 1),
     row::decimal("opa.rmpp.segmentnumber", "Segment number", at(4), 32).part().only_if(at(1), 8, 2),
     row::hex("opa.rmpp.data2", "RMPP data 2", at(8), 32),
-    row::decimal("opa.rmpp.payloadlength", "Payload length, class headers included", at(8), 32).part().only_if(at(1), 8, 1).in("bytes"),
+    row::decimal("opa.rmpp.payloadlength", "Payload length, class headers included", at(8), 32)
+        .part()
+        .only_if(at(1), 8, 1)
+        .in("bytes"),
     row::decimal("opa.rmpp.newwindowlast", "New window last", at(8), 32).part().only_if(at(1), 8, 2),
 };
 static_assert(tiles(kOpaRmppFields, 12));
@@ -331,14 +335,17 @@ inline constexpr std::array kOpaAttributes = [] {
 
 inline constexpr std::array kOpaManagementHeaders{
     Header{kind::opa_mad, "opa.mad.header", "Management Datagram, Omni-Path", kOpaMadHeaderLength, kOpaMadFields},
-    Header{kind::opa_mad_directed, "opa.mad.directed", "Management Datagram, Omni-Path, Directed Route", kOpaMadHeaderLength,
-           kOpaMadDirectedFields},
-    Header{kind::opa_smp_lid_routed, "opa.sm.lid", "Subnet Management, Omni-Path, LID Routed", 8, kOpaSmpLidRoutedFields},
-    Header{kind::opa_smp_directed, "opa.sm.dr", "Subnet Management, Omni-Path, Directed Route", 152, kOpaSmpDirectedFields},
+    Header{kind::opa_mad_directed, "opa.mad.directed", "Management Datagram, Omni-Path, Directed Route",
+           kOpaMadHeaderLength, kOpaMadDirectedFields},
+    Header{kind::opa_smp_lid_routed, "opa.sm.lid", "Subnet Management, Omni-Path, LID Routed", 8,
+           kOpaSmpLidRoutedFields},
+    Header{kind::opa_smp_directed, "opa.sm.dr", "Subnet Management, Omni-Path, Directed Route", 152,
+           kOpaSmpDirectedFields},
     Header{kind::opa_rmpp, "opa.rmpp", "Reliable Multi-Packet Transaction Protocol, Omni-Path", 12, kOpaRmppFields},
     Header{kind::opa_sa, "opa.sa", "Subnet Administration Header, Omni-Path", 20, kOpaSaFields},
     Header{kind::opa_lid_record, "opa.lidrecord", "Record of a LID, Omni-Path", 8, kOpaLidRecordFields},
-    Header{kind::opa_node_description, "opa.nodedescription", "NodeDescription, Omni-Path", 64, kOpaNodeDescriptionFields},
+    Header{kind::opa_node_description, "opa.nodedescription", "NodeDescription, Omni-Path", 64,
+           kOpaNodeDescriptionFields},
     Header{kind::opa_node_info, "opa.nodeinfo", "NodeInfo, Omni-Path", 44, kOpaNodeInfoFields},
     Header{kind::opa_port_info, "opa.portinfo", "PortInfo, Omni-Path", 128, kOpaPortInfoFields},
     Header{kind::opa_port_status, "opa.pm.portstatus", "PortStatus, Omni-Path", 216, kOpaPortStatusFields},

@@ -32,9 +32,11 @@ constexpr Field kRecordSize = named(kOpaSaFields, "opa.sa.attributeoffset");
 std::size_t length_of(LayerKind kind) { return header(kind).length; }
 
 const OpaAttribute* find_opa_attribute(ManagementClass management_class, std::uint64_t id) {
-    const auto of = management_class == ManagementClass::subnet_directed ? ManagementClass::subnet_lid_routed : management_class;
-    const auto found = std::ranges::find_if(
-        kOpaAttributes, [&](const OpaAttribute& row) { return row.management_class == std::to_underlying(of) && row.id == id; });
+    const auto of =
+        management_class == ManagementClass::subnet_directed ? ManagementClass::subnet_lid_routed : management_class;
+    const auto found = std::ranges::find_if(kOpaAttributes, [&](const OpaAttribute& row) {
+        return row.management_class == std::to_underlying(of) && row.id == id;
+    });
     return found == kOpaAttributes.end() ? nullptr : &*found;
 }
 
@@ -42,7 +44,8 @@ const OpaAttribute* find_opa_attribute(ManagementClass management_class, std::ui
 void add_undecoded(Walk& walk) {
     if (walk.left() == 0) return;
     const Bytes rest = slice(walk.packet.frame.bytes, walk.offset, walk.left());
-    const bool silent = rest.size() == walk.left() && std::ranges::all_of(rest, [](std::byte byte) { return byte == std::byte{0}; });
+    const bool silent =
+        rest.size() == walk.left() && std::ranges::all_of(rest, [](std::byte byte) { return byte == std::byte{0}; });
     if (!silent) add_layer(walk.packet, kind::opa_undecoded, walk.offset, walk.left(), walk.end);
     walk.offset = walk.end;
 }
@@ -81,7 +84,8 @@ bool walk_administration(Walk& walk, const OpaAttribute* attribute) {
     const Bytes sa = enter(walk, kind::opa_sa, length_of(kind::opa_sa));
     if (sa.empty()) return false;
     const bool segmented = read(rmpp, kActive) != 0;
-    if (attribute == nullptr || read(rmpp, kOpaRmppType) > kRmppData || (segmented && read(rmpp, kSegment) > 1)) return true;
+    if (attribute == nullptr || read(rmpp, kOpaRmppType) > kRmppData || (segmented && read(rmpp, kSegment) > 1))
+        return true;
     return add_records(walk, *attribute, static_cast<std::size_t>(read(sa, kRecordSize)) * 8, segmented);
 }
 
@@ -135,13 +139,15 @@ void walk_body(Walk& walk, Bytes bth, bool between_managers) {
         add_layer(walk.packet, kind::opa_undecoded, walk.offset, walk.left(), walk.end);
     }
     const Fault fault = walk.packet.layers().back().fault;
-    if (fault == Fault::none || fault == Fault::bad_length) add_layer(walk.packet, kind::opa_icrc, icrc, kIcrcLength, whole);
+    if (fault == Fault::none || fault == Fault::bad_length)
+        add_layer(walk.packet, kind::opa_icrc, icrc, kIcrcLength, whole);
 }
 
 // An opcode of PSM2 and a key datagram header of its version behind the BTH.
 bool is_psm(Bytes bth, Bytes next) {
     const std::uint64_t opcode = read(bth, kOpcode);
-    return opcode >= kPsmFirst && opcode <= kPsmLast && next.size() >= length_of(kind::opa_kdeth) && read(next, kKeyVersion) == kKdethVersion;
+    return opcode >= kPsmFirst && opcode <= kPsmLast && next.size() >= length_of(kind::opa_kdeth) &&
+           read(next, kKeyVersion) == kKdethVersion;
 }
 
 bool add_psm(Walk& walk) {
@@ -198,7 +204,8 @@ namespace opa_computed {
 std::optional<Value> attribute(const Packet& packet, const Layer& layer) {
     const Bytes mad = packet.bytes_of(layer);
     if (mad.size() < kOpaMadHeaderLength) return std::nullopt;
-    const OpaAttribute* row = find_opa_attribute(static_cast<ManagementClass>(read(mad, kClass)), read(mad, kAttribute));
+    const OpaAttribute* row =
+        find_opa_attribute(static_cast<ManagementClass>(read(mad, kClass)), read(mad, kAttribute));
     if (row == nullptr) return std::nullopt;
     return Value{0, std::as_bytes(std::span(row->name))};
 }

@@ -1,5 +1,6 @@
-// Field tables of Omni-Path's 9B packets, the format that carries InfiniBand's transport: what a capture card says of them, their link
-// header, and the headers of the transport, which have two bits and eight of the PSN that InfiniBand has not.
+// Field tables of Omni-Path's 9B packets, the format that carries InfiniBand's transport: what a capture card says of
+// them, their link header, and the headers of the transport, which have two bits and eight of the PSN that InfiniBand
+// has not.
 #pragma once
 
 #include <dissect/omni_path/psm.hpp>
@@ -28,7 +29,8 @@ inline constexpr std::array kOpaSncFields{
     row::decimal("opa.snc.direction", "Direction", at(1), 8).named(kSncDirections),
     row::hex("opa.snc.reserved16", "Reserved", at(2), 16),
     row::hex("opa.snc.reserved32", "Reserved", at(4), 32),
-    row::bytes("opa.snc.notes", "Flags of the host adapter: receive header, or control of a packet that is sent", at(8), 64),
+    row::bytes("opa.snc.notes", "Flags of the host adapter: receive header, or control of a packet that is sent", at(8),
+               64),
 };
 static_assert(tiles(kOpaSncFields, 16));
 

@@ -1,5 +1,6 @@
-// Field tables of what Intel's message passing (PSM2) sends in 9B packets: behind the BTH the key datagram header, by which adapters
-// place data, then PSM2's own (hfi1's KDETH_*, struct ips_message_header of opa-psm2). Little-endian, unlike what carries it.
+// Field tables of what Intel's message passing (PSM2) sends in 9B packets: behind the BTH the key datagram header, by
+// which adapters place data, then PSM2's own (hfi1's KDETH_*, struct ips_message_header of opa-psm2). Little-endian,
+// unlike what carries it.
 #pragma once
 
 #include <dissect/headers/infiniband.hpp>

@@ -18,7 +18,8 @@ constexpr auto kTables = [] {
         tables[0][byte] = value;
     }
     for (std::size_t n = 1; n < kStep; ++n)
-        for (std::size_t byte = 0; byte < 256; ++byte) tables[n][byte] = tables[n - 1][byte] >> 8 ^ tables[0][tables[n - 1][byte] & 0xff];
+        for (std::size_t byte = 0; byte < 256; ++byte)
+            tables[n][byte] = tables[n - 1][byte] >> 8 ^ tables[0][tables[n - 1][byte] & 0xff];
     return tables;
 }();
 
@@ -32,7 +33,8 @@ std::uint32_t crc32c(Bytes covered) {
         for (std::size_t i = 0; i < kStep; ++i) value ^= kTables[kStep - 1 - i][word >> 8 * i & 0xff];
         covered = covered.subspan(kStep);
     }
-    for (const std::byte byte : covered) value = value >> 8 ^ kTables[0][(value ^ static_cast<std::uint32_t>(byte)) & 0xff];
+    for (const std::byte byte : covered)
+        value = value >> 8 ^ kTables[0][(value ^ static_cast<std::uint32_t>(byte)) & 0xff];
     return __builtin_bswap32(~value);
 }
 

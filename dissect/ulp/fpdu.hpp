@@ -1,6 +1,7 @@
 // FPDUs as places in a TCP stream: how long they are, where markers stand in them (RFC 5044 4), what may be one.
 //
-// "Plain" bytes are those without markers. A marker that stands right before an FPDU belongs to it, and its CRC covers it.
+// "Plain" bytes are those without markers. A marker that stands right before an FPDU belongs to it, and its CRC covers
+// it.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -18,11 +19,14 @@ inline constexpr std::size_t kTagged = 14, kUntagged = 18;  // DDP headers
 // Bytes to the next marker, from 0 on; nothing: the stream has none.
 using ToMarker = std::optional<std::size_t>;
 
-[[nodiscard]] constexpr std::size_t padding(std::size_t ulpdu_length) { return (4 - (kLengthField + ulpdu_length) % 4) % 4; }
+[[nodiscard]] constexpr std::size_t padding(std::size_t ulpdu_length) {
+    return (4 - (kLengthField + ulpdu_length) % 4) % 4;
+}
 [[nodiscard]] constexpr std::size_t plain_bytes(std::size_t ulpdu_length) {
     return kLengthField + ulpdu_length + padding(ulpdu_length) + kCrcLength;
 }
-// Bytes of the stream that hold so many plain ones, from where `to_marker` counts; a marker behind the last of them is left out.
+// Bytes of the stream that hold so many plain ones, from where `to_marker` counts; a marker behind the last of them is
+// left out.
 [[nodiscard]] constexpr std::size_t stream_bytes(std::size_t plain, ToMarker to_marker) {
     if (!to_marker || plain <= *to_marker) return plain;
     constexpr std::size_t kBetween = kMarkerInterval - kMarkerLength;
@@ -38,8 +42,8 @@ struct Heading {
 };
 inline constexpr std::size_t kToDecide = 10;  // bytes of a ULPDU, up to its queue number
 
-// Nothing where no sender of RDMAP makes such a ULPDU: versions, reserved bits, opcode, queue and length must fit. From fewer bytes
-// than kToDecide, at least the first two, it decides as far as they go.
+// Nothing where no sender of RDMAP makes such a ULPDU: versions, reserved bits, opcode, queue and length must fit. From
+// fewer bytes than kToDecide, at least the first two, it decides as far as they go.
 [[nodiscard]] std::optional<Heading> heading(Bytes ulpdu, std::size_t ulpdu_length);
 
 // The bytes that a TCP segment carries, where the packet has one.

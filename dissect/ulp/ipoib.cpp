@@ -1,6 +1,7 @@
 // The walk over IPoIB: its header, then whatever carries that type elsewhere too.
 //
-// What an attacker could feed: RoCE in UDP in IPoIB. Its layers are shown, but what the packet says of its own transport stays.
+// What an attacker could feed: RoCE in UDP in IPoIB. Its layers are shown, but what the packet says of its own
+// transport stays.
 #include <dissect/ethertypes.hpp>
 #include <dissect/opcode.hpp>
 #include <dissect/ulp/ipoib.hpp>
@@ -18,7 +19,8 @@ constexpr std::size_t kIpv4Shortest = 20, kIpv6Header = 40;
 bool is_ipv4(Bytes ip, std::uint64_t length) {
     const std::size_t words = read_be<std::uint8_t>(ip, 0) & 15U;
     const std::size_t header_length = words * 4;
-    if (read_be<std::uint8_t>(ip, 0) >> 4 != 4 || header_length < kIpv4Shortest || ip.size() < header_length) return false;
+    if (read_be<std::uint8_t>(ip, 0) >> 4 != 4 || header_length < kIpv4Shortest || ip.size() < header_length)
+        return false;
     if (read_be<std::uint16_t>(ip, 2) != length) return false;
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i < header_length; i += 2) sum += read_be<std::uint16_t>(ip, i);
@@ -27,12 +29,14 @@ bool is_ipv4(Bytes ip, std::uint64_t length) {
 }
 
 bool is_ipv6(Bytes ip, std::uint64_t length) {
-    return ip.size() >= kIpv6Header && read_be<std::uint8_t>(ip, 0) >> 4 == 6 && read_be<std::uint16_t>(ip, 4) + kIpv6Header == length;
+    return ip.size() >= kIpv6Header && read_be<std::uint8_t>(ip, 0) >> 4 == 6 &&
+           read_be<std::uint16_t>(ip, 4) + kIpv6Header == length;
 }
 
 bool is_arp(Bytes arp) {
     constexpr std::uint32_t kTwentyAndFour = 0x0800'1404;  // IPv4, 20 bytes of hardware and 4 of protocol address
-    return arp.size() >= kIpoibArp && read_be<std::uint16_t>(arp, 0) == kArpInfiniband && read_be<std::uint32_t>(arp, 2) == kTwentyAndFour;
+    return arp.size() >= kIpoibArp && read_be<std::uint16_t>(arp, 0) == kArpInfiniband &&
+           read_be<std::uint32_t>(arp, 2) == kTwentyAndFour;
 }
 
 }  // namespace
@@ -59,7 +63,8 @@ void walk_ipoib(Walk& walk, const UlpHint&) {
         return add_data(walk);
     }
     Packet& packet = walk.packet;
-    const auto transport = std::tuple(packet.encapsulation, packet.opcode, packet.dest_qp, packet.psn, packet.ack_request);
+    const auto transport =
+        std::tuple(packet.encapsulation, packet.opcode, packet.dest_qp, packet.psn, packet.ack_request);
     const auto place = std::tuple(packet.network_layer, packet.bth_layer, packet.payload, packet.icrc, packet.vcrc);
     walk_ethertype(walk, type);
     std::tie(packet.encapsulation, packet.opcode, packet.dest_qp, packet.psn, packet.ack_request) = transport;
@@ -69,7 +74,8 @@ void walk_ipoib(Walk& walk, const UlpHint&) {
 void add_ipoib(Packet& packet) {
     if (packet.encapsulation != Encapsulation::native || !packet.has_transport()) return;
     const OpcodeRow& row = info(packet.opcode);
-    if (row.verb != Verb::send || row.place != Place::only || !is_ipoib(packet.payload_bytes(), packet.payload.length)) return;
+    if (row.verb != Verb::send || row.place != Place::only || !is_ipoib(packet.payload_bytes(), packet.payload.length))
+        return;
     add_ulp_layers(packet, {.protocol = UlpProtocol::ipoib});
 }
 

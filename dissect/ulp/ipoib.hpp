@@ -1,5 +1,5 @@
-// Field tables of IP over InfiniBand (RFC 4391, 4755): the header of 4 bytes in front of IP, and ARP with addresses of 20 bytes. What
-// follows is IP as anywhere else.
+// Field tables of IP over InfiniBand (RFC 4391, 4755): the header of 4 bytes in front of IP, and ARP with addresses of
+// 20 bytes. What follows is IP as anywhere else.
 #pragma once
 
 #include <dissect/headers/link.hpp>
@@ -19,7 +19,8 @@ inline constexpr std::array kIpoibFields{
 inline constexpr std::size_t kIpoibHeader = 4;
 static_assert(tiles(kIpoibFields, kIpoibHeader));
 
-// RFC 4391 9.1.1: a link-layer address is a byte of flags (0x80: reachable by RC, 0x40: by UC, RFC 4755), a QPN and a GID.
+// RFC 4391 9.1.1: a link-layer address is a byte of flags (0x80: reachable by RC, 0x40: by UC, RFC 4755), a QPN and a
+// GID.
 inline constexpr std::array kIpoibArpFields{
     row::decimal("arp.hw.type", "Hardware type", at(0), 16),
     row::hex("arp.proto.type", "Protocol type", at(2), 16).named(kEtherTypes),
@@ -51,8 +52,10 @@ static_assert(tiles(kIpoibConnectFields, kIpoibConnect));
 
 inline constexpr std::array kIpoibHeaders{
     Header{kind::ipoib_header, "ipoib", "IP over InfiniBand", kIpoibHeader, kIpoibFields},
-    Header{kind::ipoib_arp, "rdma.ipoib.arp", "Address Resolution Protocol over InfiniBand", kIpoibArp, kIpoibArpFields},
-    Header{kind::ipoib_connect, "rdma.ipoib.connect", "IP over InfiniBand, connected mode", kIpoibConnect, kIpoibConnectFields},
+    Header{kind::ipoib_arp, "rdma.ipoib.arp", "Address Resolution Protocol over InfiniBand", kIpoibArp,
+           kIpoibArpFields},
+    Header{kind::ipoib_connect, "rdma.ipoib.connect", "IP over InfiniBand, connected mode", kIpoibConnect,
+           kIpoibConnectFields},
 };
 
 // The hardware type of InfiniBand.
@@ -63,8 +66,8 @@ inline constexpr std::uint16_t kArpInfiniband = 32;
 
 namespace ulp {
 
-// On InfiniBand a SEND that is IPoIB by its own bytes (type, lengths and checksum of what it carries agree) gets its layers without
-// anybody who follows its connection.
+// On InfiniBand a SEND that is IPoIB by its own bytes (type, lengths and checksum of what it carries agree) gets its
+// layers without anybody who follows its connection.
 void add_ipoib(Packet& packet);
 
 }  // namespace ulp

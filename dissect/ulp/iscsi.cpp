@@ -52,7 +52,8 @@ bool is_whole(const Packet& packet) { return !packet.has_transport() || info(pac
 void walk_additional(Walk& walk, std::size_t length) {
     const std::size_t stop = std::min(walk.offset + length, walk.end);
     while (walk.offset < stop && walk.packet.layer_count + kLayersBehindKeys < kMaxLayers) {
-        const std::size_t says = read_be<std::uint16_t>(walk.header(), 0) + std::size_t{3};  // length and type do not count
+        const std::size_t says =
+            read_be<std::uint16_t>(walk.header(), 0) + std::size_t{3};  // length and type do not count
         const std::size_t takes = std::min(std::max(padded(says), kWord), stop - walk.offset);
         if (!add_layer(walk.packet, kind::iscsi_additional_header, walk.offset, takes, walk.end)) return;
         if (padded(says) > takes) mark(walk.packet, Fault::bad_length);
@@ -71,9 +72,10 @@ void walk_keys(Walk& walk, std::size_t length) {
         const Bytes key = next_key(text);
         if (key.empty()) break;
         const auto at_key = static_cast<std::size_t>(key.data() - start);
-        const Bytes behind = slice(walk.packet.frame.bytes, first + at_key + key.size(), stop - (first + at_key + key.size()));
-        const auto zeros =
-            static_cast<std::size_t>(std::ranges::find_if(behind, [](std::byte byte) { return byte != std::byte{0}; }) - behind.begin());
+        const Bytes behind =
+            slice(walk.packet.frame.bytes, first + at_key + key.size(), stop - (first + at_key + key.size()));
+        const auto zeros = static_cast<std::size_t>(
+            std::ranges::find_if(behind, [](std::byte byte) { return byte != std::byte{0}; }) - behind.begin());
         if (!add_layer(walk.packet, kind::iscsi_key, first + at_key, key.size() + zeros, walk.end)) return;
         walk.offset = first + at_key + key.size() + zeros;
     }

@@ -1,7 +1,8 @@
-// iSCSI PDUs as iSER carries them: the basic header segment (BHS) of 48 bytes of every opcode, additional header segments and
-// text keys (RFC 7143, chapter 11). Digests are not there: RDMA has its own (RFC 7145, 4.2).
+// iSCSI PDUs as iSER carries them: the basic header segment (BHS) of 48 bytes of every opcode, additional header
+// segments and text keys (RFC 7143, chapter 11). Digests are not there: RDMA has its own (RFC 7145, 4.2).
 //
-// What an attacker could feed: segments that are longer than the message, keys without end. Every length is cut to what is there.
+// What an attacker could feed: segments that are longer than the message, keys without end. Every length is cut to what
+// is there.
 #pragma once
 
 #include <dissect/ulp/iscsi_names.hpp>
@@ -40,11 +41,12 @@ inline constexpr std::uint32_t kNoTag = 0xffffffff;
 inline constexpr std::uint8_t kFromTarget = 0x20;  // of an opcode
 
 // The opcodes whose request and response share a table.
-inline constexpr std::uint8_t kNopOut = 0x00, kNopIn = 0x20, kTaskRequest = 0x02, kTaskResponse = 0x22, kTextRequest = 0x04,
-                              kTextResponse = 0x24, kLogoutRequest = 0x06, kLogoutResponse = 0x26;
+inline constexpr std::uint8_t kNopOut = 0x00, kNopIn = 0x20, kTaskRequest = 0x02, kTaskResponse = 0x22,
+                              kTextRequest = 0x04, kTextResponse = 0x24, kLogoutRequest = 0x06, kLogoutResponse = 0x26;
 // The others.
-inline constexpr std::uint8_t kCommand = 0x01, kResponse = 0x21, kLoginRequest = 0x03, kLoginResponse = 0x23, kDataOut = 0x05,
-                              kDataIn = 0x25, kSnack = 0x10, kReadyToTransfer = 0x31, kAsynchronous = 0x32, kReject = 0x3f;
+inline constexpr std::uint8_t kCommand = 0x01, kResponse = 0x21, kLoginRequest = 0x03, kLoginResponse = 0x23,
+                              kDataOut = 0x05, kDataIn = 0x25, kSnack = 0x10, kReadyToTransfer = 0x31,
+                              kAsynchronous = 0x32, kReject = 0x3f;
 
 // A field of one of two opcodes that share a table.
 consteval Field of(std::uint8_t opcode, const Field& field) { return field.only_if(at(0, 2), 6, opcode); }
@@ -55,7 +57,8 @@ inline constexpr Field kImmediate = row::flag("iscsi.I", "Immediate delivery", a
 inline constexpr Field kOpcode = row::hex("iscsi.opcode", "Opcode", at(0, 2), 6).named(kOpcodes);
 inline constexpr Field kAhsLength =
     row::decimal("iscsi.totalahslength", "Length of additional header segments", at(4), 8).in("words of 4 bytes");
-inline constexpr Field kDataLength = row::decimal("iscsi.datasegmentlength", "Length of the data segment", at(5), 24).in("bytes");
+inline constexpr Field kDataLength =
+    row::decimal("iscsi.datasegmentlength", "Length of the data segment", at(5), 24).in("bytes");
 inline constexpr Field kLunMode = row::decimal("scsi.lun.address_mode", "How the LUN is written", at(8), 2);
 inline constexpr Field kLun = row::hex("scsi.lun", "Logical unit number", at(8, 2), 14);
 inline constexpr Field kLunRest = row::hex("rdma.scsi.lun.rest", "Rest of the LUN", at(10), 48);
@@ -104,7 +107,8 @@ inline constexpr std::array kCommandFields{
     kLun,
     kLunRest,
     kTaskTag,
-    row::decimal("iscsi.scsicommand.expecteddatatransferlength", "Expected data transfer length", at(20), 32).in("bytes"),
+    row::decimal("iscsi.scsicommand.expecteddatatransferlength", "Expected data transfer length", at(20), 32)
+        .in("bytes"),
     kCmdSn,
     kExpStatSn,
 };
@@ -129,7 +133,8 @@ inline constexpr std::array kResponseFields{
     kExpCmdSn,
     kMaxCmdSn,
     row::hex("iscsi.expdatasn", "Expected data sequence number", at(36), 32),
-    row::decimal("iscsi.scsiresponse.bidireadresidualcount", "Residual count of a bidirectional read", at(40), 32).in("bytes"),
+    row::decimal("iscsi.scsiresponse.bidireadresidualcount", "Residual count of a bidirectional read", at(40), 32)
+        .in("bytes"),
     row::decimal("iscsi.scsiresponse.residualcount", "Residual count", at(44), 32).in("bytes"),
 };
 static_assert(tiles(kResponseFields, kBhs));
@@ -163,7 +168,8 @@ static_assert(tiles(kTaskManagementFields, kBhs));
 inline constexpr Field kIsid = row::bytes("iscsi.isid", "Initiator session ID", at(8), 48);
 inline constexpr Field kTsih = row::hex("iscsi.tsih", "Target session identifying handle", at(14), 16);
 
-inline constexpr Field kNextStage = row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages).only_if(at(1), 1, 1);
+inline constexpr Field kNextStage =
+    row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages).only_if(at(1), 1, 1);
 
 inline constexpr std::array kLoginRequestFields{
     kReserved0,
@@ -411,7 +417,9 @@ inline constexpr std::array kAhsFields{
     row::hex("iscsi.ahs.type", "Type", at(2), 8).named(kAhsTypes),
     row::reserved(at(3), 8),
     row::bytes("rdma.iscsi.ahs.content", "Content", at(4), kToEnd),
-    row::decimal("iscsi.ahs.bidir.length", "Bidirectional read expected data transfer length", at(4), 32).part().only_if(at(2), 8, 2),
+    row::decimal("iscsi.ahs.bidir.length", "Bidirectional read expected data transfer length", at(4), 32)
+        .part()
+        .only_if(at(2), 8, 2),
 };
 static_assert(tiles(kAhsFields, kAhsHead));
 inline constexpr std::array kDataSegmentFields{
@@ -426,7 +434,8 @@ inline constexpr std::array kIscsiHeaders{
     Header{kind::iscsi_nop, "rdma.iscsi.nop", "iSCSI NOP", kBhs, kNopFields},
     Header{kind::iscsi_command, "rdma.iscsi.command", "iSCSI SCSI Command", kCommandHead, kCommandFields},
     Header{kind::iscsi_response, "rdma.iscsi.response", "iSCSI SCSI Response", kBhs, kResponseFields},
-    Header{kind::iscsi_task_management, "rdma.iscsi.task_management", "iSCSI Task Management", kBhs, kTaskManagementFields},
+    Header{kind::iscsi_task_management, "rdma.iscsi.task_management", "iSCSI Task Management", kBhs,
+           kTaskManagementFields},
     Header{kind::iscsi_login_request, "rdma.iscsi.login_request", "iSCSI Login Request", kBhs, kLoginRequestFields},
     Header{kind::iscsi_login_response, "rdma.iscsi.login_response", "iSCSI Login Response", kBhs, kLoginResponseFields},
     Header{kind::iscsi_text, "rdma.iscsi.text", "iSCSI Text", kBhs, kTextFields},
@@ -435,7 +444,8 @@ inline constexpr std::array kIscsiHeaders{
     Header{kind::iscsi_logout, "rdma.iscsi.logout", "iSCSI Logout", kBhs, kLogoutFields},
     Header{kind::iscsi_snack, "rdma.iscsi.snack", "iSCSI SNACK", kBhs, kSnackFields},
     Header{kind::iscsi_ready_to_transfer, "rdma.iscsi.r2t", "iSCSI Ready To Transfer", kBhs, kReadyToTransferFields},
-    Header{kind::iscsi_asynchronous, "rdma.iscsi.asynchronous", "iSCSI Asynchronous Message", kBhs, kAsynchronousFields},
+    Header{kind::iscsi_asynchronous, "rdma.iscsi.asynchronous", "iSCSI Asynchronous Message", kBhs,
+           kAsynchronousFields},
     Header{kind::iscsi_reject, "rdma.iscsi.reject", "iSCSI Reject", kBhs, kRejectFields},
     Header{kind::iscsi_key, "rdma.iscsi.key", "iSCSI Text Key", 0, kKeyFields},
     Header{kind::iscsi_additional_header, "iscsi.ahs", "iSCSI Additional Header Segment", kAhsHead, kAhsFields},
@@ -443,7 +453,8 @@ inline constexpr std::array kIscsiHeaders{
     Header{kind::iscsi_sense_length, "rdma.iscsi.sense", "iSCSI Sense Length", 2, kSenseLengthFields},
 };
 
-// A PDU in its bytes: where its parts are, as far as the bytes go. Nothing where the opcode is unknown or the header is not whole.
+// A PDU in its bytes: where its parts are, as far as the bytes go. Nothing where the opcode is unknown or the header is
+// not whole.
 struct Pdu {
     std::uint8_t opcode = 0;
     Bytes header;  // kBhs bytes

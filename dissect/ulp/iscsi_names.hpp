@@ -29,7 +29,8 @@ inline constexpr std::array kOpcodes{
 };
 
 inline constexpr std::array kTaskAttributes{
-    ValueName{0, "untagged"}, ValueName{1, "simple"}, ValueName{2, "ordered"}, ValueName{3, "head of queue"}, ValueName{4, "ACA"},
+    ValueName{0, "untagged"},      ValueName{1, "simple"}, ValueName{2, "ordered"},
+    ValueName{3, "head of queue"}, ValueName{4, "ACA"},
 };
 inline constexpr std::array kResponses{
     ValueName{0x00, "command completed at target"},

@@ -1,5 +1,5 @@
-// iSER (RFC 7145): the header before each iSCSI PDU, which names the memory of the initiator for the data; hello messages; and
-// what Linux and InfiniBand's annex A12 put into the CM's private data.
+// iSER (RFC 7145): the header before each iSCSI PDU, which names the memory of the initiator for the data; hello
+// messages; and what Linux and InfiniBand's annex A12 put into the CM's private data.
 #pragma once
 
 #include <dissect/ulp/iscsi.hpp>
@@ -46,15 +46,19 @@ inline constexpr std::array kHelloFields{
     row::decimal("rdma.iser.max_version", "Highest version", at(1), 4),
     row::decimal("rdma.iser.min_version", "Lowest version, in a reply the current one", at(1, 4), 4),
     row::hex("iser.ird", "READs that the initiator answers at a time", at(2), 16).only_if(at(0), 4, kHello),
-    row::hex("iser.ord", "READs that the target has outstanding at a time", at(2), 16).part().only_if(at(0), 4, kHelloReply),
+    row::hex("iser.ord", "READs that the target has outstanding at a time", at(2), 16)
+        .part()
+        .only_if(at(0), 4, kHelloReply),
     row::reserved(at(4), 192),
 };
 static_assert(tiles(kHelloFields, kHeader));
 
 // A12; REQ and REP alike.
 inline constexpr std::array kPrivateFields{
-    row::flag("rdma.iser.cm.zbva_not_supported", "No zero-based virtual addresses: not supported, or in a REP not used", at(0)),
-    row::flag("rdma.iser.cm.send_inv_not_supported", "No SEND with Invalidate: not supported, or in a REP not used", at(0, 1)),
+    row::flag("rdma.iser.cm.zbva_not_supported", "No zero-based virtual addresses: not supported, or in a REP not used",
+              at(0)),
+    row::flag("rdma.iser.cm.send_inv_not_supported", "No SEND with Invalidate: not supported, or in a REP not used",
+              at(0, 1)),
     row::reserved(at(0, 2), 30),
 };
 static_assert(tiles(kPrivateFields, kPrivate));

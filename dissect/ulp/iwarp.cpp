@@ -1,7 +1,8 @@
 // The walk over iWARP in a TCP segment, from where the hint says that an FPDU or the set-up of MPA begins.
 //
-// What was begun in an earlier segment stays data; what goes on in a later one is shown as far as it goes, and marked. Lengths
-// come from the wire: every layer is clipped to the segment. The CRC is checked where all that it covers is in the packet.
+// What was begun in an earlier segment stays data; what goes on in a later one is shown as far as it goes, and marked.
+// Lengths come from the wire: every layer is clipped to the segment. The CRC is checked where all that it covers is in
+// the packet.
 #include <dissect/field.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/fpdu.hpp>
@@ -34,7 +35,8 @@ public:
         const std::size_t at = walk_.offset + skipped;
         return slice(walk_.packet.frame.bytes, at, std::min({length, run, walk_.end > at ? walk_.end - at : 0}));
     }
-    // A layer of `length` plain bytes; what is behind a marker in it is data. False where the segment or the capture ends.
+    // A layer of `length` plain bytes; what is behind a marker in it is data. False where the segment or the capture
+    // ends.
     bool take(LayerKind kind, std::size_t length) {
         while (length > 0) {
             if (to_marker_ == 0U && !take_run(kind::mpa_marker, mpa::kMarkerLength)) return false;
@@ -71,7 +73,8 @@ private:
         Layer& added = packet.layer_storage[before];
         if (added.fault == Fault::too_short) added.fault = Fault::fragment;  // the next segment has the rest
         walk_.offset += length;
-        if (to_marker_) *to_marker_ = kind == kind::mpa_marker ? mpa::kMarkerInterval - mpa::kMarkerLength : *to_marker_ - length;
+        if (to_marker_)
+            *to_marker_ = kind == kind::mpa_marker ? mpa::kMarkerInterval - mpa::kMarkerLength : *to_marker_ - length;
         return whole;
     }
 
@@ -91,21 +94,26 @@ LayerKind behind(std::uint8_t opcode) {
 }
 
 bool is_send(std::uint8_t opcode) {
-    return opcode >= std::to_underlying(RdmapOpcode::send) && opcode <= std::to_underlying(RdmapOpcode::send_solicited_invalidate);
+    return opcode >= std::to_underlying(RdmapOpcode::send) &&
+           opcode <= std::to_underlying(RdmapOpcode::send_solicited_invalidate);
 }
 
 // The DDP header, and RDMAP's control, which lies in it.
 bool walk_ddp(FpduWalk& fpdu, Packet& packet, const mpa::Heading& heading) {
     const std::uint8_t at = packet.layer_count;
     const bool whole = fpdu.take(heading.tagged ? kind::ddp_tagged : kind::ddp_untagged, heading.length());
-    const auto is_ddp = [](const Layer& layer) { return layer.kind == kind::ddp_tagged || layer.kind == kind::ddp_untagged; };
+    const auto is_ddp = [](const Layer& layer) {
+        return layer.kind == kind::ddp_tagged || layer.kind == kind::ddp_untagged;
+    };
     const auto found = std::ranges::find_if(packet.layers().subspan(at), is_ddp);
     if (found == packet.layers().end() || found->length < 2) return false;
     const bool invalidates = heading.opcode == std::to_underlying(RdmapOpcode::send_invalidate) ||
                              heading.opcode == std::to_underlying(RdmapOpcode::send_solicited_invalidate);
-    const std::size_t length = heading.tagged ? 1 : std::min<std::size_t>(found->length - 1, header(kind::rdmap_invalidate).length);
+    const std::size_t length =
+        heading.tagged ? 1 : std::min<std::size_t>(found->length - 1, header(kind::rdmap_invalidate).length);
     const std::size_t offset = std::size_t{found->offset} + 1;
-    const LayerKind control = invalidates && length == header(kind::rdmap_invalidate).length ? kind::rdmap_invalidate : kind::rdmap;
+    const LayerKind control =
+        invalidates && length == header(kind::rdmap_invalidate).length ? kind::rdmap_invalidate : kind::rdmap;
     return add_layer(packet, control, offset, length, offset + length) && whole;
 }
 
@@ -139,10 +147,12 @@ bool walk_fpdu(Walk& walk, mpa::ToMarker& to_marker, const UlpHint& hint) {
     return true;
 }
 
-// Eight bytes that are two depths; nothing where they are anything else, such as the private data of RPC over RDMA (RFC 8797).
+// Eight bytes that are two depths; nothing where they are anything else, such as the private data of RPC over RDMA (RFC
+// 8797).
 std::optional<LayerKind> legacy_depths(Bytes data) {
     constexpr std::uint64_t kMost = 0x3fff;  // of either, as RFC 6581 has room for
-    constexpr std::array kForms{std::pair(kind::legacy_depths, &kLegacyDepthsFields), std::pair(kind::legacy_depths_turned, &kLegacyDepthsTurnedFields)};
+    constexpr std::array kForms{std::pair(kind::legacy_depths, &kLegacyDepthsFields),
+                                std::pair(kind::legacy_depths_turned, &kLegacyDepthsTurnedFields)};
     for (const auto& [form, fields] : kForms) {
         const std::uint64_t ird = read(data, (*fields)[0]), ord = read(data, (*fields)[1]);
         if (ird <= kMost && ord <= kMost && ird + ord != 0) return form;
@@ -155,14 +165,18 @@ void walk_set_up(Walk& walk, const UlpHint& hint) {
     const bool reply = read_be<std::uint8_t>(walk.header(), kWhich) == 'p';
     const std::size_t start = walk.offset;
     const std::size_t said = read(slice(walk.header(), 0, kMpaSetUpLength), kPrivateLength);
-    const std::size_t length = kMpaSetUpLength + std::min(said, walk.left() > kMpaSetUpLength ? walk.left() - kMpaSetUpLength : 0);
+    const std::size_t length =
+        kMpaSetUpLength + std::min(said, walk.left() > kMpaSetUpLength ? walk.left() - kMpaSetUpLength : 0);
     const Bytes frame = enter(walk, reply ? kind::mpa_reply : kind::mpa_request, length);
     if (frame.empty()) return;
     if (said + kMpaSetUpLength > length) mark(walk.packet, Fault::bad_length);
     Walk inner{walk.packet, start + kMpaSetUpLength, start + length};
-    if (read(frame, kMpaRevision) >= 2 && read(frame, kEnhanced) != 0 && inner.left() >= 4 && enter(inner, kind::mpa_enhanced, 4).empty())
+    if (read(frame, kMpaRevision) >= 2 && read(frame, kEnhanced) != 0 && inner.left() >= 4 &&
+        enter(inner, kind::mpa_enhanced, 4).empty())
         return;
-    const LayerKind message = !reply ? LayerKind::cm_req : read(frame, kRejected) != 0 ? LayerKind::cm_rej : LayerKind::cm_rep;
+    const LayerKind message = !reply                        ? LayerKind::cm_req
+                              : read(frame, kRejected) != 0 ? LayerKind::cm_rej
+                                                            : LayerKind::cm_rep;
     if (const auto ulp = info(hint.protocol).walk_private; ulp != nullptr && inner.left() > 0) {
         ulp(inner, hint, message);
     } else if (inner.left() == kLegacyDepthsLength && inner.header().size() >= kLegacyDepthsLength) {
@@ -185,7 +199,8 @@ std::optional<std::size_t> covered_from(const Packet& packet, const Layer& crc) 
         last = &layer;
     }
     if (fpdu == nullptr) return std::nullopt;
-    const bool marked = before != nullptr && before->kind == kind::mpa_marker && before->offset + before->length == fpdu->offset;
+    const bool marked =
+        before != nullptr && before->kind == kind::mpa_marker && before->offset + before->length == fpdu->offset;
     return marked ? before->offset : fpdu->offset;
 }
 
@@ -202,7 +217,8 @@ constexpr Field kRdmapFollows = named(kRdmapTerminateFields, "iwarp_rdma.hdrct_r
 // The DDP header in a Terminate; empty where it has none.
 Bytes ddp_in(Bytes terminate) {
     if (read(terminate, kDdpFollows) == 0) return {};
-    const std::size_t at = header(kind::rdmap_terminate).length + (read(terminate, kSegmentLengthFollows) != 0 ? 2U : 0U);
+    const std::size_t at =
+        header(kind::rdmap_terminate).length + (read(terminate, kSegmentLengthFollows) != 0 ? 2U : 0U);
     const bool tagged = read_bits(slice(terminate, at), 0, 1) != 0;
     const Bytes found = slice(terminate, at, tagged ? mpa::kTagged : mpa::kUntagged);
     return found.size() == (tagged ? mpa::kTagged : mpa::kUntagged) ? found : Bytes{};
@@ -235,8 +251,8 @@ std::optional<Value> terminated_rdmap(const Packet& packet, const Layer& layer) 
     const Bytes bytes = packet.bytes_of(layer);
     const Bytes ddp = ddp_in(bytes);
     if (ddp.empty() || read(bytes, kRdmapFollows) == 0) return std::nullopt;
-    const Bytes found =
-        slice(bytes, static_cast<std::size_t>(ddp.data() - bytes.data()) + ddp.size(), header(kind::rdmap_read_request).length);
+    const Bytes found = slice(bytes, static_cast<std::size_t>(ddp.data() - bytes.data()) + ddp.size(),
+                              header(kind::rdmap_read_request).length);
     if (found.empty()) return std::nullopt;
     return Value{0, found};
 }
@@ -255,7 +271,8 @@ void walk_iwarp(Packet& packet, const UlpHint& hint) {
     mpa::ToMarker to_marker;
     if (hint.iwarp.markers)
         to_marker =
-            (std::size_t{hint.iwarp.to_marker} + mpa::kMarkerInterval - hint.iwarp.first % mpa::kMarkerInterval) % mpa::kMarkerInterval;
+            (std::size_t{hint.iwarp.to_marker} + mpa::kMarkerInterval - hint.iwarp.first % mpa::kMarkerInterval) %
+            mpa::kMarkerInterval;
     if (hint.iwarp.first > 0) static_cast<void>(enter(walk, LayerKind::data, hint.iwarp.first));
     if (hint.iwarp.what == IwarpPlace::What::set_up) return walk_set_up(walk, hint);
     while (walk.left() > 0 && packet.layer_count < kMaxLayers && walk_fpdu(walk, to_marker, hint)) {

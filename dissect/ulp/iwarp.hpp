@@ -1,7 +1,8 @@
-// Field tables of iWARP: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040, RFC 7306), as they lie in a TCP stream.
+// Field tables of iWARP: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040, RFC 7306), as they lie in a TCP
+// stream.
 //
-// An FPDU is: its length, a DDP segment, a pad, a CRC; where an end asked for them there is a marker every 512 bytes of the stream,
-// in the middle of whatever it meets. A header that a marker cuts in two is shown as far as the marker.
+// An FPDU is: its length, a DDP segment, a pad, a CRC; where an end asked for them there is a marker every 512 bytes of
+// the stream, in the middle of whatever it meets. A header that a marker cuts in two is shown as far as the marker.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -49,9 +50,10 @@ enum class RdmapOpcode : std::uint8_t {
     atomic_response,
 };
 inline constexpr std::array kRdmapOpcodeNames{
-    ValueName{0, "WRITE"},     ValueName{1, "READ_REQUEST"}, ValueName{2, "READ_RESPONSE"},   ValueName{3, "SEND"},
-    ValueName{4, "SEND_INV"},  ValueName{5, "SEND_SE"},      ValueName{6, "SEND_SE_INV"},     ValueName{7, "TERMINATE"},
-    ValueName{8, "IMMEDIATE"}, ValueName{9, "IMMEDIATE_SE"}, ValueName{10, "ATOMIC_REQUEST"}, ValueName{11, "ATOMIC_RESPONSE"},
+    ValueName{0, "WRITE"},        ValueName{1, "READ_REQUEST"},    ValueName{2, "READ_RESPONSE"},
+    ValueName{3, "SEND"},         ValueName{4, "SEND_INV"},        ValueName{5, "SEND_SE"},
+    ValueName{6, "SEND_SE_INV"},  ValueName{7, "TERMINATE"},       ValueName{8, "IMMEDIATE"},
+    ValueName{9, "IMMEDIATE_SE"}, ValueName{10, "ATOMIC_REQUEST"}, ValueName{11, "ATOMIC_RESPONSE"},
 };
 
 // What a Terminate says (RFC 5040 4.8, RFC 5041 8.2, RFC 5044 8, RFC 6581 9.2).
@@ -106,7 +108,8 @@ inline constexpr std::array kMpaErrorCodes{
     ValueName{0x07, "no matching ready-to-receive message"},
 };
 
-inline constexpr std::array kAtomicOpcodeNames{ValueName{0, "FETCH_ADD"}, ValueName{1, "SWAP"}, ValueName{2, "CMP_SWAP"}};
+inline constexpr std::array kAtomicOpcodeNames{ValueName{0, "FETCH_ADD"}, ValueName{1, "SWAP"},
+                                               ValueName{2, "CMP_SWAP"}};
 
 // The flags of a request and a reply are the same (RFC 5044 7.1.1, RFC 6581 6).
 namespace mpa_rows {
@@ -116,7 +119,8 @@ inline constexpr std::array kFollowing{
     row::flag("iwarp_mpa.crc_flag", "CRC: its sender wants CRCs to be checked", at(kFlags, 1)),
     row::flag("iwarp_mpa.rej_flag", "Rejected: the connection is refused", at(kFlags, 2)),
     row::hex("iwarp_mpa.res", "Reserved, and the flag of enhanced connections", at(kFlags, 3), 5),
-    row::flag("rdma.iwarp.enhanced", "Enhanced: the private data starts with READ depths (RFC 6581)", at(kFlags, 3)).part(),
+    row::flag("rdma.iwarp.enhanced", "Enhanced: the private data starts with READ depths (RFC 6581)", at(kFlags, 3))
+        .part(),
     row::decimal("iwarp_mpa.rev", "MPA revision", at(17), 8),
     row::decimal("iwarp_mpa.pdlength", "Private data length", at(18), 16).in("bytes"),
     row::bytes("iwarp_mpa.privatedata", "Private data", at(20), kToEnd),
@@ -130,8 +134,10 @@ inline constexpr std::array kFollowing{
 }  // namespace mpa_rows
 
 inline constexpr std::size_t kMpaSetUpLength = 20;
-inline constexpr auto kMpaRequestFields = mpa_rows::with_key(row::bytes("iwarp_mpa.key.req", "Key of a request", at(0), 128));
-inline constexpr auto kMpaReplyFields = mpa_rows::with_key(row::bytes("iwarp_mpa.key.rep", "Key of a reply", at(0), 128));
+inline constexpr auto kMpaRequestFields =
+    mpa_rows::with_key(row::bytes("iwarp_mpa.key.req", "Key of a request", at(0), 128));
+inline constexpr auto kMpaReplyFields =
+    mpa_rows::with_key(row::bytes("iwarp_mpa.key.rep", "Key of a reply", at(0), 128));
 static_assert(tiles(kMpaRequestFields, kMpaSetUpLength) && tiles(kMpaReplyFields, kMpaSetUpLength));
 
 inline constexpr std::array kMpaEnhancedFields{
@@ -144,11 +150,13 @@ inline constexpr std::array kMpaEnhancedFields{
 };
 static_assert(tiles(kMpaEnhancedFields, 4));
 
-// Private data of consumers that know nothing of RFC 6581, as SMB Direct of Linux sends them: in network order, older ones in the order of
-// little-endian hosts.
+// Private data of consumers that know nothing of RFC 6581, as SMB Direct of Linux sends them: in network order, older
+// ones in the order of little-endian hosts.
 namespace mpa_rows {
-inline constexpr Field kLegacyIrd = row::decimal("rdma.iwarp.legacy_ird", "IRD as consumers without RFC 6581 send it", at(0), 32);
-inline constexpr Field kLegacyOrd = row::decimal("rdma.iwarp.legacy_ord", "ORD as consumers without RFC 6581 send it", at(4), 32);
+inline constexpr Field kLegacyIrd =
+    row::decimal("rdma.iwarp.legacy_ird", "IRD as consumers without RFC 6581 send it", at(0), 32);
+inline constexpr Field kLegacyOrd =
+    row::decimal("rdma.iwarp.legacy_ord", "ORD as consumers without RFC 6581 send it", at(4), 32);
 }  // namespace mpa_rows
 inline constexpr std::size_t kLegacyDepthsLength = 8;
 inline constexpr std::array kLegacyDepthsFields{mpa_rows::kLegacyIrd, mpa_rows::kLegacyOrd};
@@ -162,7 +170,8 @@ static_assert(tiles(kMpaFpduFields, 2));
 
 inline constexpr std::array kMpaMarkerFields{
     row::hex("iwarp_mpa.marker_res", "Reserved bits of a marker", at(0), 16),
-    row::decimal("iwarp_mpa.marker_fpduptr", "FPDU pointer: bytes back to the start of its FPDU", at(2), 16).in("bytes"),
+    row::decimal("iwarp_mpa.marker_fpduptr", "FPDU pointer: bytes back to the start of its FPDU", at(2), 16)
+        .in("bytes"),
 };
 static_assert(tiles(kMpaMarkerFields, 4));
 
@@ -180,8 +189,10 @@ inline constexpr std::array kCrcVerdicts{ValueName{1, "good"}, ValueName{2, "bad
 
 inline constexpr std::array kMpaCrcFields{
     row::hex("iwarp_mpa.crc_check", "CRC-32C", at(0), 32),
-    row::computed("rdma.iwarp.crc.status", "Verdict on the CRC", Format::decimal, iwarp::crc_status).named(iwarp::kCrcVerdicts),
-    row::computed("rdma.iwarp.crc.expected", "Expected CRC, where the CRC is wrong", Format::hexadecimal, iwarp::crc_expected)
+    row::computed("rdma.iwarp.crc.status", "Verdict on the CRC", Format::decimal, iwarp::crc_status)
+        .named(iwarp::kCrcVerdicts),
+    row::computed("rdma.iwarp.crc.expected", "Expected CRC, where the CRC is wrong", Format::hexadecimal,
+                  iwarp::crc_expected)
         .of_bits(32),
 };
 static_assert(tiles(kMpaCrcFields, 4));
@@ -206,7 +217,8 @@ inline constexpr std::array kDdpUntaggedFields{
     row::hex("iwarp_ddp.rsvd", "Reserved bits of DDP", at(0, 2), 4),
     row::decimal("iwarp_ddp.dv", "DDP version", at(0, 6), 2),
     row::bytes("iwarp_ddp.rsvdulp", "Reserved for RDMAP", at(1), 40),
-    row::decimal("iwarp_ddp.qn", "Queue number: 0 SENDs, 1 READ and atomic requests, 2 Terminate, 3 atomic responses", at(6), 32),
+    row::decimal("iwarp_ddp.qn", "Queue number: 0 SENDs, 1 READ and atomic requests, 2 Terminate, 3 atomic responses",
+                 at(6), 32),
     row::decimal("iwarp_ddp.msn", "Message sequence number, counted by queue from 1", at(10), 32),
     row::decimal("iwarp_ddp.mo", "Message offset of the segment", at(14), 32).in("bytes"),
 };
@@ -216,7 +228,8 @@ static_assert(tiles(kDdpUntaggedFields, 18));
 namespace rdmap_rows {
 inline constexpr Field kVersion = row::decimal("iwarp_rdma.version", "RDMAP version", at(0, 0), 2);
 inline constexpr Field kReserved = row::hex("iwarp_rdma.rsv", "Reserved bits of RDMAP", at(0, 2), 2);
-inline constexpr Field kOpcode = row::decimal("iwarp_rdma.opcode", "RDMAP opcode", at(0, 4), 4).named(kRdmapOpcodeNames);
+inline constexpr Field kOpcode =
+    row::decimal("iwarp_rdma.opcode", "RDMAP opcode", at(0, 4), 4).named(kRdmapOpcodeNames);
 }  // namespace rdmap_rows
 
 inline constexpr std::array kRdmapFields{
@@ -280,7 +293,9 @@ static_assert(tiles(kRdmapTerminateFields, 4));
 
 namespace atomic_rows {
 inline constexpr std::uint16_t kOpcode = at(3, 4), kOpcodeBits = 4;
-[[nodiscard]] constexpr Field of(const Field& field, std::uint64_t opcode) { return field.only_if(kOpcode, kOpcodeBits, opcode); }
+[[nodiscard]] constexpr Field of(const Field& field, std::uint64_t opcode) {
+    return field.only_if(kOpcode, kOpcodeBits, opcode);
+}
 inline constexpr Field kSwap = row::decimal("iwarp_rdma.atomic.swap_data", "Swap data", at(20), 64);
 inline constexpr Field kSwapMask = row::hex("iwarp_rdma.atomic.swap_mask", "Swap mask", at(28), 64);
 }  // namespace atomic_rows
@@ -323,15 +338,18 @@ inline constexpr std::array kIwarpHeaders{
     Header{kind::ddp_tagged, "iwarp_ddp.tagged", "DDP tagged segment", 14, kDdpTaggedFields},
     Header{kind::ddp_untagged, "iwarp_ddp.untagged", "DDP untagged segment", 18, kDdpUntaggedFields},
     Header{kind::rdmap, "iwarp_rdma", "RDMAP control", 1, kRdmapFields},
-    Header{kind::rdmap_invalidate, "rdma.iwarp.invalidate", "RDMAP control with invalidation", 5, kRdmapInvalidateFields},
+    Header{kind::rdmap_invalidate, "rdma.iwarp.invalidate", "RDMAP control with invalidation", 5,
+           kRdmapInvalidateFields},
     Header{kind::rdmap_read_request, "iwarp_rdma.rr", "RDMAP READ request", 28, kRdmapReadRequestFields},
     Header{kind::rdmap_terminate, "iwarp_rdma.terminate", "RDMAP Terminate", 4, kRdmapTerminateFields},
     Header{kind::rdmap_atomic_request, "rdma.iwarp.atomic", "RDMAP atomic request", 52, kRdmapAtomicRequestFields},
-    Header{kind::rdmap_atomic_response, "rdma.iwarp.atomic_response", "RDMAP atomic response", 12, kRdmapAtomicResponseFields},
+    Header{kind::rdmap_atomic_response, "rdma.iwarp.atomic_response", "RDMAP atomic response", 12,
+           kRdmapAtomicResponseFields},
     Header{kind::rdmap_immediate, "rdma.iwarp.immediate_data", "RDMAP immediate data", 8, kRdmapImmediateFields},
-    Header{kind::legacy_depths, "rdma.iwarp.legacy_depths", "IRD and ORD in private data", kLegacyDepthsLength, kLegacyDepthsFields},
-    Header{kind::legacy_depths_turned, "rdma.iwarp.legacy_depths_turned", "IRD and ORD in private data, little-endian", kLegacyDepthsLength,
-           kLegacyDepthsTurnedFields},
+    Header{kind::legacy_depths, "rdma.iwarp.legacy_depths", "IRD and ORD in private data", kLegacyDepthsLength,
+           kLegacyDepthsFields},
+    Header{kind::legacy_depths_turned, "rdma.iwarp.legacy_depths_turned", "IRD and ORD in private data, little-endian",
+           kLegacyDepthsLength, kLegacyDepthsTurnedFields},
 };
 
 }  // namespace qps::dissect

@@ -1,5 +1,5 @@
-// The walks over messages of rxm and rxd, and what proves them. What an attacker could feed: types, flags and lengths that do not belong
-// together. Only headers that are whole are entered, and no length of a message is believed.
+// The walks over messages of rxm and rxd, and what proves them. What an attacker could feed: types, flags and lengths
+// that do not belong together. Only headers that are whole are entered, and no length of a message is believed.
 #include <dissect/ulp/libfabric.hpp>
 #include <dissect/ulp/walks.hpp>
 
@@ -51,8 +51,10 @@ Fit fits_rxm(Bytes message, std::uint64_t length) {
     const Bytes operation = slice(message, kControl);
     const std::uint64_t control_version = read(message, kControlVersion), version = read(operation, kOpVersion);
     constexpr std::uint64_t kOldest = 2, kNewestControl = 4, kNewest = 3, kKnownFlags = 15;
-    if (control_version < kOldest || control_version > kNewestControl || version < kOldest || version > kNewest) return Fit::none;
-    if (!is_in(kControlTypes, read(message, kControlType)) || !is_in(kOperations, read(operation, kOp))) return Fit::none;
+    if (control_version < kOldest || control_version > kNewestControl || version < kOldest || version > kNewest)
+        return Fit::none;
+    if (!is_in(kControlTypes, read(message, kControlType)) || !is_in(kOperations, read(operation, kOp)))
+        return Fit::none;
     if ((read(operation, kOpFlags) & ~kKnownFlags) != 0) return Fit::none;
     const std::uint64_t op = read(operation, kOp), size = read(operation, kSize);
     const bool carries = op == kMessageOp || op == kTaggedOp;
@@ -64,11 +66,12 @@ Fit fits_rxm(Bytes message, std::uint64_t length) {
 }
 
 Fit fits_rxd(Bytes message, std::uint64_t length) {
-    if (message.size() < kRxdBase || read(message, kVersion) != kRxdVersion || !is_in(kRxdTypes, read(message, kType))) return Fit::none;
+    if (message.size() < kRxdBase || read(message, kVersion) != kRxdVersion || !is_in(kRxdTypes, read(message, kType)))
+        return Fit::none;
     constexpr std::size_t kFlagsAt = 2, kOpens = kRxdBase + kReadyToSend;
     if (read(message, kType) != kRxdReadyToSend) return Fit::possible;
-    const bool opens = length == kOpens && is_zero(slice(message, kFlagsAt, kRxdBase - kFlagsAt)) && message.size() == length &&
-                       !is_zero(slice(message, kOpens - kName));
+    const bool opens = length == kOpens && is_zero(slice(message, kFlagsAt, kRxdBase - kFlagsAt)) &&
+                       message.size() == length && !is_zero(slice(message, kOpens - kName));
     return opens ? Fit::sure : Fit::none;
 }
 
@@ -81,7 +84,8 @@ bool step(Walk& walk, LayerKind kind) {
 }
 
 bool walk_rxd_operation(Walk& walk, Bytes base, std::uint64_t type) {
-    const bool tagged = read(base, kHasTag) != 0, data = read(base, kHasCqData) != 0, segmented = read(base, kInline) == 0;
+    const bool tagged = read(base, kHasTag) != 0, data = read(base, kHasCqData) != 0,
+               segmented = read(base, kInline) == 0;
     const bool memory = type >= kRxdRead, atomic = type >= kRxdAtomic;
     if (tagged && !step(walk, kind::rxd_tag)) return false;
     if (data && !step(walk, kind::rxd_data)) return false;
@@ -92,7 +96,8 @@ bool walk_rxd_operation(Walk& walk, Bytes base, std::uint64_t type) {
 
 void walk_message(Walk& walk) {
     const Bytes message = slice(walk.header(), 0, walk.left());
-    if (fits_rxm(message, kControl + kOperation + read(slice(message, kControl), kSize)) == Fit::none) return add_data(walk);
+    if (fits_rxm(message, kControl + kOperation + read(slice(message, kControl), kSize)) == Fit::none)
+        return add_data(walk);
     const std::uint64_t type = read(message, kControlType);
     if (!step(walk, kind::ofi_control) || !step(walk, kind::ofi_operation)) return;
     if (type == kRendezvous && walk.left() >= kRendezvousLength && !step(walk, kind::rxm_rendezvous)) return;
@@ -111,7 +116,8 @@ void walk_datagram(Walk& walk) {
         case kRxdData:
         case kRxdDataRead: static_cast<void>(step(walk, kind::rxd_extended)); break;
         default:
-            if (type <= kRxdAtomicCompare && is_in(kRxdTypes, type)) static_cast<void>(walk_rxd_operation(walk, message, type));
+            if (type <= kRxdAtomicCompare && is_in(kRxdTypes, type))
+                static_cast<void>(walk_rxd_operation(walk, message, type));
             break;
     }
     add_data(walk);

@@ -1,5 +1,5 @@
-// Field tables of libfabric's utility providers: ofi_rxm, messages over connections (ofi_proto.h, rxm.h), and ofi_rxd, reliable messages
-// over datagrams (rxd_proto.h). Little-endian, as the processors are that it runs on.
+// Field tables of libfabric's utility providers: ofi_rxm, messages over connections (ofi_proto.h, rxm.h), and ofi_rxd,
+// reliable messages over datagrams (rxd_proto.h). Little-endian, as the processors are that it runs on.
 //
 // rxm has versions and lengths that must fit; of rxd the request that opens a conversation proves what it is.
 #pragma once
@@ -27,9 +27,10 @@ namespace libfabric {
 
 // ofi_ctrl_hdr, with the types of rxm.
 inline constexpr std::uint64_t kEager = 0, kSegment = 1, kRendezvous = 2;
-inline constexpr std::array kControlTypes{ValueName{0, "eager"},        ValueName{1, "seg"},          ValueName{2, "rndv_req"},
-                                          ValueName{3, "rndv_rd_done"}, ValueName{4, "atomic"},       ValueName{5, "atomic_resp"},
-                                          ValueName{6, "credit"},       ValueName{7, "rndv_wr_data"}, ValueName{8, "rndv_wr_done"}};
+inline constexpr std::array kControlTypes{
+    ValueName{0, "eager"},        ValueName{1, "seg"},          ValueName{2, "rndv_req"},
+    ValueName{3, "rndv_rd_done"}, ValueName{4, "atomic"},       ValueName{5, "atomic_resp"},
+    ValueName{6, "credit"},       ValueName{7, "rndv_wr_data"}, ValueName{8, "rndv_wr_done"}};
 inline constexpr std::array kSegments{ValueName{1, "first"}, ValueName{2, "middle"}, ValueName{3, "last"}};
 inline constexpr std::uint16_t kTypeAt = at(1);
 inline constexpr std::size_t kControl = 32;
@@ -41,17 +42,26 @@ inline constexpr std::array kControlFields{
     row::hex("rdma.rxm.ctrl.conn_id", "Connection, as the receiver calls it", at(8), 64).le(),
     row::hex("rdma.rxm.ctrl.msg_id", "Message, as the sender calls it", at(16), 64).le(),
     row::hex("rdma.rxm.ctrl.data", "What belongs to that type", at(24), 64).le(),
-    row::decimal("rdma.rxm.seg.type", "Which segment", at(24), 2).le().named(kSegments).only_if(kTypeAt, 8, kSegment).part(),
-    row::decimal("rdma.rxm.seg.offset", "Offset in the message", at(28), 32).le().only_if(kTypeAt, 8, kSegment).in("bytes").part(),
+    row::decimal("rdma.rxm.seg.type", "Which segment", at(24), 2)
+        .le()
+        .named(kSegments)
+        .only_if(kTypeAt, 8, kSegment)
+        .part(),
+    row::decimal("rdma.rxm.seg.offset", "Offset in the message", at(28), 32)
+        .le()
+        .only_if(kTypeAt, 8, kSegment)
+        .in("bytes")
+        .part(),
 };
 static_assert(tiles(kControlFields, kControl));
 
 // ofi_op_hdr.
 inline constexpr std::uint64_t kMessageOp = 0, kTaggedOp = 1;
-inline constexpr std::array kOperations{ValueName{0, "msg"},       ValueName{1, "tagged"},       ValueName{2, "read_req"},
-                                        ValueName{3, "read_rsp"},  ValueName{4, "write"},        ValueName{5, "write_async"},
-                                        ValueName{6, "atomic"},    ValueName{7, "atomic_fetch"}, ValueName{8, "atomic_compare"},
-                                        ValueName{9, "read_async"}};
+inline constexpr std::array kOperations{
+    ValueName{0, "msg"},       ValueName{1, "tagged"},       ValueName{2, "read_req"},
+    ValueName{3, "read_rsp"},  ValueName{4, "write"},        ValueName{5, "write_async"},
+    ValueName{6, "atomic"},    ValueName{7, "atomic_fetch"}, ValueName{8, "atomic_compare"},
+    ValueName{9, "read_async"}};
 inline constexpr std::uint16_t kOpAt = at(2);
 inline constexpr std::size_t kOperation = 32;
 inline constexpr std::array kOperationFields{
@@ -87,16 +97,19 @@ consteval std::array<Field, 3 * N> pieces(std::string_view address, std::string_
 inline constexpr std::size_t kRendezvousLength = 104;
 inline constexpr std::array kRendezvousFields =
     joined(pieces<kPieces>("rdma.rxm.rndv.addr", "rdma.rxm.rndv.len", "rdma.rxm.rndv.key"),
-           std::array{row::decimal("rdma.rxm.rndv.count", "Pieces of memory", at(96), 8).le(), row::hex("", "Padding", at(97), 56).le()});
+           std::array{row::decimal("rdma.rxm.rndv.count", "Pieces of memory", at(96), 8).le(),
+                      row::hex("", "Padding", at(97), 56).le()});
 static_assert(tiles(kRendezvousFields, kRendezvousLength));
 
 // rxd_base_hdr.
-inline constexpr std::uint64_t kRxdMessage = 0, kRxdTagged = 1, kRxdRead = 2, kRxdWrite = 4, kRxdAtomic = 6, kRxdAtomicCompare = 8,
-                               kRxdReadyToSend = 9, kRxdClearToSend = 10, kRxdAck = 11, kRxdData = 12, kRxdDataRead = 13, kRxdNoOp = 14;
+inline constexpr std::uint64_t kRxdMessage = 0, kRxdTagged = 1, kRxdRead = 2, kRxdWrite = 4, kRxdAtomic = 6,
+                               kRxdAtomicCompare = 8, kRxdReadyToSend = 9, kRxdClearToSend = 10, kRxdAck = 11,
+                               kRxdData = 12, kRxdDataRead = 13, kRxdNoOp = 14;
 inline constexpr std::array kRxdTypes{
-    ValueName{0, "MSG"},          ValueName{1, "TAGGED"},         ValueName{2, "READ_REQ"}, ValueName{4, "WRITE"}, ValueName{6, "ATOMIC"},
-    ValueName{7, "ATOMIC_FETCH"}, ValueName{8, "ATOMIC_COMPARE"}, ValueName{9, "RTS"},      ValueName{10, "CTS"},  ValueName{11, "ACK"},
-    ValueName{12, "DATA"},        ValueName{13, "DATA_READ"},     ValueName{14, "NO_OP"}};
+    ValueName{0, "MSG"},    ValueName{1, "TAGGED"},       ValueName{2, "READ_REQ"},       ValueName{4, "WRITE"},
+    ValueName{6, "ATOMIC"}, ValueName{7, "ATOMIC_FETCH"}, ValueName{8, "ATOMIC_COMPARE"}, ValueName{9, "RTS"},
+    ValueName{10, "CTS"},   ValueName{11, "ACK"},         ValueName{12, "DATA"},          ValueName{13, "DATA_READ"},
+    ValueName{14, "NO_OP"}};
 inline constexpr std::uint64_t kRxdVersion = 2;
 inline constexpr std::size_t kRxdBase = 16;
 inline constexpr std::array kRxdBaseFields{
@@ -135,7 +148,8 @@ inline constexpr std::array kExtendedFields{
 };
 static_assert(tiles(kExtendedFields, 16));
 inline constexpr std::array kRxdTagFields{row::hex("rdma.rxd.tag", "Tag", at(0), 64).le()};
-inline constexpr std::array kRxdDataFields{row::hex("rdma.rxd.cq_data", "Data for the completion of the receiver", at(0), 64).le()};
+inline constexpr std::array kRxdDataFields{
+    row::hex("rdma.rxd.cq_data", "Data for the completion of the receiver", at(0), 64).le()};
 inline constexpr std::array kRxdSegmentFields{
     row::decimal("rdma.rxd.size", "Length of the message", at(0), 64).le().in("bytes"),
     row::decimal("rdma.rxd.num_segs", "Segments", at(8), 64).le(),
@@ -144,7 +158,8 @@ inline constexpr std::array kRxdSegmentFields{
     row::hex("", "Reserved", at(21), 24).le(),
 };
 static_assert(tiles(kRxdSegmentFields, 24));
-inline constexpr std::array kRxdMemoryFields = pieces<kPieces>("rdma.rxd.rma.addr", "rdma.rxd.rma.len", "rdma.rxd.rma.key");
+inline constexpr std::array kRxdMemoryFields =
+    pieces<kPieces>("rdma.rxd.rma.addr", "rdma.rxd.rma.len", "rdma.rxd.rma.key");
 static_assert(tiles(kRxdMemoryFields, kPieces* kPiece));
 inline constexpr std::array kRxdAtomicFields{
     row::decimal("rdma.rxd.atomic.datatype", "Type of the data (enum fi_datatype)", at(0), 32).le(),
@@ -168,8 +183,8 @@ inline constexpr std::array kLibfabricHeaders{
 };
 
 enum class Fit : std::uint8_t { none, possible, sure };
-// How well a SEND of that length fits rxm: `sure` where it is an eager message as long as its header says, or a rendezvous that names as
-// much memory.
+// How well a SEND of that length fits rxm: `sure` where it is an eager message as long as its header says, or a
+// rendezvous that names as much memory.
 [[nodiscard]] Fit fits_rxm(Bytes message, std::uint64_t length);
 // Of a datagram: `sure` for the request that opens a conversation.
 [[nodiscard]] Fit fits_rxd(Bytes message, std::uint64_t length);

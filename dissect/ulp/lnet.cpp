@@ -1,5 +1,5 @@
-// The walk over LNet messages of o2iblnd. What an attacker could feed: numbers of pieces that are not there; what is not within
-// the message is not entered.
+// The walk over LNet messages of o2iblnd. What an attacker could feed: numbers of pieces that are not there; what is
+// not within the message is not entered.
 #include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/lustre.hpp>
 #include <dissect/ulp/walks.hpp>
@@ -17,7 +17,8 @@ constexpr Field kPieces = named(kLnetMemoryFields, "lnet.rdma.nfrags");
 constexpr Field kDoes = named(kLnetHeaderFields, "lnet.msg_type");
 
 void walk_memory(Walk& walk) {
-    const std::uint64_t pieces = std::min<std::uint64_t>(read(slice(walk.header(), 0, walk.left()), kPieces), kMostLnetPieces);
+    const std::uint64_t pieces =
+        std::min<std::uint64_t>(read(slice(walk.header(), 0, walk.left()), kPieces), kMostLnetPieces);
     static_cast<void>(enter(walk, kind::lnet_memory, kLnetMemory + pieces * kLnetPiece));
 }
 

@@ -1,5 +1,5 @@
-// Field tables of LNet over InfiniBand (Lustre's o2iblnd): messages in the byte order of who sent them, told by their magic. The
-// tables are little-endian; of the other order only the first header is taken apart.
+// Field tables of LNet over InfiniBand (Lustre's o2iblnd): messages in the byte order of who sent them, told by their
+// magic. The tables are little-endian; of the other order only the first header is taken apart.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -38,9 +38,10 @@ inline constexpr std::array kLnetTypes{
     ValueName{0xd2, "PUT_REQ"}, ValueName{0xd3, "PUT_NAK"},  ValueName{0xd4, "PUT_ACK"}, ValueName{0xd5, "PUT_DONE"},
     ValueName{0xd6, "GET_REQ"}, ValueName{0xd7, "GET_DONE"},
 };
-inline constexpr std::array kLnetNetworks{ValueName{1, "qsw"},  ValueName{2, "tcp"},   ValueName{3, "gm"},  ValueName{4, "openib"},
-                                          ValueName{5, "o2ib"}, ValueName{9, "lo"},    ValueName{10, "ra"}, ValueName{13, "gni"},
-                                          ValueName{14, "gip"}, ValueName{15, "ptl4"}, ValueName{16, "kfi"}};
+inline constexpr std::array kLnetNetworks{ValueName{1, "qsw"},    ValueName{2, "tcp"},  ValueName{3, "gm"},
+                                          ValueName{4, "openib"}, ValueName{5, "o2ib"}, ValueName{9, "lo"},
+                                          ValueName{10, "ra"},    ValueName{13, "gni"}, ValueName{14, "gip"},
+                                          ValueName{15, "ptl4"},  ValueName{16, "kfi"}};
 
 inline constexpr std::array kLnetIbFields{
     row::hex("lnet.ib.magic", "Magic number", at(0), 32).le(),
@@ -61,10 +62,9 @@ inline constexpr std::array kLnetIbFields{
 inline constexpr std::size_t kLnetIb = 48;
 static_assert(tiles(kLnetIbFields, kLnetIb));
 
-// The same rows, most significant byte first. All of them are whole bytes, so their places are the same, but for the parts of an
-// address, which is one number of 64 bits: type, number and address change their order.
-template <std::size_t N>
-[[nodiscard]] consteval std::array<Field, N> big_endian(std::array<Field, N> fields) {
+// The same rows, most significant byte first. All of them are whole bytes, so their places are the same, but for the
+// parts of an address, which is one number of 64 bits: type, number and address change their order.
+template <std::size_t N> [[nodiscard]] consteval std::array<Field, N> big_endian(std::array<Field, N> fields) {
     for (std::size_t i = 0; i < N; ++i) {
         fields[i].little = false;
         if (fields[i].name != "lnet.nid.type") continue;
@@ -88,8 +88,8 @@ inline constexpr std::size_t kLnetConnect = 8;
 static_assert(tiles(kLnetConnectFields, kLnetConnect));
 
 enum class LnetMessage : std::uint32_t { ack, put, get, reply, hello };
-inline constexpr std::array kLnetMessages{ValueName{0, "ACK"}, ValueName{1, "PUT"}, ValueName{2, "GET"}, ValueName{3, "REPLY"},
-                                          ValueName{4, "HELLO"}};
+inline constexpr std::array kLnetMessages{ValueName{0, "ACK"}, ValueName{1, "PUT"}, ValueName{2, "GET"},
+                                          ValueName{3, "REPLY"}, ValueName{4, "HELLO"}};
 inline constexpr std::array kLnetPortals{
     ValueName{1, "CONNMGR_REQUEST"},
     ValueName{2, "CONNMGR_REPLY"},
@@ -132,18 +132,32 @@ inline constexpr std::array kLnetHeaderFields{
     row::hex("lnet.msg_dst_match_bits", "Match bits", at(48), 64).le().only_if(kLnetMessageAt, 32, 0).part(),
     row::decimal("lnet.msg_length", "Accepted length", at(56), 32).le().only_if(kLnetMessageAt, 32, 0).part(),
     row::hex("lnet.msg_dst_match_bits", "Match bits", at(48), 64).le().only_if(kLnetMessageAt, 32, 1).part(),
-    row::hex("lnet.msg_hdr_data", "Data for the other side's event", at(56), 64).le().only_if(kLnetMessageAt, 32, 1).part(),
+    row::hex("lnet.msg_hdr_data", "Data for the other side's event", at(56), 64)
+        .le()
+        .only_if(kLnetMessageAt, 32, 1)
+        .part(),
     row::decimal("lnet.ptl_index", "Portal", at(64), 32).le().named(kLnetPortals).only_if(kLnetMessageAt, 32, 1).part(),
-    row::decimal("lnet.offset", "Offset in the memory of the destination", at(68), 32).le().only_if(kLnetMessageAt, 32, 1).part(),
+    row::decimal("lnet.offset", "Offset in the memory of the destination", at(68), 32)
+        .le()
+        .only_if(kLnetMessageAt, 32, 1)
+        .part(),
     row::hex("lnet.msg_dst_match_bits", "Match bits", at(48), 64).le().only_if(kLnetMessageAt, 32, 2).part(),
     row::decimal("lnet.ptl_index", "Portal", at(56), 32).le().named(kLnetPortals).only_if(kLnetMessageAt, 32, 2).part(),
-    row::decimal("lnet.src_offset", "Offset in the memory of the source", at(60), 32).le().only_if(kLnetMessageAt, 32, 2).part(),
-    row::decimal("lnet.sink_length", "Room for the data", at(64), 32).le().only_if(kLnetMessageAt, 32, 2).in("bytes").part(),
+    row::decimal("lnet.src_offset", "Offset in the memory of the source", at(60), 32)
+        .le()
+        .only_if(kLnetMessageAt, 32, 2)
+        .part(),
+    row::decimal("lnet.sink_length", "Room for the data", at(64), 32)
+        .le()
+        .only_if(kLnetMessageAt, 32, 2)
+        .in("bytes")
+        .part(),
 };
 inline constexpr std::size_t kLnetHeader = 72;
 static_assert(tiles(kLnetHeaderFields, kLnetHeader));
 
-inline constexpr std::array kLnetCookieFields{row::hex("lnet.o2ib.cookie", "Cookie by which the answer is found", at(0), 64).le()};
+inline constexpr std::array kLnetCookieFields{
+    row::hex("lnet.o2ib.cookie", "Cookie by which the answer is found", at(0), 64).le()};
 static_assert(tiles(kLnetCookieFields, 8));
 
 inline constexpr std::array kLnetPutAckFields{

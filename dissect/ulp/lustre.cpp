@@ -1,5 +1,5 @@
-// The walk over messages of ptlrpc. What an attacker could feed: buffers without end, lengths of 4 GiB; of at most kMostBuffers each
-// is cut to what is there, and nothing is entered that is not within the message.
+// The walk over messages of ptlrpc. What an attacker could feed: buffers without end, lengths of 4 GiB; of at most
+// kMostBuffers each is cut to what is there, and nothing is entered that is not within the message.
 #include <dissect/ulp/lustre.hpp>
 #include <dissect/walk.hpp>
 
@@ -31,7 +31,9 @@ std::size_t head_of(Bytes message) {
     return count == 0 || count > kMostBuffers ? 0 : kHead + count * kBufferLength;
 }
 
-std::uint32_t length_at(Bytes message, std::size_t index) { return read_le<std::uint32_t>(message, kHead + index * kBufferLength); }
+std::uint32_t length_at(Bytes message, std::size_t index) {
+    return read_le<std::uint32_t>(message, kHead + index * kBufferLength);
+}
 
 // The first buffer is a body that says what it is.
 bool is_body(Bytes body, std::uint32_t length) {
@@ -40,14 +42,17 @@ bool is_body(Bytes body, std::uint32_t length) {
     return std::ranges::find(kTypes, type, &ValueName::value) != kTypes.end();
 }
 
-bool moves_data(std::uint64_t type, std::uint64_t opcode) { return type == kRequest && (opcode == kOstRead || opcode == kOstWrite); }
+bool moves_data(std::uint64_t type, std::uint64_t opcode) {
+    return type == kRequest && (opcode == kOstRead || opcode == kOstWrite);
+}
 
 void add_extents(Bytes message, std::size_t head, Said& said) {
     if (!moves_data(said.type, said.opcode) || said.buffers <= kExtentsAt) return;
     std::size_t place = aligned(head);
     for (std::size_t i = 0; i < kObjectAt; ++i) place += aligned(length_at(message, i));
     const Bytes object = slice(message, place, length_at(message, kObjectAt));
-    const Bytes extents = slice(message, place + aligned(length_at(message, kObjectAt)), length_at(message, kExtentsAt));
+    const Bytes extents =
+        slice(message, place + aligned(length_at(message, kObjectAt)), length_at(message, kExtentsAt));
     if (object.size() < kObject || extents.size() < kExtent || extents.size() != length_at(message, kExtentsAt)) return;
     said.has_extents = true;
     said.object = read(object, kObjectId);

@@ -1,6 +1,6 @@
-// Field tables of what Lustre sends above LNet: the header of a message of ptlrpc with the lengths of its buffers, the body that
-// says what is asked or answered, and of reads, writes and changes of names what they are about (lustre_idl.h of Lustre and of
-// Linux up to 4.17). Little-endian; of the other order nothing is taken apart.
+// Field tables of what Lustre sends above LNet: the header of a message of ptlrpc with the lengths of its buffers, the
+// body that says what is asked or answered, and of reads, writes and changes of names what they are about (lustre_idl.h
+// of Lustre and of Linux up to 4.17). Little-endian; of the other order nothing is taken apart.
 #pragma once
 
 #include <dissect/ulp/lustre_names.hpp>
@@ -28,7 +28,8 @@ inline constexpr std::size_t kShownBuffers = 12;     // whose lengths are fields
 
 // A length, where there are so many buffers: behind the last may be a pad.
 consteval Field length_of(unsigned index) {
-    return row::decimal("lustre.lustre_msg_v2.lm_buflens", "Length of a buffer", at(static_cast<unsigned>(kHead) + index * 4), 32)
+    return row::decimal("lustre.lustre_msg_v2.lm_buflens", "Length of a buffer",
+                        at(static_cast<unsigned>(kHead) + index * 4), 32)
         .le()
         .in("bytes")
         .part();
@@ -61,7 +62,8 @@ inline constexpr std::array kMessageFields{
 static_assert(tiles(kMessageFields, kHead));
 
 // Bytes up to the next buffer.
-inline constexpr std::array kPadFields{row::bytes("rdma.lustre.pad.bytes", "Pad to a multiple of 8 bytes", at(0), kToEnd)};
+inline constexpr std::array kPadFields{
+    row::bytes("rdma.lustre.pad.bytes", "Pad to a multiple of 8 bytes", at(0), kToEnd)};
 static_assert(tiles(kPadFields, 0));
 
 // What has been there since 1.6; versions behind it follow as far as the buffer goes.
@@ -72,7 +74,8 @@ inline constexpr std::array kBodyFields{
     row::decimal("lustre.ptlrpc_body.pb_version", "Version of the messages", at(12), 16).le(),
     row::decimal("rdma.lustre.service", "Service", at(14), 16).le().named(kServices),
     row::decimal("lustre.ptlrpc_body.pb_opc", "Request", at(16), 32).le().named(kOpcodes),
-    row::decimal("lustre.ptlrpc_body.pb_status", "Status: 0, or an error number of Linux as a negative", at(20), 32).le(),
+    row::decimal("lustre.ptlrpc_body.pb_status", "Status: 0, or an error number of Linux as a negative", at(20), 32)
+        .le(),
     row::decimal("lustre.ptlrpc_body.pb_last_xid", "Highest XID that needs no reply any more", at(24), 64).le(),
     row::decimal("lustre.ptlrpc_body.pb_last_seen", "Slot of a request that changes something", at(32), 64).le(),
     row::decimal("rdma.lustre.slot", "Slot", at(32), 16).le().part(),
@@ -84,7 +87,9 @@ inline constexpr std::array kBodyFields{
     row::flag("rdma.lustre.flags.replay", "Replayed in recovery", at(56, 2)).le().part(),
     row::hex("lustre.ptlrpc_body.pb_op_flags", "Flags of the request", at(60), 32).le(),
     row::decimal("lustre.ptlrpc_body.pb_conn_cnt", "How often the client has connected", at(64), 32).le(),
-    row::decimal("lustre.ptlrpc_body.pb_timeout", "Deadline of a request, estimate of a reply", at(68), 32).le().in("s"),
+    row::decimal("lustre.ptlrpc_body.pb_timeout", "Deadline of a request, estimate of a reply", at(68), 32)
+        .le()
+        .in("s"),
     row::decimal("lustre.ptlrpc_body.pb_service_time", "Time that the server took", at(72), 32).le().in("s"),
     row::decimal("lustre.ptlrpc_body.pb_limit", "Locks that the client may keep", at(76), 32).le(),
     row::hex("lustre.ptlrpc_body.pb_slv", "Server lock volume", at(80), 64).le(),
@@ -98,7 +103,8 @@ inline constexpr std::array kBodyFields{
 };
 static_assert(tiles(kBodyFields, kBody));
 
-inline constexpr std::array kBufferFields{row::bytes("rdma.lustre.buffer.bytes", "What the request or the reply carries", at(0), kToEnd)};
+inline constexpr std::array kBufferFields{
+    row::bytes("rdma.lustre.buffer.bytes", "What the request or the reply carries", at(0), kToEnd)};
 static_assert(tiles(kBufferFields, 0));
 
 // struct obd_ioobj: what a read or write is of, in the third buffer of OST_READ and OST_WRITE.
@@ -139,8 +145,9 @@ inline constexpr std::array kLustreHeaders{
     Header{kind::lustre_change, "lustre.mdt_rec_reint", "Lustre change", kChange, kChangeFields},
 };
 
-// What the beginning of a message says, where it is one of ptlrpc: its magic number, buffers within bounds, and a body of a type
-// that exists as far as the bytes go. Nothing for what is wrapped by a security flavor, whose body is not the first buffer.
+// What the beginning of a message says, where it is one of ptlrpc: its magic number, buffers within bounds, and a body
+// of a type that exists as far as the bytes go. Nothing for what is wrapped by a security flavor, whose body is not the
+// first buffer.
 struct Said {
     std::uint32_t type = 0;
     std::uint32_t opcode = 0;

@@ -1,5 +1,5 @@
-// Names of what Lustre's messages say: requests, changes, services (lustre_idl.h; the last of OST and MDS are of Lustre 2.14 and
-// later).
+// Names of what Lustre's messages say: requests, changes, services (lustre_idl.h; the last of OST and MDS are of
+// Lustre 2.14 and later).
 #pragma once
 
 #include <dissect/field.hpp>
@@ -7,7 +7,8 @@
 namespace qps::dissect::lustre {
 
 inline constexpr std::uint32_t kRequest = 4711, kError = 4712, kReply = 4713;
-inline constexpr std::array kTypes{ValueName{kRequest, "request"}, ValueName{kError, "error"}, ValueName{kReply, "reply"}};
+inline constexpr std::array kTypes{ValueName{kRequest, "request"}, ValueName{kError, "error"},
+                                   ValueName{kReply, "reply"}};
 
 // Of the version of a message.
 inline constexpr std::array kServices{ValueName{1, "OBD"}, ValueName{2, "MDS"}, ValueName{3, "OST"},
@@ -109,8 +110,9 @@ inline constexpr std::array kOpcodes{
 };
 
 inline constexpr std::array kChanges{
-    ValueName{1, "SETATTR"}, ValueName{2, "CREATE"},   ValueName{3, "LINK"},    ValueName{4, "UNLINK"},  ValueName{5, "RENAME"},
-    ValueName{6, "OPEN"},    ValueName{7, "SETXATTR"}, ValueName{8, "RMENTRY"}, ValueName{9, "MIGRATE"},
+    ValueName{1, "SETATTR"},  ValueName{2, "CREATE"},  ValueName{3, "LINK"},
+    ValueName{4, "UNLINK"},   ValueName{5, "RENAME"},  ValueName{6, "OPEN"},
+    ValueName{7, "SETXATTR"}, ValueName{8, "RMENTRY"}, ValueName{9, "MIGRATE"},
 };
 
 }  // namespace qps::dissect::lustre

@@ -7,8 +7,7 @@ namespace qps::dissect::nfs {
 
 namespace {
 
-template <class Row, std::size_t N>
-constexpr const Row* row_of(const std::array<Row, N>& rows, std::uint32_t number) {
+template <class Row, std::size_t N> constexpr const Row* row_of(const std::array<Row, N>& rows, std::uint32_t number) {
     const auto found = std::ranges::lower_bound(rows, number, {}, &Row::number);
     return found == rows.end() || found->number != number ? nullptr : &*found;
 }

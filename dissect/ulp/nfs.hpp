@@ -1,7 +1,8 @@
-// NFS as it is carried in RPC: procedures of version 3 (RFC 1813), operations of 4.0, 4.1 and 4.2 (RFC 7530, 8881, 7862, 8276),
-// and status codes; the way from one operation of a COMPOUND to the next.
+// NFS as it is carried in RPC: procedures of version 3 (RFC 1813), operations of 4.0, 4.1 and 4.2 (RFC 7530, 8881,
+// 7862, 8276), and status codes; the way from one operation of a COMPOUND to the next.
 //
-// What an attacker could feed: a COMPOUND of 2^32 operations, an operation that does not exist. The walk ends there, and says where.
+// What an attacker could feed: a COMPOUND of 2^32 operations, an operation that does not exist. The walk ends there,
+// and says where.
 #pragma once
 
 #include <dissect/ulp/nfs_tables.hpp>
@@ -14,8 +15,8 @@ namespace qps::dissect::nfs {
 // By its number; nullptr for one that no row has. Callback operations are numbered anew (RFC 8881 20).
 [[nodiscard]] const Operation* operation(std::uint32_t number, bool callback);
 
-// Whether results that begin with that operation are of a callback: a server's begin with what sets a file handle, a session or a
-// client, which have greater numbers.
+// Whether results that begin with that operation are of a callback: a server's begin with what sets a file handle, a
+// session or a client, which have greater numbers.
 [[nodiscard]] constexpr bool begins_callback(std::uint32_t first) {
     constexpr std::uint32_t kFirst = 3, kLast = 15, kDelegPurge = 7;
     return first >= kFirst && first <= kLast && first != kDelegPurge;
@@ -39,8 +40,8 @@ struct Compound {
 inline constexpr std::uint32_t kMaxOperations = 128;  // of a COMPOUND; servers take some 50
 [[nodiscard]] std::optional<Compound> compound(Bytes bytes, bool answer, bool callback);
 
-// One operation after the other. next() is nothing at the end, and where an operation cannot be walked: then at() is where the
-// bytes begin that nothing explains.
+// One operation after the other. next() is nothing at the end, and where an operation cannot be walked: then at() is
+// where the bytes begin that nothing explains.
 struct Step {
     const Operation* operation = nullptr;
     std::uint32_t status = 0;  // of an answer

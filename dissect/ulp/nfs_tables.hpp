@@ -131,12 +131,14 @@ inline constexpr std::array kCallbackOperations{
 };
 
 inline constexpr std::array kProcedures3{
-    Procedure{0, "NULL", ""},       Procedure{1, "GETATTR", "F"},      Procedure{2, "SETATTR", "F"},   Procedure{3, "LOOKUP", "FN"},
-    Procedure{4, "ACCESS", "F"},    Procedure{5, "READLINK", "F"},     Procedure{6, "READ", "FOC"},    Procedure{7, "WRITE", "FOC"},
-    Procedure{8, "CREATE", "FN"},   Procedure{9, "MKDIR", "FN"},       Procedure{10, "SYMLINK", "FN"}, Procedure{11, "MKNOD", "FN"},
-    Procedure{12, "REMOVE", "FN"},  Procedure{13, "RMDIR", "FN"},      Procedure{14, "RENAME", "FN"},  Procedure{15, "LINK", "FoN"},
-    Procedure{16, "READDIR", "F"},  Procedure{17, "READDIRPLUS", "F"}, Procedure{18, "FSSTAT", "F"},   Procedure{19, "FSINFO", "F"},
-    Procedure{20, "PATHCONF", "F"}, Procedure{21, "COMMIT", "FOC"},
+    Procedure{0, "NULL", ""},       Procedure{1, "GETATTR", "F"},   Procedure{2, "SETATTR", "F"},
+    Procedure{3, "LOOKUP", "FN"},   Procedure{4, "ACCESS", "F"},    Procedure{5, "READLINK", "F"},
+    Procedure{6, "READ", "FOC"},    Procedure{7, "WRITE", "FOC"},   Procedure{8, "CREATE", "FN"},
+    Procedure{9, "MKDIR", "FN"},    Procedure{10, "SYMLINK", "FN"}, Procedure{11, "MKNOD", "FN"},
+    Procedure{12, "REMOVE", "FN"},  Procedure{13, "RMDIR", "FN"},   Procedure{14, "RENAME", "FN"},
+    Procedure{15, "LINK", "FoN"},   Procedure{16, "READDIR", "F"},  Procedure{17, "READDIRPLUS", "F"},
+    Procedure{18, "FSSTAT", "F"},   Procedure{19, "FSINFO", "F"},   Procedure{20, "PATHCONF", "F"},
+    Procedure{21, "COMMIT", "FOC"},
 };
 
 inline constexpr std::array kStatus{

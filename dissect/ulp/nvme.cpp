@@ -1,7 +1,7 @@
 // The walks over NVMe capsules, private data and the data of commands.
 //
-// Capsules name no type: 16 bytes are a completion, from 64 on it is a command with data behind it. What an attacker could feed:
-// lengths in between, lists of thousands of ranges or entries; they stay data, or end where layers end.
+// Capsules name no type: 16 bytes are a completion, from 64 on it is a command with data behind it. What an attacker
+// could feed: lengths in between, lists of thousands of ranges or entries; they stay data, or end where layers end.
 #include <dissect/ulp/nvme.hpp>
 #include <dissect/ulp/walks.hpp>
 
@@ -47,12 +47,18 @@ struct Arguments {
     LayerKind kind{};
 };
 constexpr std::array kArguments{
-    Arguments{NvmeQueue::io, 0x01, kind::nvme_blocks},          Arguments{NvmeQueue::io, 0x02, kind::nvme_blocks},
-    Arguments{NvmeQueue::io, 0x04, kind::nvme_blocks},          Arguments{NvmeQueue::io, 0x05, kind::nvme_blocks},
-    Arguments{NvmeQueue::io, 0x08, kind::nvme_blocks},          Arguments{NvmeQueue::io, 0x0c, kind::nvme_blocks},
-    Arguments{NvmeQueue::io, 0x7d, kind::nvme_blocks},          Arguments{NvmeQueue::io, 0x09, kind::nvme_dataset},
-    Arguments{NvmeQueue::admin, 0x02, kind::nvme_get_log},      Arguments{NvmeQueue::admin, 0x06, kind::nvme_identify},
-    Arguments{NvmeQueue::admin, 0x09, kind::nvme_set_features}, Arguments{NvmeQueue::admin, 0x0a, kind::nvme_get_features},
+    Arguments{NvmeQueue::io, 0x01, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x02, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x04, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x05, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x08, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x0c, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x7d, kind::nvme_blocks},
+    Arguments{NvmeQueue::io, 0x09, kind::nvme_dataset},
+    Arguments{NvmeQueue::admin, 0x02, kind::nvme_get_log},
+    Arguments{NvmeQueue::admin, 0x06, kind::nvme_identify},
+    Arguments{NvmeQueue::admin, 0x09, kind::nvme_set_features},
+    Arguments{NvmeQueue::admin, 0x0a, kind::nvme_get_features},
 };
 
 LayerKind arguments_of(NvmeQueue queue, std::uint8_t opcode) {

@@ -1,7 +1,8 @@
-// Field tables of NVMe over RDMA: private data, submission queue entries in the pieces that commands share, completions.
+// Field tables of NVMe over RDMA: private data, submission queue entries in the pieces that commands share,
+// completions.
 //
-// A submission queue entry has 64 bytes: 24 that all commands have, a scatter gather list descriptor of 16, 24 that are the
-// command's own. Everything is little-endian.
+// A submission queue entry has 64 bytes: 24 that all commands have, a scatter gather list descriptor of 16, 24 that are
+// the command's own. Everything is little-endian.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -122,7 +123,10 @@ static_assert(tiles(kNvmeDatasetFields, kNvmeArguments));
 
 inline constexpr std::array kNvmeIdentifyFields{
     row::hex("nvme.cmd.identify.dword10", "Dword 10", at(0), 32).le(),
-    row::hex("nvme.cmd.identify.dword10.cns", "Controller or namespace structure", at(0), 8).le().part().named(kNvmeIdentifies),
+    row::hex("nvme.cmd.identify.dword10.cns", "Controller or namespace structure", at(0), 8)
+        .le()
+        .part()
+        .named(kNvmeIdentifies),
     row::hex("nvme.cmd.identify.dword10.rsvd", "Reserved", at(1), 8).le().part(),
     row::decimal("nvme.cmd.identify.dword10.cntid", "Controller ID", at(2), 16).le().part(),
     row::hex("nvme.cmd.identify.dword11", "Dword 11", at(4), 32).le(),
@@ -175,8 +179,8 @@ inline constexpr std::array kNvmeSetFeaturesFields{
 };
 static_assert(tiles(kNvmeSetFeaturesFields, kNvmeArguments));
 
-inline constexpr std::array kNvmeFeatureSelections{ValueName{0, "current"}, ValueName{1, "default"}, ValueName{2, "saved"},
-                                                   ValueName{3, "supported capabilities"}};
+inline constexpr std::array kNvmeFeatureSelections{ValueName{0, "current"}, ValueName{1, "default"},
+                                                   ValueName{2, "saved"}, ValueName{3, "supported capabilities"}};
 
 inline constexpr std::array kNvmeGetFeaturesFields{
     row::hex("nvme.cmd.get_features.dword10", "Dword 10", at(0), 32).le(),
@@ -191,9 +195,12 @@ inline constexpr std::array kNvmeGetFeaturesFields{
 static_assert(tiles(kNvmeGetFeaturesFields, kNvmeArguments));
 
 inline constexpr std::array kNvmeArgumentsFields{
-    row::hex("nvme.cmd.dword10", "Dword 10", at(0), 32).le(),  row::hex("nvme.cmd.dword11", "Dword 11", at(4), 32).le(),
-    row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),  row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
-    row::hex("nvme.cmd.dword14", "Dword 14", at(16), 32).le(), row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
+    row::hex("nvme.cmd.dword10", "Dword 10", at(0), 32).le(),
+    row::hex("nvme.cmd.dword11", "Dword 11", at(4), 32).le(),
+    row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
+    row::hex("nvme.cmd.dword14", "Dword 14", at(16), 32).le(),
+    row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
 };
 static_assert(tiles(kNvmeArgumentsFields, kNvmeArguments));
 
@@ -231,7 +238,10 @@ inline constexpr std::array kNvmePropertyFields{
     row::hex("nvme.fabrics.cmd.prop_get_set.rsvd1", "Reserved", at(17), 24).le(),
     row::hex("nvme.fabrics.cmd.prop_get_set.offset", "Property", at(20), 32).le().named(kNvmeProperties),
     row::hex("rdma.nvme.property.value", "Value", at(24), 64).le(),
-    row::hex("nvme.fabrics.prop_get_set.cc", "Controller configuration", at(24), 32).le().part().only_if(at(20), 32, kNvmeConfiguration),
+    row::hex("nvme.fabrics.prop_get_set.cc", "Controller configuration", at(24), 32)
+        .le()
+        .part()
+        .only_if(at(20), 32, kNvmeConfiguration),
     row::reserved(at(32), 64),
 };
 static_assert(tiles(kNvmePropertyFields, kNvmeProperty));
@@ -267,16 +277,21 @@ inline constexpr std::array kNvmePropertyResultFields{
                   nvme_property_part<NvmeAnswered::capabilities, 0, 16>),
     row::computed("nvme.fabrics.prop_get.ccap.to", "Time to get ready in 500 ms", Format::decimal,
                   nvme_property_part<NvmeAnswered::capabilities, 24, 8>),
-    row::computed("nvme.fabrics.prop_get.vs", "Version", Format::hexadecimal, nvme_property_part<NvmeAnswered::version, 0, 32>).of_bits(32),
+    row::computed("nvme.fabrics.prop_get.vs", "Version", Format::hexadecimal,
+                  nvme_property_part<NvmeAnswered::version, 0, 32>)
+        .of_bits(32),
     row::computed("nvme.fabrics.prop_get_set.cc", "Controller configuration", Format::hexadecimal,
                   nvme_property_part<NvmeAnswered::configuration, 0, 32>)
         .of_bits(32),
     row::computed("nvme.fabrics.prop_get_set.csts", "Controller status", Format::hexadecimal,
                   nvme_property_part<NvmeAnswered::status, 0, 32>)
         .of_bits(32),
-    row::computed("nvme.fabrics.prop_get_set.csts.rdy", "Ready", Format::flag, nvme_property_part<NvmeAnswered::status, 0, 1>),
-    row::computed("nvme.fabrics.prop_get_set.csts.cfs", "Fatal", Format::flag, nvme_property_part<NvmeAnswered::status, 1, 1>),
-    row::computed("nvme.fabrics.prop_get_set.csts.shst", "Shutdown", Format::decimal, nvme_property_part<NvmeAnswered::status, 2, 2>),
+    row::computed("nvme.fabrics.prop_get_set.csts.rdy", "Ready", Format::flag,
+                  nvme_property_part<NvmeAnswered::status, 0, 1>),
+    row::computed("nvme.fabrics.prop_get_set.csts.cfs", "Fatal", Format::flag,
+                  nvme_property_part<NvmeAnswered::status, 1, 1>),
+    row::computed("nvme.fabrics.prop_get_set.csts.shst", "Shutdown", Format::decimal,
+                  nvme_property_part<NvmeAnswered::status, 2, 2>),
 };
 static_assert(tiles(kNvmePropertyResultFields, kNvmeResult));
 
@@ -288,7 +303,8 @@ static_assert(tiles(kNvmePropertyResultFields, kNvmeResult));
     const std::uint32_t status = (std::uint32_t{read_le<std::uint16_t>(bytes, kStatus)} >> 1U) & kNvmeStatusBits;
     bool of_fabrics = false;
     for (const Layer& before : packet.layers())
-        of_fabrics = of_fabrics || before.kind == kind::nvme_connect_result || before.kind == kind::nvme_property_result;
+        of_fabrics =
+            of_fabrics || before.kind == kind::nvme_connect_result || before.kind == kind::nvme_property_result;
     return Value{of_fabrics && (status & 0x780U) == 0x180 ? status | kNvmeOfFabrics : status, {}};
 }
 
@@ -303,7 +319,9 @@ inline constexpr std::array kNvmeCompletionFields{
     row::decimal("nvme.cqe.status.crd", "Command retry delay", at(6, 12), 2).le().part(),
     row::flag("nvme.cqe.status.m", "More in the error log", at(6, 14)).le().part(),
     row::flag("nvme.cqe.status.dnr", "Do not retry", at(6, 15)).le().part(),
-    row::computed("rdma.nvme.status", "Status", Format::hexadecimal, nvme_status_in_context).of_bits(13).named(kNvmeStatuses),
+    row::computed("rdma.nvme.status", "Status", Format::hexadecimal, nvme_status_in_context)
+        .of_bits(13)
+        .named(kNvmeStatuses),
 };
 static_assert(tiles(kNvmeCompletionFields, kNvmeCompletion - kNvmeResult));
 

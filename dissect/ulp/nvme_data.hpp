@@ -1,7 +1,8 @@
-// Field tables of what NVMe commands move: the data of Connect, structures of Identify, log pages, ranges of Dataset Management.
+// Field tables of what NVMe commands move: the data of Connect, structures of Identify, log pages, ranges of Dataset
+// Management.
 //
-// It comes in capsules, by WRITE or in READ responses, often in pieces: a layer is as long as what there is of it, and fields
-// behind that have no value.
+// It comes in capsules, by WRITE or in READ responses, often in pieces: a layer is as long as what there is of it, and
+// fields behind that have no value.
 #pragma once
 
 #include <dissect/ulp/nvme_kinds.hpp>
@@ -125,8 +126,10 @@ inline constexpr std::array kNvmeControllerFields{
     row::bytes("", "Reserved", at(544), 224 * 8),
     row::text("nvme.cmd.identify.ctrl.subnqn", "Subsystem NQN", at(768), kNqnBits),
     row::bytes("", "Reserved", at(1024), 768 * 8),
-    row::decimal("nvme.cmd.identify.ctrl.nvmeof.ioccsz", "Command capsule of I/O queues in 16 bytes", at(1792), 32).le(),
-    row::decimal("nvme.cmd.identify.ctrl.nvmeof.iorcsz", "Response capsule of I/O queues in 16 bytes", at(1796), 32).le(),
+    row::decimal("nvme.cmd.identify.ctrl.nvmeof.ioccsz", "Command capsule of I/O queues in 16 bytes", at(1792), 32)
+        .le(),
+    row::decimal("nvme.cmd.identify.ctrl.nvmeof.iorcsz", "Response capsule of I/O queues in 16 bytes", at(1796), 32)
+        .le(),
     row::decimal("nvme.cmd.identify.ctrl.nvmeof.icdoff", "In-capsule data offset in 16 bytes", at(1800), 16).le(),
     row::hex("nvme.cmd.identify.ctrl.nvmeof.fcatt", "Fabrics attributes", at(1802), 8).le(),
     row::flag("nvme.cmd.identify.ctrl.nvmeof.fcatt.dcm", "Static controller", at(1802)).le().part(),
@@ -180,8 +183,12 @@ inline constexpr std::uint64_t kNvmeOverRdma = 1;  // transport type
 
 inline constexpr std::array kNvmeDiscoveryEntryFields{
     row::decimal("nvme.cmd.get_logpage.identify.rcrd.trtype", "Transport", at(0), 8).le().named(kNvmeTransports),
-    row::decimal("nvme.cmd.get_logpage.identify.rcrd.adrfam", "Address family", at(1), 8).le().named(kNvmeAddressFamilies),
-    row::decimal("nvme.cmd.get_logpage.identify.rcrd.subtype", "Subsystem type", at(2), 8).le().named(kNvmeSubsystemTypes),
+    row::decimal("nvme.cmd.get_logpage.identify.rcrd.adrfam", "Address family", at(1), 8)
+        .le()
+        .named(kNvmeAddressFamilies),
+    row::decimal("nvme.cmd.get_logpage.identify.rcrd.subtype", "Subsystem type", at(2), 8)
+        .le()
+        .named(kNvmeSubsystemTypes),
     row::hex("nvme.cmd.get_logpage.identify.rcrd.treq", "Transport requirements", at(3), 8).le(),
     row::decimal("nvme.cmd.get_logpage.identify.rcrd.portid", "Port ID", at(4), 16).le(),
     row::hex("nvme.cmd.get_logpage.identify.rcrd.cntlid", "Controller ID, 0xffff: any", at(6), 16).le(),

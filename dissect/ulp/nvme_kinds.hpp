@@ -1,4 +1,5 @@
-// What the walks of NVMe call their layers, and what the machine that follows a queue tells them in the detail of a hint.
+// What the walks of NVMe call their layers, and what the machine that follows a queue tells them in the detail of a
+// hint.
 #pragma once
 
 #include <dissect/layer.hpp>
@@ -9,7 +10,8 @@ namespace kind {
 inline constexpr LayerKind nvme_request = kind_in(LayerFamily::nvme, 0);  // private data of a REQ, REP, REJ
 inline constexpr LayerKind nvme_reply = kind_in(LayerFamily::nvme, 1);
 inline constexpr LayerKind nvme_rejection = kind_in(LayerFamily::nvme, 2);
-inline constexpr LayerKind nvme_command = kind_in(LayerFamily::nvme, 3);  // of a queue that is not known; of the admin queue; of others
+inline constexpr LayerKind nvme_command =
+    kind_in(LayerFamily::nvme, 3);  // of a queue that is not known; of the admin queue; of others
 inline constexpr LayerKind nvme_admin_command = kind_in(LayerFamily::nvme, 4);
 inline constexpr LayerKind nvme_io_command = kind_in(LayerFamily::nvme, 5);
 inline constexpr LayerKind nvme_sgl = kind_in(LayerFamily::nvme, 6);
@@ -39,7 +41,16 @@ inline constexpr LayerKind nvme_discovery_entry = kind_in(LayerFamily::nvme, 27)
 enum class NvmeQueue : std::uint8_t { unknown, admin, io };
 
 // What a response answers, as far as its layers differ.
-enum class NvmeAnswered : std::uint8_t { unknown, connect, property, capabilities, version, configuration, status, fabrics };
+enum class NvmeAnswered : std::uint8_t {
+    unknown,
+    connect,
+    property,
+    capabilities,
+    version,
+    configuration,
+    status,
+    fabrics
+};
 
 // What the memory of a command holds.
 enum class NvmeData : std::uint8_t { unknown, connect, controller, name_space, discovery, smart, ranges };
@@ -53,8 +64,14 @@ inline constexpr unsigned kNvmeQueueBits = 2;
 [[nodiscard]] constexpr std::uint8_t nvme_detail(NvmeData data) {
     return static_cast<std::uint8_t>(static_cast<unsigned>(data) << kNvmeQueueBits);
 }
-[[nodiscard]] constexpr NvmeQueue nvme_queue(std::uint8_t detail) { return static_cast<NvmeQueue>(detail & ((1U << kNvmeQueueBits) - 1)); }
-[[nodiscard]] constexpr NvmeAnswered nvme_answered(std::uint8_t detail) { return static_cast<NvmeAnswered>(detail >> kNvmeQueueBits); }
-[[nodiscard]] constexpr NvmeData nvme_data(std::uint8_t detail) { return static_cast<NvmeData>(detail >> kNvmeQueueBits); }
+[[nodiscard]] constexpr NvmeQueue nvme_queue(std::uint8_t detail) {
+    return static_cast<NvmeQueue>(detail & ((1U << kNvmeQueueBits) - 1));
+}
+[[nodiscard]] constexpr NvmeAnswered nvme_answered(std::uint8_t detail) {
+    return static_cast<NvmeAnswered>(detail >> kNvmeQueueBits);
+}
+[[nodiscard]] constexpr NvmeData nvme_data(std::uint8_t detail) {
+    return static_cast<NvmeData>(detail >> kNvmeQueueBits);
+}
 
 }  // namespace qps::dissect

@@ -1,5 +1,5 @@
-// Words of NVMe: what its numbers are called, for fields and for operations. NVM Express base specification 2.0, NVM command set
-// 1.0, transport for RDMA 1.0.
+// Words of NVMe: what its numbers are called, for fields and for operations. NVM Express base specification 2.0, NVM
+// command set 1.0, transport for RDMA 1.0.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -73,15 +73,17 @@ inline constexpr std::array kNvmeIoCommands{
 
 inline constexpr std::array kNvmeFuses{ValueName{0, "normal"}, ValueName{1, "first of a fused pair"},
                                        ValueName{2, "second of a fused pair"}};
-inline constexpr std::array kNvmeDataPointers{ValueName{0, "PRP"}, ValueName{1, "SGL"}, ValueName{2, "SGL, metadata in one too"}};
+inline constexpr std::array kNvmeDataPointers{ValueName{0, "PRP"}, ValueName{1, "SGL"},
+                                              ValueName{2, "SGL, metadata in one too"}};
 
 inline constexpr std::array kNvmeSglTypes{
-    ValueName{0, "data block"},       ValueName{1, "bit bucket"},           ValueName{2, "segment"},   ValueName{3, "last segment"},
-    ValueName{4, "keyed data block"}, ValueName{5, "transport data block"}, ValueName{15, "vendor's"},
+    ValueName{0, "data block"},   ValueName{1, "bit bucket"},       ValueName{2, "segment"},
+    ValueName{3, "last segment"}, ValueName{4, "keyed data block"}, ValueName{5, "transport data block"},
+    ValueName{15, "vendor's"},
 };
 // Of type 4, 15 asks to invalidate the key with the response.
-inline constexpr std::array kNvmeSglSubtypes{ValueName{0, "address"}, ValueName{1, "offset"}, ValueName{10, "transport's"},
-                                             ValueName{15, "invalidate key"}};
+inline constexpr std::array kNvmeSglSubtypes{ValueName{0, "address"}, ValueName{1, "offset"},
+                                             ValueName{10, "transport's"}, ValueName{15, "invalidate key"}};
 
 inline constexpr std::array kNvmeProperties{
     ValueName{0x00, "Controller Capabilities"},  ValueName{0x08, "Version"},
@@ -177,15 +179,22 @@ inline constexpr std::array kNvmeStatusTypes{
 
 // Why a connection is rejected (RDMA transport, status values of private data).
 inline constexpr std::array kNvmeRejections{
-    ValueName{1, "invalid private data length"},  ValueName{2, "invalid record format"},           ValueName{3, "invalid queue ID"},
-    ValueName{4, "invalid host send queue size"}, ValueName{5, "invalid host receive queue size"}, ValueName{6, "no resources"},
-    ValueName{7, "invalid IRD"},                  ValueName{8, "invalid ORD"},                     ValueName{9, "invalid controller ID"},
+    ValueName{1, "invalid private data length"},
+    ValueName{2, "invalid record format"},
+    ValueName{3, "invalid queue ID"},
+    ValueName{4, "invalid host send queue size"},
+    ValueName{5, "invalid host receive queue size"},
+    ValueName{6, "no resources"},
+    ValueName{7, "invalid IRD"},
+    ValueName{8, "invalid ORD"},
+    ValueName{9, "invalid controller ID"},
 };
 
 inline constexpr std::array kNvmeTransports{ValueName{1, "RDMA"}, ValueName{2, "Fibre Channel"}, ValueName{3, "TCP"},
                                             ValueName{254, "intra-host"}};
 inline constexpr std::array kNvmeAddressFamilies{
-    ValueName{1, "IPv4"}, ValueName{2, "IPv6"}, ValueName{3, "InfiniBand"}, ValueName{4, "Fibre Channel"}, ValueName{254, "intra-host"},
+    ValueName{1, "IPv4"},          ValueName{2, "IPv6"},         ValueName{3, "InfiniBand"},
+    ValueName{4, "Fibre Channel"}, ValueName{254, "intra-host"},
 };
 inline constexpr std::array kNvmeSubsystemTypes{ValueName{1, "discovery, of others"}, ValueName{2, "NVM subsystem"},
                                                 ValueName{3, "discovery, this one"}};
@@ -193,7 +202,8 @@ inline constexpr std::array kNvmeRdmaServices{ValueName{1, "RC"}, ValueName{2, "
 inline constexpr std::array kNvmeRdmaProviders{ValueName{1, "none"}, ValueName{2, "InfiniBand"}, ValueName{3, "RoCE"},
                                                ValueName{4, "RoCEv2"}, ValueName{5, "iWARP"}};
 inline constexpr std::array kNvmeRdmaCms{ValueName{1, "RDMA_IP_CM"}};
-inline constexpr std::array kNvmeControllerTypes{ValueName{1, "I/O"}, ValueName{2, "discovery"}, ValueName{3, "administrative"}};
+inline constexpr std::array kNvmeControllerTypes{ValueName{1, "I/O"}, ValueName{2, "discovery"},
+                                                 ValueName{3, "administrative"}};
 
 // Asynchronous events: type and information of DWORD 0 as type << 8 | information.
 inline constexpr std::array kNvmeEvents{

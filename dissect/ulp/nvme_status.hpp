@@ -1,5 +1,5 @@
-// THE table of what NVMe commands are answered with: status code type and status code in words. What is specific to a command
-// means another thing to commands of fabrics than to those of the NVM command set (kNvmeOfFabrics).
+// THE table of what NVMe commands are answered with: status code type and status code in words. What is specific to a
+// command means another thing to commands of fabrics than to those of the NVM command set (kNvmeOfFabrics).
 #pragma once
 
 #include <dissect/field.hpp>

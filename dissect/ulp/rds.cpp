@@ -1,4 +1,5 @@
-// The walk over messages of RDS. What an attacker could feed: extensions without end; the area they lie in has 16 bytes.
+// The walk over messages of RDS. What an attacker could feed: extensions without end; the area they lie in has 16
+// bytes.
 #include <dissect/ulp/rds.hpp>
 #include <dissect/ulp/walks.hpp>
 

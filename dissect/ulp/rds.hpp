@@ -1,5 +1,5 @@
-// Field tables of RDS over RC (Linux: include/uapi/linux/rds.h, net/rds/ib): the header in front of every fragment, and what both
-// sides say of themselves in the private data of the connection manager. All of it is big-endian.
+// Field tables of RDS over RC (Linux: include/uapi/linux/rds.h, net/rds/ib): the header in front of every fragment, and
+// what both sides say of themselves in the private data of the connection manager. All of it is big-endian.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -43,11 +43,17 @@ inline constexpr std::array kRdsExtensionFields{
     row::decimal("rdma.rds.extension.type", "Type of the extension", at(0), 8).named(kRdsExtensions),
     row::bytes("rdma.rds.extension.value", "Value of the extension", at(1), kToEnd),
     row::decimal("rdma.rds.extension.version", "Version", at(1), 32).only_if(at(0), 8, 1).part(),
-    row::hex("rdma.rds.extension.rdma_r_key", "Key of the memory of the RDMA READ or WRITE before", at(1), 32).only_if(at(0), 8, 2).part(),
+    row::hex("rdma.rds.extension.rdma_r_key", "Key of the memory of the RDMA READ or WRITE before", at(1), 32)
+        .only_if(at(0), 8, 2)
+        .part(),
     row::hex("rdma.rds.extension.r_key", "Key of the offered memory", at(1), 32).only_if(at(0), 8, 3).part(),
     row::decimal("rdma.rds.extension.offset", "Offset into the offered memory", at(5), 32).only_if(at(0), 8, 3).part(),
-    row::decimal("rdma.rds.extension.paths", "Connections that may be used beside each other", at(1), 16).only_if(at(0), 8, 5).part(),
-    row::decimal("rdma.rds.extension.generation", "Generation: another one after a restart", at(1), 32).only_if(at(0), 8, 6).part(),
+    row::decimal("rdma.rds.extension.paths", "Connections that may be used beside each other", at(1), 16)
+        .only_if(at(0), 8, 5)
+        .part(),
+    row::decimal("rdma.rds.extension.generation", "Generation: another one after a restart", at(1), 32)
+        .only_if(at(0), 8, 6)
+        .part(),
 };
 static_assert(tiles(kRdsExtensionFields, 1));
 
@@ -64,7 +70,8 @@ inline constexpr std::array kRdsConnectRest{
 };
 
 template <std::size_t N, std::size_t M>
-[[nodiscard]] consteval std::array<Field, N + M> with_rest(const std::array<Field, N>& first, const std::array<Field, M>& rest) {
+[[nodiscard]] consteval std::array<Field, N + M> with_rest(const std::array<Field, N>& first,
+                                                           const std::array<Field, M>& rest) {
     std::array<Field, N + M> all{};
     std::copy(first.begin(), first.end(), all.begin());
     std::copy(rest.begin(), rest.end(), all.begin() + N);
@@ -72,9 +79,10 @@ template <std::size_t N, std::size_t M>
 }
 
 inline constexpr std::uint16_t kRdsAddressesIpv4 = 8, kRdsAddressesIpv6 = 32, kRdsRest = 20;
-inline constexpr std::array kRdsConnectFields = with_rest(std::array{row::ipv4("rdma.rds.connect.saddr", "Source address", at(0)),
-                                                                     row::ipv4("rdma.rds.connect.daddr", "Destination address", at(4))},
-                                                          kRdsConnectRest<kRdsAddressesIpv4>);
+inline constexpr std::array kRdsConnectFields =
+    with_rest(std::array{row::ipv4("rdma.rds.connect.saddr", "Source address", at(0)),
+                         row::ipv4("rdma.rds.connect.daddr", "Destination address", at(4))},
+              kRdsConnectRest<kRdsAddressesIpv4>);
 static_assert(tiles(kRdsConnectFields, kRdsAddressesIpv4 + kRdsRest));
 inline constexpr std::array kRdsConnectIpv6Fields =
     with_rest(std::array{row::ipv6("rdma.rds.connect.saddr6", "Source address", at(0)),
@@ -86,10 +94,12 @@ inline constexpr std::array kRdsHeaders{
     Header{kind::rds_header, "rdma.rds", "RDS header", kRdsFixed, kRdsFields},
     Header{kind::rds_extension, "rdma.rds.extension", "RDS extension", 1, kRdsExtensionFields},
     Header{kind::rds_connect, "rdma.rds.connect", "RDS connection", kRdsAddressesIpv4 + kRdsRest, kRdsConnectFields},
-    Header{kind::rds_connect_ipv6, "rdma.rds.connect6", "RDS connection over IPv6", kRdsAddressesIpv6 + kRdsRest, kRdsConnectIpv6Fields},
+    Header{kind::rds_connect_ipv6, "rdma.rds.connect6", "RDS connection over IPv6", kRdsAddressesIpv6 + kRdsRest,
+           kRdsConnectIpv6Fields},
 };
 
-// Whether a message begins with a header of RDS: its checksum is right (that of IP, over all of it), and what is reserved is zero.
+// Whether a message begins with a header of RDS: its checksum is right (that of IP, over all of it), and what is
+// reserved is zero.
 [[nodiscard]] bool is_rds_header(Bytes message);
 // Whether private data is of RDS, and in which form; `rds_header` where it is not.
 [[nodiscard]] LayerKind rds_connect_kind(Bytes private_data);

@@ -78,8 +78,7 @@ Bytes marked(const Packet& packet, const Layer& layer, char letter) {
     return mark == nullptr ? Bytes{} : slice(bytes, mark->offset, mark->length);
 }
 
-template <class T>
-std::optional<Value> number(Bytes bytes) {
+template <class T> std::optional<Value> number(Bytes bytes) {
     if (bytes.size() != sizeof(T)) return std::nullopt;
     return Value{read_be<T>(bytes, 0), {}};
 }
@@ -167,7 +166,9 @@ std::optional<Value> marked_offset(const Packet& p, const Layer& l) { return num
 std::optional<Value> marked_count(const Packet& p, const Layer& l) { return number<std::uint32_t>(marked(p, l, 'C')); }
 std::optional<Value> marked_state(const Packet& p, const Layer& l) { return text(marked(p, l, 'S')); }
 std::optional<Value> marked_session(const Packet& p, const Layer& l) { return text(marked(p, l, 'X')); }
-std::optional<Value> marked_sequence(const Packet& p, const Layer& l) { return number<std::uint32_t>(marked(p, l, 'Q')); }
+std::optional<Value> marked_sequence(const Packet& p, const Layer& l) {
+    return number<std::uint32_t>(marked(p, l, 'Q'));
+}
 std::optional<Value> marked_slot(const Packet& p, const Layer& l) { return number<std::uint32_t>(marked(p, l, 'T')); }
 
 std::optional<Value> status3(const Packet& packet, const Layer& layer) {
@@ -181,7 +182,8 @@ std::optional<Value> count3(const Packet& p, const Layer& l) { return number<std
 std::optional<Value> mount_path(const Packet& packet, const Layer& layer) {
     constexpr std::uint32_t kMnt = 1, kUmnt = 3;
     const auto call = call_of(packet);
-    if (!call || call->program != rpc_program::kMount || (call->procedure != kMnt && call->procedure != kUmnt)) return std::nullopt;
+    if (!call || call->program != rpc_program::kMount || (call->procedure != kMnt && call->procedure != kUmnt))
+        return std::nullopt;
     Xdr xdr(packet.bytes_of(layer));
     return text(xdr.opaque());
 }

@@ -30,7 +30,8 @@ bool is_clear(const Auth& auth) {
     if (auth.flavor != kAuthGss) return true;
     constexpr std::size_t kProcedure = 4, kService = 12;
     constexpr std::uint32_t kData = 0, kNone = 1;
-    return read_be<std::uint32_t>(auth.body, kProcedure) == kData && read_be<std::uint32_t>(auth.body, kService) == kNone;
+    return read_be<std::uint32_t>(auth.body, kProcedure) == kData &&
+           read_be<std::uint32_t>(auth.body, kService) == kNone;
 }
 
 std::optional<RpcHead> call_head(Xdr& xdr, RpcHead head) {
@@ -136,8 +137,10 @@ ReducedItems reduced_items(Bytes message, const RpcRdmaHead& head) {
     while (const auto piece = lists.next()) {
         if (piece->list == ChunkList::reply || piece->kind == ChunkPiece::Kind::end) continue;
         if (piece->list == ChunkList::write) {
-            if (piece->kind == ChunkPiece::Kind::chunk) items.write_count = std::min(items.write_count + 1, ReducedItems::kMost);
-            else if (segment_of(message, *piece).length > 0 && items.write_count > 0) items.written[items.write_count - 1] = true;
+            if (piece->kind == ChunkPiece::Kind::chunk)
+                items.write_count = std::min(items.write_count + 1, ReducedItems::kMost);
+            else if (segment_of(message, *piece).length > 0 && items.write_count > 0)
+                items.written[items.write_count - 1] = true;
             continue;
         }
         const ChunkSegment segment = segment_of(message, *piece);

@@ -1,8 +1,8 @@
-// The structure of RPC-over-RDMA messages (RFC 8166) and of the RPC messages in them (RFC 5531): where each part lies. What shows
-// them and what follows them read it here.
+// The structure of RPC-over-RDMA messages (RFC 8166) and of the RPC messages in them (RFC 5531): where each part lies.
+// What shows them and what follows them read it here.
 //
-// What an attacker could feed: chunk lists of 2^32 segments, credentials that end beyond the message. Every length is checked
-// against what is there; a part that is not whole is not told of.
+// What an attacker could feed: chunk lists of 2^32 segments, credentials that end beyond the message. Every length is
+// checked against what is there; a part that is not whole is not told of.
 #pragma once
 
 #include <dissect/ulp/xdr.hpp>
@@ -82,7 +82,8 @@ inline constexpr std::uint32_t kMount = 100005;
 inline constexpr std::uint32_t kLockManager = 100021;
 inline constexpr std::uint32_t kStatusMonitor = 100024;
 inline constexpr std::uint32_t kNfsAcl = 100227;
-inline constexpr std::uint32_t kFirstTransient = 0x40000000;  // NFSv4 clients take a number of these for callbacks (RFC 7530 16.33)
+inline constexpr std::uint32_t kFirstTransient =
+    0x40000000;  // NFSv4 clients take a number of these for callbacks (RFC 7530 16.33)
 inline constexpr std::uint32_t kLastTransient = 0x5fffffff;
 }  // namespace rpc_program
 [[nodiscard]] constexpr bool is_callback_program(std::uint32_t program) {

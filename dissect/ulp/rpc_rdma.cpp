@@ -1,7 +1,7 @@
 // The walk over a message of RPC over RDMA: transport header, chunk lists, RPC, NFS.
 //
-// A packet may hold only the beginning of its message, and the bytes may be anybody's: each layer is added when it is whole and
-// could be one; from there on the rest is data.
+// A packet may hold only the beginning of its message, and the bytes may be anybody's: each layer is added when it is
+// whole and could be one; from there on the rest is data.
 #include <dissect/ulp/nfs.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
 #include <dissect/ulp/walks.hpp>
@@ -38,7 +38,8 @@ struct View {
 LayerKind kind_of(const ChunkPiece& piece) {
     switch (piece.kind) {
         case ChunkPiece::Kind::read_segment: return kind::rpc_rdma_read_segment;
-        case ChunkPiece::Kind::chunk: return piece.list == ChunkList::write ? kind::rpc_rdma_write_chunk : kind::rpc_rdma_reply_chunk;
+        case ChunkPiece::Kind::chunk:
+            return piece.list == ChunkList::write ? kind::rpc_rdma_write_chunk : kind::rpc_rdma_reply_chunk;
         case ChunkPiece::Kind::segment: return kind::rpc_rdma_segment;
         case ChunkPiece::Kind::end: break;
     }
@@ -71,8 +72,10 @@ void add_error(const View& view, std::size_t at) {
     view.data_from(at + length);
 }
 
-// Operations of a COMPOUND whose head lies at `at`. `rpc` is where the RPC message begins, whose positions chunks count.
-void add_compound(const View& view, std::size_t rpc, std::size_t at, const nfs::Compound& head, const ReducedItems& reduced) {
+// Operations of a COMPOUND whose head lies at `at`. `rpc` is where the RPC message begins, whose positions chunks
+// count.
+void add_compound(const View& view, std::size_t rpc, std::size_t at, const nfs::Compound& head,
+                  const ReducedItems& reduced) {
     view.add(head.answer ? kind::nfs_compound_results : kind::nfs_compound, at, head.length);
     nfs::Steps steps(slice(view.bytes, rpc), at - rpc + head.length, head, reduced);
     std::size_t shown = at + head.length;
@@ -98,7 +101,8 @@ void add_call(const View& view, std::size_t rpc, const RpcHead& head, const Redu
         const auto compound = head.procedure == kCompound ? nfs::compound(arguments, false, callback) : std::nullopt;
         return compound ? add_compound(view, rpc, body, *compound, reduced) : view.data_from(body);
     }
-    const bool known = (head.program == rpc_program::kNfs && head.program_version == kVersion3) || head.program == rpc_program::kMount;
+    const bool known =
+        (head.program == rpc_program::kNfs && head.program_version == kVersion3) || head.program == rpc_program::kMount;
     if (!known) return view.data_from(body);
     view.add(kind::nfs_procedure, body, arguments.size());
 }
@@ -141,7 +145,8 @@ void add_answer(const View& view, std::size_t rpc, const RpcHead& head, const Re
         return compound ? add_compound(view, rpc, body, *compound, reduced) : view.data_from(body);
     }
     if (guess)
-        if (const auto compound = compound_results(message, head.body, reduced)) return add_compound(view, rpc, body, *compound, reduced);
+        if (const auto compound = compound_results(message, head.body, reduced))
+            return add_compound(view, rpc, body, *compound, reduced);
     if (detail == RpcDetail::other || (guess && !may_be_procedure(results))) return view.data_from(body);
     view.add(kind::nfs_procedure, body, results.size());
 }

@@ -1,5 +1,5 @@
-// Field tables of RPC over RDMA version 1 (RFC 8166, private data RFC 8797), of RPC (RFC 5531) and of NFS in it. Names are
-// Wireshark's where it has the field.
+// Field tables of RPC over RDMA version 1 (RFC 8166, private data RFC 8797), of RPC (RFC 5531) and of NFS in it. Names
+// are Wireshark's where it has the field.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -30,7 +30,8 @@ inline constexpr LayerKind nfs_procedure = kind_in(LayerFamily::rpc_rdma, 17);
 }  // namespace kind
 
 inline constexpr std::array kRpcRdmaTypes{
-    ValueName{0, "RDMA_MSG"}, ValueName{1, "RDMA_NOMSG"}, ValueName{2, "RDMA_MSGP"}, ValueName{3, "RDMA_DONE"}, ValueName{4, "RDMA_ERROR"},
+    ValueName{0, "RDMA_MSG"},  ValueName{1, "RDMA_NOMSG"}, ValueName{2, "RDMA_MSGP"},
+    ValueName{3, "RDMA_DONE"}, ValueName{4, "RDMA_ERROR"},
 };
 inline constexpr std::array kRpcRdmaErrors{ValueName{1, "ERR_VERS"}, ValueName{2, "ERR_CHUNK"}};
 inline constexpr std::array kRpcTypes{ValueName{0, "Call"}, ValueName{1, "Reply"}};
@@ -104,7 +105,9 @@ inline constexpr std::array kRpcRdmaFields{
     row::decimal("rpcordma.flow_control", "Credits, requested by a call and granted by a reply", at(8), 32),
     row::decimal("rpcordma.msg_type", "Message type", at(12), 32).named(kRpcRdmaTypes),
     row::decimal("rpcordma.rdma_align", "Alignment of the padded part", at(16), 32).only_if(at(12), 32, 2).in("bytes"),
-    row::decimal("rpcordma.rdma_thresh", "Threshold from which it is padded", at(20), 32).only_if(at(12), 32, 2).in("bytes"),
+    row::decimal("rpcordma.rdma_thresh", "Threshold from which it is padded", at(20), 32)
+        .only_if(at(12), 32, 2)
+        .in("bytes"),
     row::computed("rpcordma.reads_count", "Segments in the read list", Format::decimal, &rpc::reads_count),
     row::computed("rpcordma.writes_count", "Chunks in the write list", Format::decimal, &rpc::writes_count),
     row::computed("rpcordma.reply_count", "Reply chunks", Format::decimal, &rpc::reply_count),
@@ -180,8 +183,12 @@ inline constexpr std::array kRpcCallFields{
         .part()
         .only_if(at(12), 64, rpc_when::kNfs3)
         .named(nfs::kProcedure3Names),
-    row::decimal("nfs.procedure_v4", "Procedure of NFSv4", at(20), 32).part().only_if(at(12), 64, rpc_when::kNfs4).named(kNfs4Procedures),
-    row::computed("nfs.cb_procedure", "Procedure of a callback", Format::decimal, &rpc::callback_procedure).named(kNfsCallbackProcedures),
+    row::decimal("nfs.procedure_v4", "Procedure of NFSv4", at(20), 32)
+        .part()
+        .only_if(at(12), 64, rpc_when::kNfs4)
+        .named(kNfs4Procedures),
+    row::computed("nfs.cb_procedure", "Procedure of a callback", Format::decimal, &rpc::callback_procedure)
+        .named(kNfsCallbackProcedures),
 };
 static_assert(tiles(kRpcCallFields, kRpcCallLength));
 
@@ -213,7 +220,10 @@ static_assert(tiles(kRpcAcceptedFields, 12));
 inline constexpr std::array kRpcDeniedFields{
     row::decimal("rpc.state_reject", "Reject state", at(0), 32).named(kRpcRejectStates),
     row::decimal("rpc.version.min", "Lowest version of RPC", at(4), 32).only_if(at(0), 32, 0),
-    row::decimal("rpc.state_auth", "Authentication state", at(4), 32).part().only_if(at(0), 32, 1).named(kRpcAuthStates),
+    row::decimal("rpc.state_auth", "Authentication state", at(4), 32)
+        .part()
+        .only_if(at(0), 32, 1)
+        .named(kRpcAuthStates),
     row::decimal("rpc.version.max", "Highest version of RPC", at(8), 32).only_if(at(0), 32, 0),
 };
 static_assert(tiles(kRpcDeniedFields, 12));
@@ -224,7 +234,8 @@ inline constexpr std::array kNfsCompoundFields{
     row::computed("nfs.tag", "Tag", Format::text, &rpc::compound_tag),
     row::computed("nfs.minorversion", "Minor version", Format::decimal, &rpc::compound_minor),
     row::computed("nfs.ops.count", "Operations", Format::decimal, &rpc::compound_count),
-    row::computed("nfs.main_opcode", "Operation that the others are for", Format::decimal, &rpc::compound_main).named(nfs::kOperationNames),
+    row::computed("nfs.main_opcode", "Operation that the others are for", Format::decimal, &rpc::compound_main)
+        .named(nfs::kOperationNames),
 };
 static_assert(tiles(kNfsCompoundFields, 4));
 
@@ -234,8 +245,10 @@ inline constexpr std::array kNfsCompoundResultsFields{
     row::bytes("rdma.nfs.compound_head", "Tag, number of operations", at(8), kToEnd),
     row::computed("nfs.tag", "Tag", Format::text, &rpc::compound_tag),
     row::computed("nfs.ops.count", "Operations", Format::decimal, &rpc::compound_count),
-    row::computed("nfs.main_opcode", "Operation that the others are for", Format::decimal, &rpc::compound_main).named(nfs::kOperationNames),
-    row::computed("nfs.procedure_v4", "Procedure of NFSv4", Format::decimal, &rpc::compound_procedure).named(kNfs4Procedures),
+    row::computed("nfs.main_opcode", "Operation that the others are for", Format::decimal, &rpc::compound_main)
+        .named(nfs::kOperationNames),
+    row::computed("nfs.procedure_v4", "Procedure of NFSv4", Format::decimal, &rpc::compound_procedure)
+        .named(kNfs4Procedures),
 };
 static_assert(tiles(kNfsCompoundResultsFields, 8));
 
@@ -290,7 +303,8 @@ inline constexpr std::array kRpcRdmaHeaders{
     Header{kind::rpc_rdma_reply_chunk, "rpcordma.reply", "Reply chunk", 8, kRpcRdmaReplyChunkFields},
     Header{kind::rpc_rdma_segment, "rpcordma.segment", "Chunk segment", 16, kRpcRdmaSegmentFields},
     Header{kind::rpc_rdma_list_end, "rpcordma.list_end", "End of a chunk list", 4, kRpcRdmaListEndFields},
-    Header{kind::rpc_rdma_private, "rpcordma.private", "RPC over RDMA private data", kRpcRdmaPrivateLength, kRpcRdmaPrivateFields},
+    Header{kind::rpc_rdma_private, "rpcordma.private", "RPC over RDMA private data", kRpcRdmaPrivateLength,
+           kRpcRdmaPrivateFields},
     Header{kind::rpc_call, "rpc", "Remote Procedure Call", kRpcCallLength, kRpcCallFields},
     Header{kind::rpc_reply, "rpc", "Remote Procedure Call reply", kRpcReplyLength, kRpcReplyFields},
     Header{kind::rpc_auth, "rpc.auth", "RPC credentials or verifier", 8, kRpcAuthFields},

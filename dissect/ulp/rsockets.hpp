@@ -1,5 +1,6 @@
-// Field tables of rsockets (librdmacm): what both sides show of their memory in the private data of the connection manager. Its
-// messages have no header: their meaning is in the immediate of WRITEs, data that is written is the stream itself.
+// Field tables of rsockets (librdmacm): what both sides show of their memory in the private data of the connection
+// manager. Its messages have no header: their meaning is in the immediate of WRITEs, data that is written is the stream
+// itself.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -40,7 +41,8 @@ static_assert(tiles(kRsocketsOfferFields, kRsocketsOffer));
 
 inline constexpr std::array kRsocketsHeaders{
     Header{kind::rsockets_connect, "rdma.rsockets", "rsockets connection", kRsocketsConnect, kRsocketsConnectFields},
-    Header{kind::rsockets_offer, "rdma.rsockets.offer", "rsockets offer of memory", kRsocketsOffer, kRsocketsOfferFields},
+    Header{kind::rsockets_offer, "rdma.rsockets.offer", "rsockets offer of memory", kRsocketsOffer,
+           kRsocketsOfferFields},
 };
 
 // Immediates: what the three highest bits say a message is (librdmacm).

@@ -13,21 +13,33 @@ struct ExtentPlace {
     Field lba;
     Field blocks;
 };
-constexpr Field place(unsigned byte, unsigned bit, std::uint16_t width) { return row::decimal({}, "place", at(byte, bit), width); }
+constexpr Field place(unsigned byte, unsigned bit, std::uint16_t width) {
+    return row::decimal({}, "place", at(byte, bit), width);
+}
 
 constexpr std::array kPlaces{
-    ExtentPlace{0x08, place(1, 3, 21), place(4, 0, 8)},                                                         // READ(6), WRITE(6)
-    ExtentPlace{0x0a, place(1, 3, 21), place(4, 0, 8)},   ExtentPlace{0x28, place(2, 0, 32), place(7, 0, 16)},  // the 10
-    ExtentPlace{0x2a, place(2, 0, 32), place(7, 0, 16)},  ExtentPlace{0x2e, place(2, 0, 32), place(7, 0, 16)},
-    ExtentPlace{0x2f, place(2, 0, 32), place(7, 0, 16)},  ExtentPlace{0x34, place(2, 0, 32), place(7, 0, 16)},
-    ExtentPlace{0x35, place(2, 0, 32), place(7, 0, 16)},  ExtentPlace{0x41, place(2, 0, 32), place(7, 0, 16)},
+    ExtentPlace{0x08, place(1, 3, 21), place(4, 0, 8)},  // READ(6), WRITE(6)
+    ExtentPlace{0x0a, place(1, 3, 21), place(4, 0, 8)},
+    ExtentPlace{0x28, place(2, 0, 32), place(7, 0, 16)},  // the 10
+    ExtentPlace{0x2a, place(2, 0, 32), place(7, 0, 16)},
+    ExtentPlace{0x2e, place(2, 0, 32), place(7, 0, 16)},
+    ExtentPlace{0x2f, place(2, 0, 32), place(7, 0, 16)},
+    ExtentPlace{0x34, place(2, 0, 32), place(7, 0, 16)},
+    ExtentPlace{0x35, place(2, 0, 32), place(7, 0, 16)},
+    ExtentPlace{0x41, place(2, 0, 32), place(7, 0, 16)},
     ExtentPlace{0xa8, place(2, 0, 32), place(6, 0, 32)},  // the 12
-    ExtentPlace{0xaa, place(2, 0, 32), place(6, 0, 32)},  ExtentPlace{0xae, place(2, 0, 32), place(6, 0, 32)},
-    ExtentPlace{0xaf, place(2, 0, 32), place(6, 0, 32)},  ExtentPlace{0x88, place(2, 0, 64), place(10, 0, 32)},  // the 16
-    ExtentPlace{0x8a, place(2, 0, 64), place(10, 0, 32)}, ExtentPlace{0x8e, place(2, 0, 64), place(10, 0, 32)},
-    ExtentPlace{0x8f, place(2, 0, 64), place(10, 0, 32)}, ExtentPlace{0x90, place(2, 0, 64), place(10, 0, 32)},
-    ExtentPlace{0x91, place(2, 0, 64), place(10, 0, 32)}, ExtentPlace{0x93, place(2, 0, 64), place(10, 0, 32)},
-    ExtentPlace{0x89, place(2, 0, 64), place(13, 0, 8)},  ExtentPlace{0x9c, place(2, 0, 64), place(12, 0, 16)},
+    ExtentPlace{0xaa, place(2, 0, 32), place(6, 0, 32)},
+    ExtentPlace{0xae, place(2, 0, 32), place(6, 0, 32)},
+    ExtentPlace{0xaf, place(2, 0, 32), place(6, 0, 32)},
+    ExtentPlace{0x88, place(2, 0, 64), place(10, 0, 32)},  // the 16
+    ExtentPlace{0x8a, place(2, 0, 64), place(10, 0, 32)},
+    ExtentPlace{0x8e, place(2, 0, 64), place(10, 0, 32)},
+    ExtentPlace{0x8f, place(2, 0, 64), place(10, 0, 32)},
+    ExtentPlace{0x90, place(2, 0, 64), place(10, 0, 32)},
+    ExtentPlace{0x91, place(2, 0, 64), place(10, 0, 32)},
+    ExtentPlace{0x93, place(2, 0, 64), place(10, 0, 32)},
+    ExtentPlace{0x89, place(2, 0, 64), place(13, 0, 8)},
+    ExtentPlace{0x9c, place(2, 0, 64), place(12, 0, 16)},
 };
 
 constexpr std::array<std::uint8_t, 9> kSharedOpcodes{0x9e, 0x9f, 0xa3, 0xa4, 0x83, 0x84, 0x48, 0x94, 0x95};

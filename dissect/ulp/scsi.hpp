@@ -1,7 +1,8 @@
-// SCSI as the storage protocols carry it: the field tables of command descriptor blocks (CDB) and of sense data (T10: SPC, SBC).
+// SCSI as the storage protocols carry it: the field tables of command descriptor blocks (CDB) and of sense data (T10:
+// SPC, SBC).
 //
-// A CDB of 6 to 16 bytes lies in an area of 16. Which fields it has, its opcode says: parts with a condition. What an attacker
-// could feed: any opcode, sense data of any length; a field that is not there has no value.
+// A CDB of 6 to 16 bytes lies in an area of 16. Which fields it has, its opcode says: parts with a condition. What an
+// attacker could feed: any opcode, sense data of any length; a field that is not there has no value.
 #pragma once
 
 #include <dissect/ulp/scsi_names.hpp>
@@ -27,7 +28,8 @@ inline constexpr std::size_t kSenseHead = 8;  // of both formats; what follows i
 // A field of every command with one of these opcodes.
 template <std::size_t N, std::same_as<int>... Opcodes>
 consteval void of(std::array<Field, N>& table, std::size_t& used, const Field& field, Opcodes... opcodes) {
-    for (const int opcode : {opcodes...}) table[used++] = field.part().only_if(at(0), 8, static_cast<std::uint64_t>(opcode));
+    for (const int opcode : {opcodes...})
+        table[used++] = field.part().only_if(at(0), 8, static_cast<std::uint64_t>(opcode));
 }
 
 inline constexpr std::size_t kMostCdbFields = 256;
@@ -46,7 +48,8 @@ consteval void add_block_commands(CdbTable& t) {
     of(t.rows, t.used, decimal("scsi_sbc.wrprotect", "Protection of what is written", at(1, 0), 3), 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flag("scsi_sbc.dpo", "Disable page out", at(1, 3)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flag("scsi_sbc.fua", "Force unit access", at(1, 4)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
-    of(t.rows, t.used, flag("scsi_sbc.fua_nv", "Force unit access of non-volatile cache", at(1, 6)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
+    of(t.rows, t.used, flag("scsi_sbc.fua_nv", "Force unit access of non-volatile cache", at(1, 6)), 0x28, 0x88, 0xa8,
+       0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flags("scsi_sbc.verify_flags"), 0x2f, 0x8f, 0xaf);
     of(t.rows, t.used, flags("scsi_sbc.wrverify_flags"), 0x2e, 0x8e, 0xae);
     of(t.rows, t.used, flags("scsi_sbc.synccache.flags"), 0x35, 0x91);
@@ -56,12 +59,17 @@ consteval void add_block_commands(CdbTable& t) {
     of(t.rows, t.used, flag("scsi_sbc.unmap.anchor", "Anchor", at(1, 7)), 0x42);
 
     of(t.rows, t.used, decimal("scsi_sbc.rdwr6.lba", "Logical block address", at(1, 3), 21), 0x08, 0x0a);
-    of(t.rows, t.used, decimal("scsi_sbc.rdwr6.xferlen", "Transfer length: 0 means 256", at(4), 8).in("blocks"), 0x08, 0x0a);
-    of(t.rows, t.used, decimal("scsi_sbc.rdwr10.lba", "Logical block address", at(2), 32), 0x28, 0x2a, 0x34, 0x35, 0x41, 0xa8, 0xaa, 0x25);
-    of(t.rows, t.used, decimal("scsi_sbc.rdwr10.xferlen", "Transfer length", at(7), 16).in("blocks"), 0x28, 0x2a, 0x34, 0x35, 0x41);
+    of(t.rows, t.used, decimal("scsi_sbc.rdwr6.xferlen", "Transfer length: 0 means 256", at(4), 8).in("blocks"), 0x08,
+       0x0a);
+    of(t.rows, t.used, decimal("scsi_sbc.rdwr10.lba", "Logical block address", at(2), 32), 0x28, 0x2a, 0x34, 0x35, 0x41,
+       0xa8, 0xaa, 0x25);
+    of(t.rows, t.used, decimal("scsi_sbc.rdwr10.xferlen", "Transfer length", at(7), 16).in("blocks"), 0x28, 0x2a, 0x34,
+       0x35, 0x41);
     of(t.rows, t.used, decimal("scsi_sbc.rdwr12.xferlen", "Transfer length", at(6), 32).in("blocks"), 0xa8, 0xaa);
-    of(t.rows, t.used, decimal("scsi_sbc.rdwr16.lba", "Logical block address", at(2), 64), 0x88, 0x8a, 0x89, 0x90, 0x91, 0x93, 0x9c);
-    of(t.rows, t.used, decimal("scsi_sbc.rdwr12.xferlen", "Transfer length", at(10), 32).in("blocks"), 0x88, 0x8a, 0x90, 0x91, 0x93);
+    of(t.rows, t.used, decimal("scsi_sbc.rdwr16.lba", "Logical block address", at(2), 64), 0x88, 0x8a, 0x89, 0x90, 0x91,
+       0x93, 0x9c);
+    of(t.rows, t.used, decimal("scsi_sbc.rdwr12.xferlen", "Transfer length", at(10), 32).in("blocks"), 0x88, 0x8a, 0x90,
+       0x91, 0x93);
     of(t.rows, t.used, decimal("rdma.scsi.cdb.blocks", "Number of blocks: compared, then written", at(13), 8), 0x89);
     of(t.rows, t.used, decimal("rdma.scsi.cdb.blocks", "Transfer length", at(12), 16).in("blocks"), 0x9c);
     of(t.rows, t.used, decimal("scsi_sbc.verify.lba", "Logical block address", at(2), 32), 0x2f, 0xaf);
@@ -74,7 +82,8 @@ consteval void add_block_commands(CdbTable& t) {
     of(t.rows, t.used, decimal("scsi_sbc.wrverify.xferlen32", "Transfer length", at(6), 32).in("blocks"), 0xae);
     of(t.rows, t.used, decimal("scsi_sbc.wrverify.lba64", "Logical block address", at(2), 64), 0x8e);
     of(t.rows, t.used, decimal("scsi_sbc.wrverify.xferlen32", "Transfer length", at(10), 32).in("blocks"), 0x8e);
-    of(t.rows, t.used, decimal("scsi_sbc.group", "Group number", at(6, 3), 5), 0x28, 0x2a, 0x2e, 0x2f, 0x35, 0x41, 0x42);
+    of(t.rows, t.used, decimal("scsi_sbc.group", "Group number", at(6, 3), 5), 0x28, 0x2a, 0x2e, 0x2f, 0x35, 0x41,
+       0x42);
     of(t.rows, t.used, decimal("scsi_sbc.group", "Group number", at(10, 3), 5), 0xa8, 0xaa, 0xae, 0xaf);
     of(t.rows, t.used, decimal("scsi_sbc.group", "Group number", at(14, 3), 5), 0x88, 0x8a, 0x8e, 0x8f, 0x91, 0x93);
 }
@@ -85,27 +94,32 @@ consteval void add_device_commands(CdbTable& t) {
     constexpr std::uint64_t kVitalPage = 0x1201;  // INQUIRY with EVPD
     const auto length16 = decimal("scsi.cdb.alloclen16", "Allocation length", at(7), 16).in("bytes");
     of(t.rows, t.used, hex("scsi.inquiry.flags", "Flags", at(1), 8), 0x12);
-    t.rows[t.used++] = hex("scsi.inquiry.evpd.pagecode", "Page of vital product data", at(2), 8).part().only_if(at(0), 16, kVitalPage);
+    t.rows[t.used++] =
+        hex("scsi.inquiry.evpd.pagecode", "Page of vital product data", at(2), 8).part().only_if(at(0), 16, kVitalPage);
     of(t.rows, t.used, decimal("scsi.cdb.alloclen16", "Allocation length", at(3), 16).in("bytes"), 0x12);
     of(t.rows, t.used, hex("scsi.mode.flags", "Flags", at(1), 8), 0x1a, 0x5a);
-    of(t.rows, t.used, decimal("scsi.mode.pc", "Page control: 0 current, 1 changeable, 2 default, 3 saved values", at(2), 2), 0x1a, 0x5a,
-       0x4d);
+    of(t.rows, t.used,
+       decimal("scsi.mode.pc", "Page control: 0 current, 1 changeable, 2 default, 3 saved values", at(2), 2), 0x1a,
+       0x5a, 0x4d);
     of(t.rows, t.used, hex("scsi.mode.spc.pagecode", "Page", at(2, 2), 6), 0x1a, 0x5a, 0x4d);
     of(t.rows, t.used, hex("rdma.scsi.cdb.subpage", "Subpage", at(3), 8), 0x1a, 0x5a, 0x4d);
     of(t.rows, t.used, decimal("scsi.cdb.alloclen", "Allocation length", at(4), 8).in("bytes"), 0x1a, 0x03);
     of(t.rows, t.used, length16, 0x5a, 0x4d, 0x5e, 0x37);
     of(t.rows, t.used, hex("scsi.cdb.mode.flags", "Flags", at(1), 8), 0x15, 0x55);
     of(t.rows, t.used, decimal("scsi.cdb.paramlen", "Parameter list length", at(4), 8).in("bytes"), 0x15);
-    of(t.rows, t.used, decimal("scsi.cdb.paramlen16", "Parameter list length", at(7), 16).in("bytes"), 0x55, 0x42, 0x4c);
+    of(t.rows, t.used, decimal("scsi.cdb.paramlen16", "Parameter list length", at(7), 16).in("bytes"), 0x55, 0x42,
+       0x4c);
     of(t.rows, t.used, hex("scsi.spc.select_report", "Select report", at(2), 8), 0xa0);
     of(t.rows, t.used, decimal("scsi.cdb.alloclen32", "Allocation length", at(6), 32).in("bytes"), 0xa0, 0xa3, 0xa2);
     of(t.rows, t.used, hex("scsi_sbc.sa", "Service action", at(1, 3), 5).named(kServiceActionsIn), 0x9e);
     constexpr std::uint64_t kGetLbaStatus = 0x9e12;
-    t.rows[t.used++] = decimal("scsi_sbc.lba64_add", "Logical block address", at(2), 64).part().only_if(at(0), 16, kGetLbaStatus);
+    t.rows[t.used++] =
+        decimal("scsi_sbc.lba64_add", "Logical block address", at(2), 64).part().only_if(at(0), 16, kGetLbaStatus);
     of(t.rows, t.used, decimal("scsi_sbc.alloclen32", "Allocation length", at(10), 32).in("bytes"), 0x9e);
     of(t.rows, t.used, hex("scsi.mpi.service_action", "Service action", at(1, 3), 5).named(kMaintenanceIn), 0xa3);
     of(t.rows, t.used, hex("rdma.scsi.cdb.service_action", "Service action", at(1, 3), 5).named(kMaintenanceOut), 0xa4);
-    of(t.rows, t.used, hex("rdma.scsi.cdb.service_action", "Service action", at(1, 3), 5), 0x9f, 0x94, 0x95, 0x83, 0x84, 0x48);
+    of(t.rows, t.used, hex("rdma.scsi.cdb.service_action", "Service action", at(1, 3), 5), 0x9f, 0x94, 0x95, 0x83, 0x84,
+       0x48);
     of(t.rows, t.used, hex("rdma.scsi.cdb.service_action", "Service action", at(8), 16), 0x7f);
     of(t.rows, t.used, decimal("rdma.scsi.cdb.additional_length", "Additional CDB length", at(7), 8).in("bytes"), 0x7f);
     of(t.rows, t.used, hex("rdma.scsi.cdb.power_condition", "Power condition", at(4), 4), 0x1b);
@@ -147,7 +161,8 @@ consteval void add_control(CdbTable& t) {
 consteval CdbTable cdb_table() {
     CdbTable t;
     t.rows[t.used++] = row::hex("scsi_sbc.opcode", "Operation code", at(0), 8).named(kOpcodes);
-    t.rows[t.used++] = row::bytes("rdma.scsi.cdb.parameters", "Parameters: the bytes behind the operation code", at(1), 120);
+    t.rows[t.used++] =
+        row::bytes("rdma.scsi.cdb.parameters", "Parameters: the bytes behind the operation code", at(1), 120);
     add_block_commands(t);
     add_device_commands(t);
     add_control(t);
@@ -209,7 +224,8 @@ static_assert(tiles(kSenseDescriptorFields, kSenseHead));
 inline constexpr std::array kScsiHeaders{
     Header{kind::scsi_cdb, "scsi.cdb", "SCSI Command Descriptor Block", kCdbArea, kCdbFields},
     Header{kind::scsi_sense, "scsi.sns", "SCSI Sense Data", kFixedSense, kSenseFields},
-    Header{kind::scsi_sense_descriptors, "rdma.scsi.sense", "SCSI Sense Data with Descriptors", kSenseHead, kSenseDescriptorFields},
+    Header{kind::scsi_sense_descriptors, "rdma.scsi.sense", "SCSI Sense Data with Descriptors", kSenseHead,
+           kSenseDescriptorFields},
 };
 
 // What a CDB is about, whatever its length.
@@ -229,8 +245,11 @@ struct Sense {
 };
 [[nodiscard]] Sense sense_of(Bytes sense);
 
-// The logical unit of a LUN field of 8 bytes, of the usual single level (SAM: peripheral, flat, logical unit addressing).
-[[nodiscard]] constexpr std::uint16_t lun_of(std::uint64_t field) { return static_cast<std::uint16_t>(field >> 48 & 0x3fffU); }
+// The logical unit of a LUN field of 8 bytes, of the usual single level (SAM: peripheral, flat, logical unit
+// addressing).
+[[nodiscard]] constexpr std::uint16_t lun_of(std::uint64_t field) {
+    return static_cast<std::uint16_t>(field >> 48 & 0x3fffU);
+}
 
 }  // namespace scsi
 

@@ -1,5 +1,6 @@
-// What SCSI numbers mean: commands, service actions, status, sense keys and additional sense codes (T10: SPC, SBC, SAM). Shared
-// by every protocol that carries SCSI. Names only: any number may come, and one that is not here has no name.
+// What SCSI numbers mean: commands, service actions, status, sense keys and additional sense codes (T10: SPC, SBC,
+// SAM). Shared by every protocol that carries SCSI. Names only: any number may come, and one that is not here has no
+// name.
 #pragma once
 
 #include <dissect/field.hpp>

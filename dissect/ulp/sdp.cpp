@@ -1,5 +1,5 @@
-// The walks over messages of SDP. What an attacker could feed: messages that do not exist, lengths that lie: only whole headers are
-// entered, and no length is believed.
+// The walks over messages of SDP. What an attacker could feed: messages that do not exist, lengths that lie: only whole
+// headers are entered, and no length is believed.
 #include <dissect/ulp/sdp.hpp>
 #include <dissect/ulp/walks.hpp>
 
@@ -22,7 +22,8 @@ bool is_hello(Bytes private_data, std::uint64_t message) {
     const std::uint64_t length = read(private_data, kLength);
     const Bytes hello = slice(private_data, kBase);
     const std::uint64_t version = read(hello, kIpVersion), major = read(hello, kMajor);
-    const bool versions = (version == 4 || version == 6 || (message == kHelloAck && version == 0)) && major >= 1 && major <= kMostMajor;
+    const bool versions =
+        (version == 4 || version == 6 || (message == kHelloAck && version == 0)) && major >= 1 && major <= kMostMajor;
     return length >= kLeast && length <= kMost && versions;
 }
 

@@ -1,5 +1,6 @@
-// Field tables of the Sockets Direct Protocol (IBTA volume 1, annex A4; OFED's sdp.h): the hello messages in the private data of CM, the
-// header of every message (BSDH), and what follows it where memory is offered, was moved, or buffers change.
+// Field tables of the Sockets Direct Protocol (IBTA volume 1, annex A4; OFED's sdp.h): the hello messages in the
+// private data of CM, the header of every message (BSDH), and what follows it where memory is offered, was moved, or
+// buffers change.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -20,11 +21,12 @@ namespace sdp {
 inline constexpr std::uint64_t kHello = 0, kHelloAck = 1, kWriteCompleted = 5, kReadCompleted = 6, kChangeBuffer = 11,
                                kChangeBufferAck = 12, kSourceAvailable = 0xfe;
 inline constexpr std::array kMessages{
-    ValueName{0, "Hello"},          ValueName{1, "HelloAck"},        ValueName{2, "DisConn"},        ValueName{3, "AbortConn"},
-    ValueName{4, "SendSm"},         ValueName{5, "RdmaWrCompl"},     ValueName{6, "RdmaRdCompl"},    ValueName{7, "ModeChange"},
-    ValueName{8, "SrcAvailCancel"}, ValueName{9, "SinkAvailCancel"}, ValueName{10, "SinkCancelAck"}, ValueName{11, "ChRcvBuf"},
-    ValueName{12, "ChRcvBufAck"},   ValueName{13, "SuspComm"},       ValueName{14, "SuspCommAck"},   ValueName{0xfd, "SinkAvail"},
-    ValueName{0xfe, "SrcAvail"},    ValueName{0xff, "Data"},
+    ValueName{0, "Hello"},           ValueName{1, "HelloAck"},       ValueName{2, "DisConn"},
+    ValueName{3, "AbortConn"},       ValueName{4, "SendSm"},         ValueName{5, "RdmaWrCompl"},
+    ValueName{6, "RdmaRdCompl"},     ValueName{7, "ModeChange"},     ValueName{8, "SrcAvailCancel"},
+    ValueName{9, "SinkAvailCancel"}, ValueName{10, "SinkCancelAck"}, ValueName{11, "ChRcvBuf"},
+    ValueName{12, "ChRcvBufAck"},    ValueName{13, "SuspComm"},      ValueName{14, "SuspCommAck"},
+    ValueName{0xfd, "SinkAvail"},    ValueName{0xfe, "SrcAvail"},    ValueName{0xff, "Data"},
 };
 inline constexpr std::size_t kBase = 16;
 inline constexpr std::array kBaseFields{
@@ -51,25 +53,27 @@ inline constexpr std::array kCommonFields{
 };
 inline constexpr std::size_t kHelloLength = 50;
 inline constexpr std::array kHelloFields = joined(
-    kCommonFields, std::array{
-                       row::hex("", "Reserved", at(2), 8),
-                       row::hex("infiniband_sdp.hh.maxadverts", "Advertisements at a time, at most", at(3), 8),
-                       row::decimal("infiniband_sdp.hh.desremrcvsz", "Receive buffers asked of the other side", at(4), 32).in("bytes"),
-                       row::decimal("infiniband_sdp.hh.localrcvsz", "Receive buffers of the sender", at(8), 32).in("bytes"),
-                       row::decimal("infiniband_sdp.hh.localport", "Port of the sender", at(12), 16),
-                       row::hex("", "Reserved", at(14), 16),
-                       row::ipv6("infiniband_sdp.hh.src_ip", "Address of the sender, an IPv4 address at its end", at(16)),
-                       row::ipv6("infiniband_sdp.hh.dst_ip", "Address of the receiver, an IPv4 address at its end", at(32)),
-                       row::hex("infiniband_sdp.hh.extmaxadverts", "Advertisements at a time, where there are many", at(48), 16),
-                   });
+    kCommonFields,
+    std::array{
+        row::hex("", "Reserved", at(2), 8),
+        row::hex("infiniband_sdp.hh.maxadverts", "Advertisements at a time, at most", at(3), 8),
+        row::decimal("infiniband_sdp.hh.desremrcvsz", "Receive buffers asked of the other side", at(4), 32).in("bytes"),
+        row::decimal("infiniband_sdp.hh.localrcvsz", "Receive buffers of the sender", at(8), 32).in("bytes"),
+        row::decimal("infiniband_sdp.hh.localport", "Port of the sender", at(12), 16),
+        row::hex("", "Reserved", at(14), 16),
+        row::ipv6("infiniband_sdp.hh.src_ip", "Address of the sender, an IPv4 address at its end", at(16)),
+        row::ipv6("infiniband_sdp.hh.dst_ip", "Address of the receiver, an IPv4 address at its end", at(32)),
+        row::hex("infiniband_sdp.hh.extmaxadverts", "Advertisements at a time, where there are many", at(48), 16),
+    });
 static_assert(tiles(kHelloFields, kHelloLength));
 inline constexpr std::size_t kHelloAckLength = 8;
 inline constexpr std::array kHelloAckFields =
-    joined(kCommonFields, std::array{
-                              row::hex("", "Reserved", at(2), 8),
-                              row::hex("rdma.sdp.hah.maxadverts", "Advertisements at a time, at most", at(3), 8),
-                              row::decimal("rdma.sdp.hah.actrcvsz", "Receive buffers that the sender has", at(4), 32).in("bytes"),
-                          });
+    joined(kCommonFields,
+           std::array{
+               row::hex("", "Reserved", at(2), 8),
+               row::hex("rdma.sdp.hah.maxadverts", "Advertisements at a time, at most", at(3), 8),
+               row::decimal("rdma.sdp.hah.actrcvsz", "Receive buffers that the sender has", at(4), 32).in("bytes"),
+           });
 static_assert(tiles(kHelloAckFields, kHelloAckLength));
 
 inline constexpr std::array kSourceFields{
@@ -78,9 +82,11 @@ inline constexpr std::array kSourceFields{
     row::hex("rdma.sdp.srcavail.va", "Address of the memory", at(8), 64),
 };
 static_assert(tiles(kSourceFields, 16));
-inline constexpr std::array kMovedFields{row::decimal("rdma.sdp.moved", "Bytes that were moved by RDMA", at(0), 32).in("bytes")};
+inline constexpr std::array kMovedFields{
+    row::decimal("rdma.sdp.moved", "Bytes that were moved by RDMA", at(0), 32).in("bytes")};
 static_assert(tiles(kMovedFields, 4));
-inline constexpr std::array kBufferFields{row::decimal("rdma.sdp.buffer", "Length of receive buffers", at(0), 32).in("bytes")};
+inline constexpr std::array kBufferFields{
+    row::decimal("rdma.sdp.buffer", "Length of receive buffers", at(0), 32).in("bytes")};
 static_assert(tiles(kBufferFields, 4));
 
 inline constexpr std::array kSdpHeaders{

@@ -1,7 +1,7 @@
 // The walk over a message of SMB Direct: negotiation, or a data transfer with (a fragment of) SMB2 in it.
 //
-// SMB2 in fragments is shown as far as the first fragment holds it; the others are data. What an attacker could feed: see
-// smb_message.hpp.
+// SMB2 in fragments is shown as far as the first fragment holds it; the others are data. What an attacker could feed:
+// see smb_message.hpp.
 #include <dissect/opcode.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/walks.hpp>
@@ -31,7 +31,8 @@ struct Smb2View {
 };
 
 // READ or WRITE with its descriptors; `at` is where its SMB2 header stands in the frame, `stop` where the next one may.
-void add_transfer(const Smb2View& view, std::size_t at, std::size_t stop, const Smb2Head& head, const Smb2Transfer& transfer) {
+void add_transfer(const Smb2View& view, std::size_t at, std::size_t stop, const Smb2Head& head,
+                  const Smb2Transfer& transfer) {
     const std::size_t body = at + kSmb2HeaderLength;
     const bool reads = head.command == Smb2Command::read;
     view.add(reads ? kind::smb2_read : kind::smb2_write, body, kSmb2ReadLength);
@@ -69,7 +70,8 @@ std::optional<std::size_t> add_command(const Smb2View& view, std::size_t at) {
 
 void add_data_transfer(Walk& walk, std::size_t start, Bytes bytes) {
     const SmbDirectData data = smb_direct_data(bytes);
-    const std::size_t begin = data.length == 0 ? kSmbDirectDataLength : std::min<std::size_t>(data.offset, bytes.size());
+    const std::size_t begin =
+        data.length == 0 ? kSmbDirectDataLength : std::min<std::size_t>(data.offset, bytes.size());
     const std::size_t length = data.length == 0 ? 0 : std::min<std::size_t>(data.length, bytes.size() - begin);
     const Smb2View view{walk, start + begin + length};
     add_layer(walk.packet, kind::smb_direct_data, start, begin, walk.end);
@@ -116,7 +118,8 @@ std::optional<Value> dialect(const Packet& packet, const Layer& layer) {
     const auto head = head_before(packet, layer);
     constexpr std::size_t kDialect = 4;  // MS-SMB2 2.2.4
     const Bytes bytes = packet.bytes_of(layer);
-    if (!head || !head->response || head->command != Smb2Command::negotiate || bytes.size() < kDialect + sizeof(std::uint16_t))
+    if (!head || !head->response || head->command != Smb2Command::negotiate ||
+        bytes.size() < kDialect + sizeof(std::uint16_t))
         return std::nullopt;
     return Value{read_le<std::uint16_t>(bytes, kDialect), {}};
 }
@@ -125,7 +128,8 @@ std::optional<Value> write_count(const Packet& packet, const Layer& layer) {
     const auto head = head_before(packet, layer);
     constexpr std::size_t kCount = 4, kLength = 16;  // MS-SMB2 2.2.22
     const Bytes bytes = packet.bytes_of(layer);
-    if (!head || !head->response || head->command != Smb2Command::write || head->status != 0 || bytes.size() < kLength) return std::nullopt;
+    if (!head || !head->response || head->command != Smb2Command::write || head->status != 0 || bytes.size() < kLength)
+        return std::nullopt;
     return Value{read_le<std::uint32_t>(bytes, kCount), {}};
 }
 

@@ -1,5 +1,5 @@
-// Field tables of SMB Direct (MS-SMBD) and of the SMB2 (MS-SMB2) that it carries, all little-endian. Names are Wireshark's where
-// it has the field.
+// Field tables of SMB Direct (MS-SMBD) and of the SMB2 (MS-SMB2) that it carries, all little-endian. Names are
+// Wireshark's where it has the field.
 #pragma once
 
 #include <dissect/ulp/smb_message.hpp>
@@ -55,7 +55,9 @@ inline constexpr std::array kSmbDirectDataFields{
     row::hex("smb_direct.flags", "Flags", at(4), 16).le(),
     row::flag("smb_direct.flags.response_requested", "An immediate answer is requested", at(4, 0)).le().part(),
     row::reserved(at(6), 16).le(),
-    row::decimal("smb_direct.remaining_length", "Bytes of the message that further fragments carry", at(8), 32).le().in("bytes"),
+    row::decimal("smb_direct.remaining_length", "Bytes of the message that further fragments carry", at(8), 32)
+        .le()
+        .in("bytes"),
     row::decimal("smb_direct.data_offset", "Offset of the data", at(12), 32).le().in("bytes"),
     row::decimal("smb_direct.data_length", "Length of the data", at(16), 32).le().in("bytes"),
     row::bytes("rdma.smb_direct.padding", "Padding", at(20), kToEnd),
@@ -133,16 +135,18 @@ inline constexpr std::array kSmb2DescriptorFields{
 static_assert(tiles(kSmb2DescriptorFields, kSmb2DescriptorLength));
 
 inline constexpr std::array kSmbDirectHeaders{
-    Header{kind::smb_direct_request, "smb_direct.negotiate_request", "SMB Direct negotiate request", kSmbDirectRequestLength,
-           kSmbDirectRequestFields},
-    Header{kind::smb_direct_response, "smb_direct.negotiate_response", "SMB Direct negotiate response", kSmbDirectResponseLength,
-           kSmbDirectResponseFields},
-    Header{kind::smb_direct_data, "smb_direct.data_message", "SMB Direct data transfer", kSmbDirectDataLength, kSmbDirectDataFields},
+    Header{kind::smb_direct_request, "smb_direct.negotiate_request", "SMB Direct negotiate request",
+           kSmbDirectRequestLength, kSmbDirectRequestFields},
+    Header{kind::smb_direct_response, "smb_direct.negotiate_response", "SMB Direct negotiate response",
+           kSmbDirectResponseLength, kSmbDirectResponseFields},
+    Header{kind::smb_direct_data, "smb_direct.data_message", "SMB Direct data transfer", kSmbDirectDataLength,
+           kSmbDirectDataFields},
     Header{kind::smb2, "smb2", "SMB2", kSmb2HeaderLength, kSmb2Fields},
     Header{kind::smb2_read, "smb2.read", "SMB2 READ request", kSmb2ReadLength, kSmb2ReadFields},
     Header{kind::smb2_write, "smb2.write", "SMB2 WRITE request", kSmb2WriteLength, kSmb2WriteFields},
     Header{kind::smb2_body, "smb2.body", "SMB2 command", 2, kSmb2BodyFields},
-    Header{kind::smb2_descriptor, "smb2.buffer_descriptor", "SMB2 buffer descriptor", kSmb2DescriptorLength, kSmb2DescriptorFields},
+    Header{kind::smb2_descriptor, "smb2.buffer_descriptor", "SMB2 buffer descriptor", kSmb2DescriptorLength,
+           kSmb2DescriptorFields},
 };
 
 }  // namespace qps::dissect

@@ -10,8 +10,7 @@ constexpr std::uint64_t kLeastFragmented = 131072;  // 2.2.1, 2.2.2
 constexpr std::uint32_t kMagic = 0xfe534d42;        // 0xFE 'S' 'M' 'B'
 constexpr std::uint16_t kTransferSize = 49;         // StructureSize of READ and WRITE requests (MS-SMB2 2.2.19, 2.2.21)
 
-template <std::size_t N>
-consteval Field field(const std::array<Field, N>& table, std::string_view name) {
+template <std::size_t N> consteval Field field(const std::array<Field, N>& table, std::string_view name) {
     return named(table, name);
 }
 
@@ -22,8 +21,9 @@ bool is_request(Bytes message) {
     static constexpr Field kReceive = field(kSmbDirectRequestFields, "smb_direct.max_receive_size");
     static constexpr Field kFragmented = field(kSmbDirectRequestFields, "smb_direct.max_fragmented_size");
     constexpr std::size_t kReserved = 4;
-    return read(message, kLow) == kVersion && read(message, kHigh) >= kVersion && read_le<std::uint16_t>(message, kReserved) == 0 &&
-           read(message, kCredits) > 0 && read(message, kReceive) >= kLeastReceive && read(message, kFragmented) >= kLeastFragmented;
+    return read(message, kLow) == kVersion && read(message, kHigh) >= kVersion &&
+           read_le<std::uint16_t>(message, kReserved) == 0 && read(message, kCredits) > 0 &&
+           read(message, kReceive) >= kLeastReceive && read(message, kFragmented) >= kLeastFragmented;
 }
 
 bool is_response(Bytes message) {
@@ -33,8 +33,11 @@ bool is_response(Bytes message) {
     static constexpr Field kReceive = field(kSmbDirectResponseFields, "smb_direct.max_receive_size");
     static constexpr Field kFragmented = field(kSmbDirectResponseFields, "smb_direct.max_fragmented_size");
     constexpr std::size_t kReserved = 6;
-    if (read(message, kLow) != kVersion || read(message, kHigh) < kVersion || read_le<std::uint16_t>(message, kReserved) != 0) return false;
-    return read(message, kStatus) != 0 || (read(message, kReceive) >= kLeastReceive && read(message, kFragmented) >= kLeastFragmented);
+    if (read(message, kLow) != kVersion || read(message, kHigh) < kVersion ||
+        read_le<std::uint16_t>(message, kReserved) != 0)
+        return false;
+    return read(message, kStatus) != 0 ||
+           (read(message, kReceive) >= kLeastReceive && read(message, kFragmented) >= kLeastFragmented);
 }
 
 bool is_data(Bytes message, std::uint64_t length) {
@@ -52,7 +55,8 @@ bool is_data(Bytes message, std::uint64_t length) {
 std::optional<SmbDirectType> smb_direct_type(Bytes message, std::uint64_t length) {
     if (message.size() < kSmbDirectDataLength) return std::nullopt;
     if (length == kSmbDirectRequestLength && is_request(message)) return SmbDirectType::request;
-    if (length == kSmbDirectResponseLength && message.size() == length && is_response(message)) return SmbDirectType::response;
+    if (length == kSmbDirectResponseLength && message.size() == length && is_response(message))
+        return SmbDirectType::response;
     if (is_data(message, length)) return SmbDirectType::data;
     return std::nullopt;
 }
@@ -82,7 +86,8 @@ std::optional<Smb2Head> smb2_head(Bytes message) {
     static constexpr Field kMessage = field(kSmb2Fields, "smb2.msg_id");
     static constexpr Field kTree = field(kSmb2Fields, "smb2.tid");
     static constexpr Field kSession = field(kSmb2Fields, "smb2.sesid");
-    if (message.size() < kSmb2HeaderLength || read(message, kMagicField) != kMagic || read(message, kLength) != kSmb2HeaderLength)
+    if (message.size() < kSmb2HeaderLength || read(message, kMagicField) != kMagic ||
+        read(message, kLength) != kSmb2HeaderLength)
         return std::nullopt;
     return Smb2Head{.command = static_cast<Smb2Command>(read(message, kCommand)),
                     .response = read(message, kResponse) != 0,
@@ -101,7 +106,8 @@ std::optional<Smb2Transfer> smb2_transfer(Bytes message, const Smb2Head& head) {
     if (body.size() < kSmb2ReadLength || read_le<std::uint16_t>(body, 0) != kTransferSize) return std::nullopt;
     const bool reads = head.command == Smb2Command::read;
     const auto value = [&](std::string_view name) -> std::uint64_t {
-        const std::span<const Field> fields = reads ? std::span<const Field>(kSmb2ReadFields) : std::span<const Field>(kSmb2WriteFields);
+        const std::span<const Field> fields =
+            reads ? std::span<const Field>(kSmb2ReadFields) : std::span<const Field>(kSmb2WriteFields);
         for (const Field& field : fields)
             if (field.name == name) return read(body, field);
         return 0;
@@ -111,7 +117,8 @@ std::optional<Smb2Transfer> smb2_transfer(Bytes message, const Smb2Head& head) {
     transfer.channel = static_cast<std::uint32_t>(value("smb2.channel"));
     const auto in_message = static_cast<std::uint32_t>(value("smb2.write_length"));
     transfer.in_message = in_message;
-    transfer.length = static_cast<std::uint32_t>(reads ? value("smb2.read_length") : in_message + value("smb2.remaining_bytes"));
+    transfer.length =
+        static_cast<std::uint32_t>(reads ? value("smb2.read_length") : in_message + value("smb2.remaining_bytes"));
     const std::size_t at = value("smb2.channel_info_offset");
     const std::size_t length = value("smb2.channel_info_length");
     constexpr std::uint32_t kRdma = 1, kRdmaInvalidate = 2;
@@ -120,14 +127,15 @@ std::optional<Smb2Transfer> smb2_transfer(Bytes message, const Smb2Head& head) {
         if (!reads) transfer.length = in_message;
         return transfer;
     }
-    if (at < kSmb2HeaderLength + kSmb2ReadLength || at > message.size() || length > message.size() - at) return transfer;
+    if (at < kSmb2HeaderLength + kSmb2ReadLength || at > message.size() || length > message.size() - at)
+        return transfer;
     transfer.descriptors = at;
     transfer.descriptor_count = length / kSmb2DescriptorLength;
     return transfer;
 }
 
 std::optional<Smb2FileId> smb2_file_id(Bytes message, const Smb2Head& head) {
-    std::size_t at = 0;  // behind the header
+    std::size_t at = 0;      // behind the header
     switch (head.command) {  // MS-SMB2 2.2.14 to 2.2.39
         case Smb2Command::create: at = head.response && head.status == 0 ? 64 : 0; break;
         case Smb2Command::close:
@@ -159,7 +167,8 @@ Smb2Descriptor smb2_descriptor(Bytes message, std::size_t at) {
     static constexpr Field kToken = field(kSmb2DescriptorFields, "smb2.buffer_descriptor.token");
     static constexpr Field kLength = field(kSmb2DescriptorFields, "smb2.buffer_descriptor.length");
     const Bytes bytes = slice(message, at, kSmb2DescriptorLength);
-    return {read(bytes, kOffset), static_cast<std::uint32_t>(read(bytes, kToken)), static_cast<std::uint32_t>(read(bytes, kLength))};
+    return {read(bytes, kOffset), static_cast<std::uint32_t>(read(bytes, kToken)),
+            static_cast<std::uint32_t>(read(bytes, kLength))};
 }
 
 }  // namespace qps::dissect

@@ -1,8 +1,9 @@
-// The structure of SMB Direct messages (MS-SMBD 2.2) and of SMB2 messages (MS-SMB2 2.2): which message it is, and where its parts
-// lie. What shows them and what follows them read it here.
+// The structure of SMB Direct messages (MS-SMBD 2.2) and of SMB2 messages (MS-SMB2 2.2): which message it is, and where
+// its parts lie. What shows them and what follows them read it here.
 //
-// SMB Direct messages have no type: negotiation comes first and has lengths and values that a data transfer cannot have. What an
-// attacker could feed: offsets beyond the message, chains that go round. Every offset is checked and moves on.
+// SMB Direct messages have no type: negotiation comes first and has lengths and values that a data transfer cannot
+// have. What an attacker could feed: offsets beyond the message, chains that go round. Every offset is checked and
+// moves on.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -30,7 +31,8 @@ struct SmbDirectData {
     std::uint32_t length = 0;     // of it on the wire
 };
 
-// Nothing for what is none of them. `length` is the message's on the wire, of which `message` may be the beginning only.
+// Nothing for what is none of them. `length` is the message's on the wire, of which `message` may be the beginning
+// only.
 [[nodiscard]] std::optional<SmbDirectType> smb_direct_type(Bytes message, std::uint64_t length);
 [[nodiscard]] SmbDirectData smb_direct_data(Bytes message);
 

@@ -124,7 +124,8 @@ void walk_srp_private(Walk& walk, const UlpHint&, LayerKind message) {
     if (message != LayerKind::cm_req) return;
     const bool behind_ip = walk.left() <= kLoginRequestRdmaLength;
     if (behind_ip) add_layer(walk.packet, kind::srp_login_request_rdma, walk.offset, kLoginRequestRdmaLength, walk.end);
-    else if (opcode == kLoginRequest) add_layer(walk.packet, kind::srp_login_request, walk.offset, kLoginRequestLength, walk.end);
+    else if (opcode == kLoginRequest)
+        add_layer(walk.packet, kind::srp_login_request, walk.offset, kLoginRequestLength, walk.end);
 }
 
 }  // namespace ulp

@@ -1,5 +1,6 @@
-// SRP, the SCSI RDMA Protocol (INCITS T10, revision 16a): information units, and the descriptors of memory in commands; what
-// Linux added for the RDMA IP CM service and of SRP-2 (immediate data). Names are our own: Wireshark has no dissector for it.
+// SRP, the SCSI RDMA Protocol (INCITS T10, revision 16a): information units, and the descriptors of memory in commands;
+// what Linux added for the RDMA IP CM service and of SRP-2 (immediate data). Names are our own: Wireshark has no
+// dissector for it.
 //
 // What an attacker could feed: descriptor tables of 255 entries, sense data of gigabytes; all is cut to what is there.
 #pragma once
@@ -26,8 +27,9 @@ inline constexpr LayerKind srp_immediate = kind_in(LayerFamily::srp, 11);
 namespace srp {
 
 inline constexpr std::uint8_t kLoginRequest = 0x00, kTaskManagement = 0x01, kCommand = 0x02, kInitiatorLogout = 0x03,
-                              kCreditResponse = 0x41, kEventResponse = 0x42, kTargetLogout = 0x80, kCreditRequest = 0x81,
-                              kEventRequest = 0x82, kLoginResponse = 0xc0, kResponse = 0xc1, kLoginReject = 0xc2;
+                              kCreditResponse = 0x41, kEventResponse = 0x42, kTargetLogout = 0x80,
+                              kCreditRequest = 0x81, kEventRequest = 0x82, kLoginResponse = 0xc0, kResponse = 0xc1,
+                              kLoginReject = 0xc2;
 
 inline constexpr std::array kOpcodes{
     ValueName{kLoginRequest, "SRP_LOGIN_REQ"},
@@ -111,7 +113,9 @@ consteval Field supports_direct(unsigned byte) {
 consteval Field supports_indirect(unsigned byte) {
     return row::flag("rdma.srp.buf_fmt.indirect", "Indirect data buffer descriptors", at(byte, 5)).part();
 }
-consteval Field buffer_formats(unsigned byte) { return row::hex("rdma.srp.buf_fmt", "Data buffer descriptor formats", at(byte), 16); }
+consteval Field buffer_formats(unsigned byte) {
+    return row::hex("rdma.srp.buf_fmt", "Data buffer descriptor formats", at(byte), 16);
+}
 
 inline constexpr std::size_t kLoginRequestLength = 64;
 inline constexpr std::array kLoginRequestFields{
@@ -255,7 +259,10 @@ inline constexpr std::array kShortFields{
     kNotification,
     row::reserved(at(2), 16),
     kDelta.only_if(at(0), 8, kCreditRequest),
-    row::hex("rdma.srp.logout_reason", "Reason", at(4), 32).named(kLogoutReasons).part().only_if(at(0), 8, kTargetLogout),
+    row::hex("rdma.srp.logout_reason", "Reason", at(4), 32)
+        .named(kLogoutReasons)
+        .part()
+        .only_if(at(0), 8, kTargetLogout),
     kTag,
 };
 static_assert(tiles(kShortFields, kShortLength));
@@ -298,18 +305,22 @@ inline constexpr std::array kImmediateFields{
 static_assert(tiles(kImmediateFields, kImmediateLength));
 
 inline constexpr std::array kSrpHeaders{
-    Header{kind::srp_login_request, "rdma.srp.login_req", "SRP Login Request", kLoginRequestLength, kLoginRequestFields},
-    Header{kind::srp_login_request_rdma, "rdma.srp.login_req_rdma", "SRP Login Request (RDMA IP CM)", kLoginRequestRdmaLength,
-           kLoginRequestRdmaFields},
-    Header{kind::srp_login_response, "rdma.srp.login_rsp", "SRP Login Response", kLoginResponseLength, kLoginResponseFields},
+    Header{kind::srp_login_request, "rdma.srp.login_req", "SRP Login Request", kLoginRequestLength,
+           kLoginRequestFields},
+    Header{kind::srp_login_request_rdma, "rdma.srp.login_req_rdma", "SRP Login Request (RDMA IP CM)",
+           kLoginRequestRdmaLength, kLoginRequestRdmaFields},
+    Header{kind::srp_login_response, "rdma.srp.login_rsp", "SRP Login Response", kLoginResponseLength,
+           kLoginResponseFields},
     Header{kind::srp_login_reject, "rdma.srp.login_rej", "SRP Login Reject", kLoginRejectLength, kLoginRejectFields},
     Header{kind::srp_command, "rdma.srp.cmd", "SRP Command", kCommandHead, kCommandFields},
     Header{kind::srp_response, "rdma.srp.rsp", "SRP Response", kResponseLength, kResponseFields},
-    Header{kind::srp_task_management, "rdma.srp.tsk_mgmt", "SRP Task Management", kTaskManagementLength, kTaskManagementFields},
+    Header{kind::srp_task_management, "rdma.srp.tsk_mgmt", "SRP Task Management", kTaskManagementLength,
+           kTaskManagementFields},
     Header{kind::srp_short, "rdma.srp.control", "SRP Logout, Credit or Event Response", kShortLength, kShortFields},
     Header{kind::srp_event, "rdma.srp.aer_req", "SRP Asynchronous Event Request", kEventLength, kEventFields},
     Header{kind::srp_descriptor, "rdma.srp.desc", "SRP Memory Descriptor", kDescriptorLength, kDescriptorFields},
-    Header{kind::srp_indirect, "rdma.srp.table", "SRP Indirect Data Buffer Descriptor", kIndirectLength, kIndirectFields},
+    Header{kind::srp_indirect, "rdma.srp.table", "SRP Indirect Data Buffer Descriptor", kIndirectLength,
+           kIndirectFields},
     Header{kind::srp_immediate, "rdma.srp.imm", "SRP Immediate Data Descriptor", kImmediateLength, kImmediateFields},
 };
 

@@ -1,8 +1,9 @@
-// Field tables of UCX: the header of its active messages on a connection (uct_rc_hdr) and in datagrams (uct_ud_neth), and what its
-// protocols say in them: wire-up, tag matching, eager and by rendezvous, messages of users (ucp_am_id and the headers beside it, of UCX
-// 1.10 to 1.19). Little-endian, as the processors are that it runs on.
+// Field tables of UCX: the header of its active messages on a connection (uct_rc_hdr) and in datagrams (uct_ud_neth),
+// and what its protocols say in them: wire-up, tag matching, eager and by rendezvous, messages of users (ucp_am_id and
+// the headers beside it, of UCX 1.10 to 1.19). Little-endian, as the processors are that it runs on.
 //
-// None of it has a magic number. What proves that a connection speaks it is its set-up: proves_connection(), proves_datagrams().
+// None of it has a magic number. What proves that a connection speaks it is its set-up: proves_connection(),
+// proves_datagrams().
 #pragma once
 
 #include <dissect/field.hpp>
@@ -57,12 +58,14 @@ enum class Active : std::uint8_t {
     user_single_reply = 26,
 };
 inline constexpr std::array kActives{
-    ValueName{1, "WIREUP"},          ValueName{2, "EAGER_ONLY"},       ValueName{3, "EAGER_FIRST"},    ValueName{4, "EAGER_MIDDLE"},
-    ValueName{6, "EAGER_SYNC_ONLY"}, ValueName{7, "EAGER_SYNC_FIRST"}, ValueName{8, "EAGER_SYNC_ACK"}, ValueName{9, "RNDV_RTS"},
-    ValueName{10, "RNDV_ATS"},       ValueName{11, "RNDV_RTR"},        ValueName{12, "RNDV_DATA"},     ValueName{14, "OFFLOAD_SYNC_ACK"},
-    ValueName{15, "STREAM_DATA"},    ValueName{16, "RNDV_ATP"},        ValueName{17, "PUT"},           ValueName{18, "GET_REQ"},
-    ValueName{19, "GET_REP"},        ValueName{20, "ATOMIC_REQ"},      ValueName{21, "ATOMIC_REP"},    ValueName{22, "CMPL"},
-    ValueName{23, "AM_SINGLE"},      ValueName{24, "AM_FIRST"},        ValueName{25, "AM_MIDDLE"},     ValueName{26, "AM_SINGLE_REPLY"},
+    ValueName{1, "WIREUP"},         ValueName{2, "EAGER_ONLY"},      ValueName{3, "EAGER_FIRST"},
+    ValueName{4, "EAGER_MIDDLE"},   ValueName{6, "EAGER_SYNC_ONLY"}, ValueName{7, "EAGER_SYNC_FIRST"},
+    ValueName{8, "EAGER_SYNC_ACK"}, ValueName{9, "RNDV_RTS"},        ValueName{10, "RNDV_ATS"},
+    ValueName{11, "RNDV_RTR"},      ValueName{12, "RNDV_DATA"},      ValueName{14, "OFFLOAD_SYNC_ACK"},
+    ValueName{15, "STREAM_DATA"},   ValueName{16, "RNDV_ATP"},       ValueName{17, "PUT"},
+    ValueName{18, "GET_REQ"},       ValueName{19, "GET_REP"},        ValueName{20, "ATOMIC_REQ"},
+    ValueName{21, "ATOMIC_REP"},    ValueName{22, "CMPL"},           ValueName{23, "AM_SINGLE"},
+    ValueName{24, "AM_FIRST"},      ValueName{25, "AM_MIDDLE"},      ValueName{26, "AM_SINGLE_REPLY"},
 };
 
 // uct_ud_neth: who it is for, and in its highest bits either an active message or what it controls.
@@ -104,7 +107,8 @@ inline constexpr std::array kControlFields{
 static_assert(tiles(kControlFields, kControl));
 
 // Where adapters match tags, a byte stands before the number of the active message: 0, none of theirs.
-inline constexpr std::array kHardwareTagFields{row::hex("rdma.ucx.tmh.opcode", "Tag matching of the adapter, 0: none", at(0), 8)};
+inline constexpr std::array kHardwareTagFields{
+    row::hex("rdma.ucx.tmh.opcode", "Tag matching of the adapter, 0: none", at(0), 8)};
 static_assert(tiles(kHardwareTagFields, 1));
 
 // uct_rc_hdr.
@@ -117,10 +121,11 @@ inline constexpr std::array kActiveFields{
 static_assert(tiles(kActiveFields, 1));
 
 // ucp_wireup_msg, behind it the address of the sender; from 1.20 on two maps of lanes are between.
-inline constexpr std::array kWireups{
-    ValueName{0, "PRE_REQUEST"},     ValueName{1, "REQUEST"},    ValueName{2, "REPLY"},          ValueName{3, "ACK"},
-    ValueName{4, "EP_CHECK"},        ValueName{5, "EP_REMOVED"}, ValueName{6, "REPLY_RECONFIG"}, ValueName{7, "LANES_ADDR_REQUEST"},
-    ValueName{8, "LANES_ADDR_REPLY"}};
+inline constexpr std::array kWireups{ValueName{0, "PRE_REQUEST"},     ValueName{1, "REQUEST"},
+                                     ValueName{2, "REPLY"},           ValueName{3, "ACK"},
+                                     ValueName{4, "EP_CHECK"},        ValueName{5, "EP_REMOVED"},
+                                     ValueName{6, "REPLY_RECONFIG"},  ValueName{7, "LANES_ADDR_REQUEST"},
+                                     ValueName{8, "LANES_ADDR_REPLY"}};
 inline constexpr std::array kErrorModes{ValueName{0, "none"}, ValueName{1, "peer"}, ValueName{2, "failover"}};
 inline constexpr std::size_t kWireup = 20;
 inline constexpr std::array kWireupFields{
@@ -134,10 +139,13 @@ inline constexpr std::array kWireupFields{
 static_assert(tiles(kWireupFields, kWireup));
 
 inline constexpr Field kTag = row::hex("rdma.ucx.tag", "Tag", at(0), 64).le();
-inline constexpr Field kTotal = row::decimal("rdma.ucx.total_length", "Length of the whole message", at(8), 64).le().in("bytes");
+inline constexpr Field kTotal =
+    row::decimal("rdma.ucx.total_length", "Length of the whole message", at(8), 64).le().in("bytes");
 inline constexpr Field kMessage = row::decimal("rdma.ucx.msg_id", "Number of the message", at(16), 64).le();
 // ucp_request_hdr: for the answer.
-consteval Field sender(unsigned byte) { return row::hex("rdma.ucx.ep_id", "Endpoint that the answer goes to", at(byte), 64).le(); }
+consteval Field sender(unsigned byte) {
+    return row::hex("rdma.ucx.ep_id", "Endpoint that the answer goes to", at(byte), 64).le();
+}
 consteval Field request(unsigned byte) { return row::hex("rdma.ucx.req_id", "Request", at(byte), 64).le(); }
 consteval Field moved(Field field, unsigned byte) {
     field.bit = at(byte);
@@ -146,8 +154,8 @@ consteval Field moved(Field field, unsigned byte) {
 
 inline constexpr std::array kEagerFields{kTag};
 inline constexpr std::array kEagerFirstFields{kTag, kTotal, kMessage};
-inline constexpr std::array kEagerMiddleFields{moved(kMessage, 0),
-                                               row::decimal("rdma.ucx.offset", "Offset in the message", at(8), 64).le().in("bytes")};
+inline constexpr std::array kEagerMiddleFields{
+    moved(kMessage, 0), row::decimal("rdma.ucx.offset", "Offset in the message", at(8), 64).le().in("bytes")};
 inline constexpr std::array kEagerSyncFields{kTag, sender(8), request(16)};
 inline constexpr std::array kEagerSyncFirstFields{kTag, kTotal, kMessage, sender(24), request(32)};
 static_assert(tiles(kEagerFields, 8) && tiles(kEagerFirstFields, 24) && tiles(kEagerMiddleFields, 16));
@@ -190,8 +198,8 @@ inline constexpr std::array kReadyToReceiveFields{
 static_assert(tiles(kReadyToReceiveFields, kReadyToReceive));
 
 // ucp_request_data_hdr.
-inline constexpr std::array kRendezvousDataFields{request(0),
-                                                  row::decimal("rdma.ucx.offset", "Offset in the message", at(8), 64).le().in("bytes")};
+inline constexpr std::array kRendezvousDataFields{
+    request(0), row::decimal("rdma.ucx.offset", "Offset in the message", at(8), 64).le().in("bytes")};
 static_assert(tiles(kRendezvousDataFields, 16));
 
 // ucp_am_hdr.
@@ -212,7 +220,8 @@ inline constexpr std::array kUcxHeaders{
     Header{kind::ucx_eager_first, "rdma.ucx.eager.first", "UCX eager message, first part", 24, kEagerFirstFields},
     Header{kind::ucx_eager_middle, "rdma.ucx.eager.middle", "UCX eager message, another part", 16, kEagerMiddleFields},
     Header{kind::ucx_eager_sync, "rdma.ucx.eager.sync", "UCX synchronous message", 24, kEagerSyncFields},
-    Header{kind::ucx_eager_sync_first, "rdma.ucx.eager.sync.first", "UCX synchronous message, first part", 40, kEagerSyncFirstFields},
+    Header{kind::ucx_eager_sync_first, "rdma.ucx.eager.sync.first", "UCX synchronous message, first part", 40,
+           kEagerSyncFirstFields},
     Header{kind::ucx_reply, "rdma.ucx.reply", "UCX acknowledgment", kAnswer, kReplyFields},
     Header{kind::ucx_ready_to_send, "rdma.ucx.rts", "UCX ready to send", kReadyToSend, kReadyToSendFields},
     Header{kind::ucx_ready_to_receive, "rdma.ucx.rtr", "UCX ready to receive", kReadyToReceive, kReadyToReceiveFields},
@@ -220,8 +229,8 @@ inline constexpr std::array kUcxHeaders{
     Header{kind::ucx_user, "rdma.ucx.user", "UCX message of a user", 8, kUserFields},
 };
 
-// Whether a SEND can be nothing but wire-up of a connection: its number, pointers as endpoints, and an address with the name of a
-// worker. Connections whose endpoints are numbers, not pointers, are not proven by it.
+// Whether a SEND can be nothing but wire-up of a connection: its number, pointers as endpoints, and an address with the
+// name of a worker. Connections whose endpoints are numbers, not pointers, are not proven by it.
 [[nodiscard]] bool proves_connection(Bytes message);
 // Likewise a datagram: a connection request or its reply, with zeros where they belong and the name of a host.
 [[nodiscard]] bool proves_datagrams(Bytes message);

@@ -1,5 +1,5 @@
-// What an attacker could feed: lengths that lead past the end, lists without end. Every part takes bytes, and an address whose parts do not
-// end where it does is none.
+// What an attacker could feed: lengths that lead past the end, lists without end. Every part takes bytes, and an
+// address whose parts do not end where it does is none.
 #include <dissect/ulp/ucx.hpp>
 #include <dissect/ulp/ucx_address.hpp>
 
@@ -36,12 +36,24 @@ struct Transport {
 constexpr std::array kTransports{Transport{checksum("rc_verbs"), 1}, Transport{checksum("rc_mlx5"), 0}};
 
 // What an address is made of, in order.
-enum class Part : std::uint8_t { head, worker, length, name, domain, path, device, transport, attributes, interface, endpoint, lane };
+enum class Part : std::uint8_t {
+    head,
+    worker,
+    length,
+    name,
+    domain,
+    path,
+    device,
+    transport,
+    attributes,
+    interface,
+    endpoint,
+    lane
+};
 
-// Calls each(part, bytes) from the beginning on; whether the parts end where the bytes do. `attributes`: bytes of what each transport says
-// of itself.
-template <class Each>
-bool walk_address(Bytes bytes, std::size_t attributes, Each&& each) {
+// Calls each(part, bytes) from the beginning on; whether the parts end where the bytes do. `attributes`: bytes of what
+// each transport says of itself.
+template <class Each> bool walk_address(Bytes bytes, std::size_t attributes, Each&& each) {
     constexpr std::uint8_t kVersion = 0x0f, kName = 0x10, kWorker = 0x20, kClient = 0x40;
     constexpr std::uint8_t kLast = 0x80, kPaths = 0x40, kSystemDevice = 0x20, kEndpoints = 0x40;
     bool good = true;
@@ -84,7 +96,9 @@ bool walk_address(Bytes bytes, std::size_t attributes, Each&& each) {
 // Where an endpoint's address has its queue pair; nothing where it has none that is known.
 constexpr std::size_t kQpn = 3;
 std::optional<std::size_t> qpn_place(Bytes transport, Bytes endpoint) {
-    const auto known = transport.size() < 2 ? kTransports.end() : std::ranges::find(kTransports, read_le<std::uint16_t>(transport, 0), &Transport::name);
+    const auto known = transport.size() < 2
+                           ? kTransports.end()
+                           : std::ranges::find(kTransports, read_le<std::uint16_t>(transport, 0), &Transport::name);
     if (known == kTransports.end() || endpoint.size() < known->qpn + kQpn) return {};
     return known->qpn;
 }
@@ -104,14 +118,15 @@ bool read_address(Bytes bytes, std::size_t attributes, WireupMessage& message) {
         for (std::size_t i = 0; i < kQpn; ++i) qpn |= std::to_integer<std::uint32_t>(endpoint[*place + i]) << (8 * i);
         if (qpn <= 1 || qpn == 0xffffff) return;  // of management and multicast
         const auto lane = static_cast<std::uint8_t>(std::to_integer<std::uint8_t>(piece[0]) & 0x3fU);
-        message.lanes[message.count++] = {lane, Qpn{qpn}, {read_be<std::uint64_t>(device, kGidAt), read_be<std::uint64_t>(device, kGidAt + 8)}};
+        message.lanes[message.count++] = {
+            lane, Qpn{qpn}, {read_be<std::uint64_t>(device, kGidAt), read_be<std::uint64_t>(device, kGidAt + 8)}};
     });
 }
 
 // Of a message behind the number of the active message.
 struct Found {
     WireupMessage message;
-    std::size_t address = 0;     // where it begins
+    std::size_t address = 0;  // where it begins
     std::size_t attributes = 0;
 };
 std::optional<Found> find_lanes(Bytes said) {
@@ -121,7 +136,9 @@ std::optional<Found> find_lanes(Bytes said) {
     // With the number of the transport, as wire-ups have it, or without.
     for (const std::size_t attributes : {17U, 16U}) {
         for (const std::size_t before : {kWireup, kWireup + kLaneMaps}) {
-            WireupMessage message{.reply = type == kTypeReply, .source = read(said, kSaidSource), .destination = read(said, kSaidDestination)};
+            WireupMessage message{.reply = type == kTypeReply,
+                                  .source = read(said, kSaidSource),
+                                  .destination = read(said, kSaidDestination)};
             if (said.size() <= before || !read_address(said.subspan(before), attributes, message)) continue;
             return message.count != 0 ? std::optional(Found{message, before, attributes}) : std::nullopt;
         }
@@ -132,15 +149,20 @@ std::optional<Found> find_lanes(Bytes said) {
 // Whether `said` has the same lanes with the same queue pairs as what was found elsewhere.
 bool says_same(Bytes said, const Found& found) {
     const auto again = find_lanes(said);
-    if (!again || again->address != found.address || again->attributes != found.attributes || again->message.count != found.message.count) return false;
-    const auto same = [](const LaneEnd& one, const LaneEnd& other) { return one.lane == other.lane && one.qpn == other.qpn; };
+    if (!again || again->address != found.address || again->attributes != found.attributes ||
+        again->message.count != found.message.count)
+        return false;
+    const auto same = [](const LaneEnd& one, const LaneEnd& other) {
+        return one.lane == other.lane && one.qpn == other.qpn;
+    };
     return std::ranges::equal(again->message.lanes, found.message.lanes, same);
 }
 
 }  // namespace
 
 std::optional<WireupMessage> read_wireup(Bytes datagram) {
-    if (datagram.size() < kDatagram + kWireup || read(datagram, kIsMessage) == 0 || read(datagram, kMessageOfDatagram) != kWireupNumber)
+    if (datagram.size() < kDatagram + kWireup || read(datagram, kIsMessage) == 0 ||
+        read(datagram, kMessageOfDatagram) != kWireupNumber)
         return {};
     const auto found = find_lanes(datagram.subspan(kDatagram));
     return found ? std::optional(found->message) : std::nullopt;
@@ -153,7 +175,9 @@ void rewrite_wireup(Bytes wireup, const OtherGid& other, MutableBytes out) {
     std::ranges::fill(left, std::byte{0});
     Bytes transport;
     walk_address(wireup.subspan(found->address), found->attributes, [&](Part part, Bytes piece) {
-        const auto keep = [&](std::size_t from, std::size_t size) { std::ranges::copy(piece.subspan(from, size), left.begin() + static_cast<std::ptrdiff_t>(from)); };
+        const auto keep = [&](std::size_t from, std::size_t size) {
+            std::ranges::copy(piece.subspan(from, size), left.begin() + static_cast<std::ptrdiff_t>(from));
+        };
         switch (part) {
             case Part::transport: transport = piece; [[fallthrough]];
             case Part::head:
@@ -165,7 +189,9 @@ void rewrite_wireup(Bytes wireup, const OtherGid& other, MutableBytes out) {
                 if (!has_gid(piece)) break;
                 keep(0, kGidAt);
                 for (std::size_t half = 0; half < 2; ++half)
-                    write_bits(left, 8 * (kGidAt + 8 * half), 64, other({read_be<std::uint64_t>(piece, kGidAt), read_be<std::uint64_t>(piece, kGidAt + 8)})[half]);
+                    write_bits(left, 8 * (kGidAt + 8 * half), 64,
+                               other({read_be<std::uint64_t>(piece, kGidAt),
+                                      read_be<std::uint64_t>(piece, kGidAt + 8)})[half]);
                 break;
             case Part::endpoint:
                 if (const auto place = qpn_place(transport, piece)) keep(*place, kQpn);
@@ -186,7 +212,8 @@ bool acknowledges_wireup(Bytes message, std::uint64_t source, std::uint64_t dest
     const Bytes active = message.subspan(hardware ? 1 : 0);
     if (active.size() < 1 + kWireup || read(active, kMessageNumber) != kWireupNumber) return false;
     const Bytes said = active.subspan(1);
-    return read(said, kSaidType) == kTypeAck && read(said, kSaidSource) == source && read(said, kSaidDestination) == destination;
+    return read(said, kSaidType) == kTypeAck && read(said, kSaidSource) == source &&
+           read(said, kSaidDestination) == destination;
 }
 
 }  // namespace qps::dissect::ucx

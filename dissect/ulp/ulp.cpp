@@ -17,7 +17,8 @@ constexpr std::array kRows{
     UlpRow{UlpProtocol::nvme, "nvme", "NVMe over RDMA", ulp::walk_nvme, ulp::walk_nvme_private, ulp::walk_nvme_data},
     UlpRow{UlpProtocol::iser, "iser", "iSER", ulp::walk_iser, ulp::walk_iser_private},
     UlpRow{UlpProtocol::srp, "srp", "SRP", ulp::walk_srp, ulp::walk_srp_private},
-    UlpRow{UlpProtocol::rpc_rdma, "rpc", "RPC over RDMA", ulp::walk_rpc_rdma, ulp::walk_rpc_rdma_private, ulp::walk_rpc_rdma_data},
+    UlpRow{UlpProtocol::rpc_rdma, "rpc", "RPC over RDMA", ulp::walk_rpc_rdma, ulp::walk_rpc_rdma_private,
+           ulp::walk_rpc_rdma_data},
     UlpRow{UlpProtocol::smb_direct, "smb", "SMB Direct", ulp::walk_smb_direct},
     UlpRow{UlpProtocol::rds, "rds", "RDS", ulp::walk_rds, ulp::walk_rds_private},
     UlpRow{UlpProtocol::ipoib, "ipoib", "IP over InfiniBand", ulp::walk_ipoib, ulp::walk_ipoib_private},
@@ -104,8 +105,10 @@ std::optional<PrivateArea> private_area(const Packet& packet) {
         for (const Field& field : header(layer.kind).fields) {
             if (!field.name.ends_with(".private")) continue;
             const std::size_t at = field.bit / 8U;
-            const std::size_t width = field.width == kToEnd ? layer.length - std::min<std::size_t>(layer.length, at) : field.width / 8U;
-            found = PrivateArea{layer.kind == LayerKind::cm_ip_private && found ? found->message : layer.kind, layer.offset + at, width};
+            const std::size_t width =
+                field.width == kToEnd ? layer.length - std::min<std::size_t>(layer.length, at) : field.width / 8U;
+            found = PrivateArea{layer.kind == LayerKind::cm_ip_private && found ? found->message : layer.kind,
+                                layer.offset + at, width};
         }
     }
     return found;

@@ -13,8 +13,9 @@ struct Letter {
     std::uint8_t length;  // 0: an opaque item
 };
 constexpr std::array kLetters{
-    Letter{'i', 4},  Letter{'C', 4},  Letter{'Q', 4},  Letter{'T', 4},  Letter{'l', 8}, Letter{'O', 8}, Letter{'v', 8}, Letter{'s', 16},
-    Letter{'S', 16}, Letter{'x', 16}, Letter{'X', 16}, Letter{'c', 20}, Letter{'o', 0}, Letter{'N', 0}, Letter{'F', 0},
+    Letter{'i', 4},  Letter{'C', 4},  Letter{'Q', 4},  Letter{'T', 4},  Letter{'l', 8},
+    Letter{'O', 8},  Letter{'v', 8},  Letter{'s', 16}, Letter{'S', 16}, Letter{'x', 16},
+    Letter{'X', 16}, Letter{'c', 20}, Letter{'o', 0},  Letter{'N', 0},  Letter{'F', 0},
 };
 
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
@@ -55,14 +56,16 @@ struct Walker {
     XdrMarks& marks;
 
     void note(char letter, std::size_t length) const {
-        if (!is_capital(letter) || !xdr.ok() || marks.find(letter) != nullptr || marks.count == marks.marks.size()) return;
+        if (!is_capital(letter) || !xdr.ok() || marks.find(letter) != nullptr || marks.count == marks.marks.size())
+            return;
         marks.marks[marks.count++] = {letter, xdr.at() - length, length};
     }
 
     void opaque(char letter) const {
         const std::size_t before = xdr.at();
         const Bytes item = xdr.opaque();
-        if (!is_capital(letter) || !xdr.ok() || marks.find(letter) != nullptr || marks.count == marks.marks.size()) return;
+        if (!is_capital(letter) || !xdr.ok() || marks.find(letter) != nullptr || marks.count == marks.marks.size())
+            return;
         marks.marks[marks.count++] = {letter, before + kUnit, item.size()};
     }
 
@@ -115,7 +118,8 @@ struct Walker {
         }
         if (letter == 'd') {
             const auto length = read_be<std::uint32_t>(xdr.rest(), 0);
-            if (marks.find(letter) == nullptr && marks.count < marks.marks.size()) marks.marks[marks.count++] = {letter, xdr.at(), kUnit};
+            if (marks.find(letter) == nullptr && marks.count < marks.marks.size())
+                marks.marks[marks.count++] = {letter, xdr.at(), kUnit};
             if (reduced.takes(xdr.at() + kUnit, length)) (void)xdr.word();
             else (void)xdr.opaque();
             return;

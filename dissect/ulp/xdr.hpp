@@ -2,13 +2,14 @@
 //
 // A structure is written as a pattern, one letter an item, so that what an operation carries is a row of a table:
 //
-//   i 4 bytes   l 8 bytes   v verifier, 8 bytes   s state id, 16 bytes   x session or device id, 16 bytes   c change info, 20 bytes
-//   o opaque or string   b bitmap   a attributes: bitmap and opaque   d opaque that may have gone by RDMA instead
+//   i 4 bytes   l 8 bytes   v verifier, 8 bytes   s state id, 16 bytes   x session or device id, 16 bytes   c change
+//   info, 20 bytes o opaque or string   b bitmap   a attributes: bitmap and opaque   d opaque that may have gone by
+//   RDMA instead
 //   [..] counted array   (..) list, a true before each   {0:..|7:..|*:..} union by the word before, * for any other
 //
-// Capital letters are items that somebody wants to find again: O an l; C Q T an i; S an s; X an x; N F an o; of a d its length is
-// found. What an attacker could feed: counts of 2^32 and items that end beyond the bytes. Every step takes bytes that are there, or the
-// walk ends.
+// Capital letters are items that somebody wants to find again: O an l; C Q T an i; S an s; X an x; N F an o; of a d its
+// length is found. What an attacker could feed: counts of 2^32 and items that end beyond the bytes. Every step takes
+// bytes that are there, or the walk ends.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -40,8 +41,8 @@ private:
     bool ok_ = true;
 };
 
-// Items that were taken out of a message and went by RDMA (RFC 8166 3.4): of a call, at the positions of its read chunks; of an
-// answer, one for each write chunk that was used.
+// Items that were taken out of a message and went by RDMA (RFC 8166 3.4): of a call, at the positions of its read
+// chunks; of an answer, one for each write chunk that was used.
 struct ReducedItems {
     static constexpr std::size_t kMost = 8;
     struct Read {

@@ -1,4 +1,5 @@
-// What follows from the fields of an Ultra Ethernet packet: PSNs from signed offsets (all of them modulo 2^32), what was trimmed, the CRC.
+// What follows from the fields of an Ultra Ethernet packet: PSNs from signed offsets (all of them modulo 2^32), what
+// was trimmed, the CRC.
 #include <dissect/headers/internet.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>
@@ -89,7 +90,8 @@ std::optional<Value> trimmed_bytes(const Packet& packet, const Layer& layer) {
 
 std::optional<Value> crc_status(const Packet& packet, const Layer& layer) {
     const auto layers = packet.layers();
-    const auto first = std::ranges::find_if(layers, [](const Layer& each) { return is_of(each.kind, LayerFamily::ultra_ethernet); });
+    const auto first =
+        std::ranges::find_if(layers, [](const Layer& each) { return is_of(each.kind, LayerFamily::ultra_ethernet); });
     if (first == layers.end() || layer.length < uet::kCrcLength) return std::nullopt;
     return Value{uet::crc_fits(packet, first->offset, layer.offset) ? 1U : 0U};
 }

@@ -27,17 +27,23 @@ enum class PdsType : std::uint8_t {
 };
 
 inline constexpr std::array kPdsTypes{
-    ValueName{1, "TSS"},     ValueName{2, "RUD_REQ"},   ValueName{3, "ROD_REQ"},     ValueName{4, "RUDI_REQ"},    ValueName{5, "RUDI_RESP"},
-    ValueName{6, "UUD_REQ"}, ValueName{7, "ACK"},       ValueName{8, "ACK_CC"},      ValueName{9, "ACK_CCX"},     ValueName{10, "NACK"},
-    ValueName{11, "CP"},     ValueName{12, "NACK_CCX"}, ValueName{13, "RUD_CC_REQ"}, ValueName{14, "ROD_CC_REQ"},
+    ValueName{1, "TSS"},         ValueName{2, "RUD_REQ"},     ValueName{3, "ROD_REQ"}, ValueName{4, "RUDI_REQ"},
+    ValueName{5, "RUDI_RESP"},   ValueName{6, "UUD_REQ"},     ValueName{7, "ACK"},     ValueName{8, "ACK_CC"},
+    ValueName{9, "ACK_CCX"},     ValueName{10, "NACK"},       ValueName{11, "CP"},     ValueName{12, "NACK_CCX"},
+    ValueName{13, "RUD_CC_REQ"}, ValueName{14, "ROD_CC_REQ"},
 };
 
 // What follows the packet delivery sublayer.
 enum class SesForm : std::uint8_t { none, small, medium, standard, response, response_data, response_data_small };
 
 inline constexpr std::array kSesForms{
-    ValueName{0, "NONE"},     ValueName{1, "REQUEST_SMALL"}, ValueName{2, "REQUEST_MEDIUM"},      ValueName{3, "REQUEST_STD"},
-    ValueName{4, "RESPONSE"}, ValueName{5, "RESPONSE_DATA"}, ValueName{6, "RESPONSE_DATA_SMALL"},
+    ValueName{0, "NONE"},
+    ValueName{1, "REQUEST_SMALL"},
+    ValueName{2, "REQUEST_MEDIUM"},
+    ValueName{3, "REQUEST_STD"},
+    ValueName{4, "RESPONSE"},
+    ValueName{5, "RESPONSE_DATA"},
+    ValueName{6, "RESPONSE_DATA_SMALL"},
 };
 
 inline constexpr std::uint8_t kUetNoop = 0;
@@ -45,9 +51,10 @@ inline constexpr std::uint8_t kUetProbe = 6;
 inline constexpr std::uint8_t kUetNegotiation = 9;
 
 inline constexpr std::array kUetControlTypes{
-    ValueName{0, "NOOP"},           ValueName{1, "ACK_REQUEST"},   ValueName{2, "CLEAR_COMMAND"}, ValueName{3, "CLEAR_REQUEST"},
-    ValueName{4, "CLOSE_COMMAND"},  ValueName{5, "CLOSE_REQUEST"}, ValueName{6, "PROBE"},         ValueName{7, "CREDIT"},
-    ValueName{8, "CREDIT_REQUEST"}, ValueName{9, "NEGOTIATION"},
+    ValueName{0, "NOOP"},          ValueName{1, "ACK_REQUEST"},   ValueName{2, "CLEAR_COMMAND"},
+    ValueName{3, "CLEAR_REQUEST"}, ValueName{4, "CLOSE_COMMAND"}, ValueName{5, "CLOSE_REQUEST"},
+    ValueName{6, "PROBE"},         ValueName{7, "CREDIT"},        ValueName{8, "CREDIT_REQUEST"},
+    ValueName{9, "NEGOTIATION"},
 };
 
 // What the receiver asks of the sender with an ACK.

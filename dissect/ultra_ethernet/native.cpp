@@ -27,13 +27,16 @@ std::optional<std::uint8_t> uet_protocol() {
     return protocol == kNoProtocol ? std::nullopt : std::optional(protocol);
 }
 
-bool is_uet_protocol(std::uint8_t protocol) { return protocol != kNoProtocol && protocol == the_protocol.load(std::memory_order_relaxed); }
+bool is_uet_protocol(std::uint8_t protocol) {
+    return protocol != kNoProtocol && protocol == the_protocol.load(std::memory_order_relaxed);
+}
 
 std::expected<std::optional<std::uint8_t>, std::string> read_uet_protocol(std::string_view text) {
     constexpr std::uint64_t kMost = 254;  // 255 is reserved
     if (text.empty()) return std::nullopt;
     const auto number = parse_decimal(text, kMost);
-    if (!number || *number == kNoProtocol) return std::unexpected(fmt::format("invalid IP protocol '{}': expected 1 to {}", text, kMost));
+    if (!number || *number == kNoProtocol)
+        return std::unexpected(fmt::format("invalid IP protocol '{}': expected 1 to {}", text, kMost));
     const std::string_view known = name_in(kIpProtocols, *number);
     if (!known.empty()) return std::unexpected(fmt::format("invalid IP protocol '{}': it is {}'s", text, known));
     return static_cast<std::uint8_t>(*number);

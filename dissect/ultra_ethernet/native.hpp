@@ -1,5 +1,5 @@
-// Ultra Ethernet without UDP: the IP protocol number that the user says carries it, for none is assigned (253, for experiments, in
-// reference code). A setting of the whole process, as that of RoCE's ports (dissect/roce_ports.hpp).
+// Ultra Ethernet without UDP: the IP protocol number that the user says carries it, for none is assigned (253, for
+// experiments, in reference code). A setting of the whole process, as that of RoCE's ports (dissect/roce_ports.hpp).
 #pragma once
 
 #include <dissect/field.hpp>

@@ -1,7 +1,8 @@
 // Field tables of Ultra Ethernet's packet delivery sublayer (PDS) and security header (TSS), UEC Specification 1.0.
 //
-// A header has a kind for each of its forms: with a new delivery context (SYN) and without, of a probe and not. Where documents do not
-// agree on a form, it is bytes here, or its parts have no meaning of their own: what is shown is right in all of them.
+// A header has a kind for each of its forms: with a new delivery context (SYN) and without, of a probe and not. Where
+// documents do not agree on a form, it is bytes here, or its parts have no meaning of their own: what is shown is right
+// in all of them.
 #pragma once
 
 #include <dissect/ultra_ethernet/names.hpp>
@@ -39,17 +40,20 @@ std::optional<Value> clear_psn(const Packet&, const Layer&);
 std::optional<Value> start_psn(const Packet&, const Layer&);
 std::optional<Value> ack_psn(const Packet&, const Layer&);
 std::optional<Value> sack_base(const Packet&, const Layer&);
-std::optional<Value> service_time(const Packet&, const Layer&);  // in nanoseconds; nothing where it is invalid or beyond what can be said
+std::optional<Value> service_time(
+    const Packet&, const Layer&);  // in nanoseconds; nothing where it is invalid or beyond what can be said
 std::optional<Value> trimmed_bytes(const Packet&, const Layer&);
 }  // namespace uet_computed
 
 inline constexpr Field kUetType = row::decimal("uet.pds.type", "Packet type", at(0), 5).named(kPdsTypes);
-inline constexpr Field kUetNext = row::decimal("uet.pds.nh", "Next header, of the semantic sublayer", at(0, 5), 4).named(kSesForms);
-inline constexpr Field kUetTrimmed = row::computed("uet.trimmed_bytes", "Bytes trimmed: a switch cut them off and sent the rest on",
-                                                   Format::decimal, uet_computed::trimmed_bytes)
-                                         .in("bytes");
-inline constexpr Field kUetClearPsn =
-    row::computed("uet.pds.clear_psn", "Clear PSN: responses up to it may be forgotten", Format::decimal, uet_computed::clear_psn);
+inline constexpr Field kUetNext =
+    row::decimal("uet.pds.nh", "Next header, of the semantic sublayer", at(0, 5), 4).named(kSesForms);
+inline constexpr Field kUetTrimmed =
+    row::computed("uet.trimmed_bytes", "Bytes trimmed: a switch cut them off and sent the rest on", Format::decimal,
+                  uet_computed::trimmed_bytes)
+        .in("bytes");
+inline constexpr Field kUetClearPsn = row::computed(
+    "uet.pds.clear_psn", "Clear PSN: responses up to it may be forgotten", Format::decimal, uet_computed::clear_psn);
 
 // The prologues: type, next header, seven flags.
 inline constexpr std::array kUetRequestPrologue{
@@ -120,7 +124,8 @@ inline constexpr std::array kUetNewContext{
     row::flag("uet.pds.pdc_mode_use_rsv", "Reserved contexts may be used", at(10)),
     row::hex("uet.pds.pdc_mode_rsv", "Reserved", at(10, 1), 3),
     row::decimal("uet.pds.psn_offset", "PSN offset, from the first PSN of the context", at(10, 4), 12),
-    row::computed("uet.pds.start_psn", "Start PSN: the first one of the context", Format::decimal, uet_computed::start_psn),
+    row::computed("uet.pds.start_psn", "Start PSN: the first one of the context", Format::decimal,
+                  uet_computed::start_psn),
 };
 
 inline constexpr std::array kUetClearAndPsn{
@@ -140,62 +145,73 @@ inline constexpr std::array kUetRequestCcFields{
 };
 static_assert(tiles(kUetRequestCcFields, 4));
 
-inline constexpr auto kUetRudiFields = joined(kUetRudiPrologue, std::array{
-                                                                    row::hex("uet.pds.rudi.rsvd", "Reserved", at(2), 16),
-                                                                    row::decimal("uet.pds.rudi.pkt_id", "Packet ID", at(4), 32),
-                                                                });
+inline constexpr auto kUetRudiFields =
+    joined(kUetRudiPrologue, std::array{
+                                 row::hex("uet.pds.rudi.rsvd", "Reserved", at(2), 16),
+                                 row::decimal("uet.pds.rudi.pkt_id", "Packet ID", at(4), 32),
+                             });
 static_assert(tiles(kUetRudiFields, 8));
 inline constexpr auto kUetRudiShortFields =
     joined(kUetRudiPrologue, std::array{row::decimal("uet.pds.rudi.pkt_id", "Packet ID", at(2), 32)});
 static_assert(tiles(kUetRudiShortFields, 6));
 inline constexpr auto kUetRudiOpenFields =
     joined(kUetRudiPrologue,
-           std::array{row::bytes("uet.pds.rudi.open", "Packet ID and all behind it: documents place it differently", at(2), kToEnd)});
+           std::array{row::bytes("uet.pds.rudi.open", "Packet ID and all behind it: documents place it differently",
+                                 at(2), kToEnd)});
 static_assert(tiles(kUetRudiOpenFields, 2));
 
 inline constexpr std::array kUetUudFields{
-    kUetType, kUetNext, row::hex("uet.pds.flags.rsvd_uud", "Reserved", at(1, 1), 7), row::reserved(at(2), 16), kUetTrimmed,
+    kUetType,    kUetNext, row::hex("uet.pds.flags.rsvd_uud", "Reserved", at(1, 1), 7), row::reserved(at(2), 16),
+    kUetTrimmed,
 };
 static_assert(tiles(kUetUudFields, 4));
 
-inline constexpr std::array kUetCumulative{row::decimal("uet.pds.cack_psn", "Cumulative ACK PSN: all up to it have arrived", at(4), 32)};
+inline constexpr std::array kUetCumulative{
+    row::decimal("uet.pds.cack_psn", "Cumulative ACK PSN: all up to it have arrived", at(4), 32)};
 inline constexpr auto kUetAckFields =
     joined(kUetAckPrologue,
            std::array{
                row::hex("uet.pds.ack_psn_offset", "ACK PSN offset, signed", at(2), 16),
-               row::computed("uet.pds.ack_psn", "ACK PSN: of the packet that is answered", Format::decimal, uet_computed::ack_psn),
+               row::computed("uet.pds.ack_psn", "ACK PSN: of the packet that is answered", Format::decimal,
+                             uet_computed::ack_psn),
            },
            kUetCumulative, kUetContexts);
 static_assert(tiles(kUetAckFields, 12));
-inline constexpr auto kUetAckProbeFields =
-    joined(kUetAckPrologue, std::array{row::hex("uet.pds.ctrl_probe_opaque", "Mark of the probe that is answered", at(2), 16)},
-           kUetCumulative, kUetContexts);
+inline constexpr auto kUetAckProbeFields = joined(
+    kUetAckPrologue, std::array{row::hex("uet.pds.ctrl_probe_opaque", "Mark of the probe that is answered", at(2), 16)},
+    kUetCumulative, kUetContexts);
 static_assert(tiles(kUetAckProbeFields, 12));
 
 // Behind the header of an ACK with congestion control: selective acknowledgment, then a state by its type.
 inline constexpr std::array kUetSack{
     row::hex("uet.pds.ack.cc_flags", "Reserved", at(0, 4), 4),
-    row::decimal("uet.pds.ack.mpr", "Maximum PSN range: how far the sender may go, 0: not said", at(1), 8).in("* 128 PSNs"),
+    row::decimal("uet.pds.ack.mpr", "Maximum PSN range: how far the sender may go, 0: not said", at(1), 8)
+        .in("* 128 PSNs"),
     row::hex("uet.pds.ack.sack_offset", "SACK offset, signed", at(2), 16),
-    row::computed("uet.pds.ack.sack_base", "SACK base: PSN of bit 0 of the bitmap", Format::decimal, uet_computed::sack_base),
-    row::hex("uet.pds.ack.sack_bitmap", "SACK bitmap: a bit set is a PSN that arrived, bit 0 the least significant", at(4), 64),
+    row::computed("uet.pds.ack.sack_base", "SACK base: PSN of bit 0 of the bitmap", Format::decimal,
+                  uet_computed::sack_base),
+    row::hex("uet.pds.ack.sack_bitmap", "SACK bitmap: a bit set is a PSN that arrived, bit 0 the least significant",
+             at(4), 64),
 };
 inline constexpr std::array kUetCcType{
     row::decimal("uet.pds.ack.cc_type", "Type of congestion control", at(0), 4).named(kUetCongestionTypes),
 };
 inline constexpr std::array kUetServiceTimes{ValueName{0, "INVALID"}, ValueName{0xffff, "8.388 ms or more"}};
 inline constexpr std::array kUetOutOfOrder{ValueName{0xffff, "INVALID"}};
-inline constexpr auto kUetAckNsccFields = joined(
-    kUetCcType, kUetSack,
-    std::array{
-        row::decimal("uet.pds.ack.cc_state.service_time", "Service time, in 128 ns", at(12), 16).named(kUetServiceTimes),
-        row::computed("uet.pds.ack.cc_state.service_time_ns", "Service time at the receiver", Format::decimal, uet_computed::service_time)
-            .in("ns"),
-        row::flag("uet.pds.ack.cc_state.rc", "Restore the congestion window", at(14)),
-        row::decimal("uet.pds.ack.cc_state.rcv_cwnd_pend", "Congestion window penalty, asked for by the receiver", at(14, 1), 7),
-        row::decimal("uet.pds.ack.cc_state.rcvd_bytes", "Received byte count", at(15), 24).in("* 256 bytes"),
-        row::decimal("uet.pds.ack.cc_state.ooo_count", "Out-of-order count", at(18), 16).named(kUetOutOfOrder),
-    });
+inline constexpr auto kUetAckNsccFields =
+    joined(kUetCcType, kUetSack,
+           std::array{
+               row::decimal("uet.pds.ack.cc_state.service_time", "Service time, in 128 ns", at(12), 16)
+                   .named(kUetServiceTimes),
+               row::computed("uet.pds.ack.cc_state.service_time_ns", "Service time at the receiver", Format::decimal,
+                             uet_computed::service_time)
+                   .in("ns"),
+               row::flag("uet.pds.ack.cc_state.rc", "Restore the congestion window", at(14)),
+               row::decimal("uet.pds.ack.cc_state.rcv_cwnd_pend",
+                            "Congestion window penalty, asked for by the receiver", at(14, 1), 7),
+               row::decimal("uet.pds.ack.cc_state.rcvd_bytes", "Received byte count", at(15), 24).in("* 256 bytes"),
+               row::decimal("uet.pds.ack.cc_state.ooo_count", "Out-of-order count", at(18), 16).named(kUetOutOfOrder),
+           });
 static_assert(tiles(kUetAckNsccFields, 20));
 inline constexpr auto kUetAckCreditFields =
     joined(kUetCcType, kUetSack,
@@ -205,12 +221,13 @@ inline constexpr auto kUetAckCreditFields =
                row::decimal("uet.pds.ack.cc_state.ooo_count", "Out-of-order count", at(18), 16).named(kUetOutOfOrder),
            });
 static_assert(tiles(kUetAckCreditFields, 20));
-inline constexpr auto kUetAckCcFields =
-    joined(kUetCcType, kUetSack, std::array{row::hex("uet.pds.ack.cc_state", "State of congestion control", at(12), 64)});
+inline constexpr auto kUetAckCcFields = joined(
+    kUetCcType, kUetSack, std::array{row::hex("uet.pds.ack.cc_state", "State of congestion control", at(12), 64)});
 static_assert(tiles(kUetAckCcFields, 20));
 inline constexpr auto kUetAckCcxFields = joined(
     std::array{row::decimal("uet.pds.ack.ccx_type", "Type of extended congestion control", at(0), 4)}, kUetSack,
-    std::array{row::bytes("uet.pds.ack.ccx_state", "State of extended congestion control and all behind it: documents differ in its length",
+    std::array{row::bytes("uet.pds.ack.ccx_state",
+                          "State of extended congestion control and all behind it: documents differ in its length",
                           at(12), kToEnd)});
 static_assert(tiles(kUetAckCcxFields, 12));
 
@@ -218,21 +235,23 @@ inline constexpr std::array kUetNackPayload{
     row::hex("uet.pds.nack.payload", "Payload: by the code a start PSN, an expected PSN or a count", at(12), 32),
 };
 inline constexpr auto kUetNackFields =
-    joined(kUetNackPrologue, std::array{row::decimal("uet.pds.nack.psn", "NACK PSN", at(4), 32)}, kUetContexts, kUetNackPayload);
+    joined(kUetNackPrologue, std::array{row::decimal("uet.pds.nack.psn", "NACK PSN", at(4), 32)}, kUetContexts,
+           kUetNackPayload);
 static_assert(tiles(kUetNackFields, 16));
 inline constexpr auto kUetNackRudiFields =
-    joined(kUetNackPrologue, std::array{row::decimal("uet.pds.nack.pkt_id", "Packet ID that is refused", at(4), 32)}, kUetContexts,
-           kUetNackPayload);
+    joined(kUetNackPrologue, std::array{row::decimal("uet.pds.nack.pkt_id", "Packet ID that is refused", at(4), 32)},
+           kUetContexts, kUetNackPayload);
 static_assert(tiles(kUetNackRudiFields, 16));
 inline constexpr std::array kUetNackCcxFields{
     row::decimal("uet.pds.nack.nccx_type", "Type of extended congestion control", at(0), 4),
     row::hex("uet.pds.nack.nccx_state.first", "First bits of the state", at(0, 4), 4),
-    row::bytes("uet.pds.nack.nccx_state", "State of extended congestion control and all behind it: documents differ in its length", at(1),
-               kToEnd),
+    row::bytes("uet.pds.nack.nccx_state",
+               "State of extended congestion control and all behind it: documents differ in its length", at(1), kToEnd),
 };
 static_assert(tiles(kUetNackCcxFields, 1));
 
-inline constexpr std::array kUetControlPayload{row::hex("uet.pds.ctrl_payload", "Payload, by the control type", at(12), 32)};
+inline constexpr std::array kUetControlPayload{
+    row::hex("uet.pds.ctrl_payload", "Payload, by the control type", at(12), 32)};
 inline constexpr auto kUetControlFields = joined(kUetControlPrologue, kUetContexts, kUetControlPayload);
 static_assert(tiles(kUetControlFields, 16));
 inline constexpr auto kUetControlSynFields = joined(kUetControlPrologue, kUetNewContext, kUetControlPayload);
@@ -246,27 +265,32 @@ inline constexpr std::array kUetTssStart{
     row::decimal("uet.tss.an", "Association number", at(0, 7), 1),
     row::hex("uet.tss.sdi", "Secure domain identifier", at(1), 24),
 };
-inline constexpr auto kUetTssFields = joined(kUetTssStart, std::array{
-                                                               row::decimal("uet.tss.tsc.epoch", "Epoch", at(4), 16),
-                                                               row::decimal("uet.tss.tsc.counter", "Counter of packets", at(6), 48),
-                                                           });
+inline constexpr auto kUetTssFields =
+    joined(kUetTssStart, std::array{
+                             row::decimal("uet.tss.tsc.epoch", "Epoch", at(4), 16),
+                             row::decimal("uet.tss.tsc.counter", "Counter of packets", at(6), 48),
+                         });
 static_assert(tiles(kUetTssFields, 12));
-inline constexpr auto kUetTssSsiFields = joined(kUetTssStart, std::array{
-                                                                  row::hex("uet.tss.ssi", "Secure source identifier", at(4), 32),
-                                                                  row::decimal("uet.tss.tsc.epoch", "Epoch", at(8), 16),
-                                                                  row::decimal("uet.tss.tsc.counter", "Counter of packets", at(10), 48),
-                                                              });
+inline constexpr auto kUetTssSsiFields =
+    joined(kUetTssStart, std::array{
+                             row::hex("uet.tss.ssi", "Secure source identifier", at(4), 32),
+                             row::decimal("uet.tss.tsc.epoch", "Epoch", at(8), 16),
+                             row::decimal("uet.tss.tsc.counter", "Counter of packets", at(10), 48),
+                         });
 static_assert(tiles(kUetTssSsiFields, 16));
 
 inline constexpr std::array kPdsHeaders{
     Header{kind::uet_tss, "uet.tss", "Ultra Ethernet Security", 12, kUetTssFields},
     Header{kind::uet_tss_ssi, "uet.tss", "Ultra Ethernet Security with Source Identifier", 16, kUetTssSsiFields},
     Header{kind::uet_request, "uet.pds", "Ultra Ethernet Packet Delivery: Request", 12, kUetRequestFields},
-    Header{kind::uet_request_syn, "uet.pds", "Ultra Ethernet Packet Delivery: Request with SYN", 12, kUetRequestSynFields},
-    Header{kind::uet_request_cc, "uet.pds.cc_state", "Ultra Ethernet Packet Delivery: Credit Target", 4, kUetRequestCcFields},
+    Header{kind::uet_request_syn, "uet.pds", "Ultra Ethernet Packet Delivery: Request with SYN", 12,
+           kUetRequestSynFields},
+    Header{kind::uet_request_cc, "uet.pds.cc_state", "Ultra Ethernet Packet Delivery: Credit Target", 4,
+           kUetRequestCcFields},
     Header{kind::uet_rudi, "uet.pds", "Ultra Ethernet Packet Delivery: RUDI", 8, kUetRudiFields},
     Header{kind::uet_rudi_short, "uet.pds", "Ultra Ethernet Packet Delivery: RUDI of 6 bytes", 6, kUetRudiShortFields},
-    Header{kind::uet_rudi_open, "uet.pds", "Ultra Ethernet Packet Delivery: RUDI of 6 or 8 bytes", 2, kUetRudiOpenFields},
+    Header{kind::uet_rudi_open, "uet.pds", "Ultra Ethernet Packet Delivery: RUDI of 6 or 8 bytes", 2,
+           kUetRudiOpenFields},
     Header{kind::uet_uud, "uet.pds", "Ultra Ethernet Packet Delivery: UUD", 4, kUetUudFields},
     Header{kind::uet_ack, "uet.pds", "Ultra Ethernet Packet Delivery: ACK", 12, kUetAckFields},
     Header{kind::uet_ack_probe, "uet.pds", "Ultra Ethernet Packet Delivery: ACK of a Probe", 12, kUetAckProbeFields},
@@ -278,7 +302,8 @@ inline constexpr std::array kPdsHeaders{
     Header{kind::uet_nack_rudi, "uet.pds", "Ultra Ethernet Packet Delivery: NACK of RUDI", 16, kUetNackRudiFields},
     Header{kind::uet_nack_ccx, "uet.pds.nack", "Ultra Ethernet Congestion Control: NACK", 1, kUetNackCcxFields},
     Header{kind::uet_control, "uet.pds", "Ultra Ethernet Packet Delivery: Control", 16, kUetControlFields},
-    Header{kind::uet_control_syn, "uet.pds", "Ultra Ethernet Packet Delivery: Control with SYN", 16, kUetControlSynFields},
+    Header{kind::uet_control_syn, "uet.pds", "Ultra Ethernet Packet Delivery: Control with SYN", 16,
+           kUetControlSynFields},
 };
 
 }  // namespace qps::dissect

@@ -1,5 +1,5 @@
-// What makes a datagram a packet of Ultra Ethernet. Every check is a fact on which the documents agree: reserved bits are 0, numbers are
-// assigned, delivery contexts have a number, lengths fit.
+// What makes a datagram a packet of Ultra Ethernet. Every check is a fact on which the documents agree: reserved bits
+// are 0, numbers are assigned, delivery contexts have a number, lengths fit.
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>
@@ -18,7 +18,8 @@ constexpr std::uint8_t forms(std::initializer_list<SesForm> which) {
     return bits;
 }
 constexpr std::uint8_t kRequests = forms({SesForm::small, SesForm::medium, SesForm::standard});
-constexpr std::uint8_t kResponses = forms({SesForm::none, SesForm::response, SesForm::response_data, SesForm::response_data_small});
+constexpr std::uint8_t kResponses =
+    forms({SesForm::none, SesForm::response, SesForm::response_data, SesForm::response_data_small});
 constexpr std::uint8_t kEither = kRequests | kResponses;
 constexpr std::uint8_t kNone = forms({SesForm::none});
 
@@ -55,7 +56,8 @@ bool set(Bytes header, std::size_t bit, std::size_t width) { return bits(header,
 bool request_holds(SesForm form, Bytes header) {
     const auto opcode = bits(header, at(0, 2), 6).value_or(0);
     if (opcode > kLastSync && opcode < kFirstVendor) return false;
-    if (!zero(header, at(0), 2) || !zero(header, at(1), 2) || !zero(header, at(8), 4) || !zero(header, at(10), 4)) return false;
+    if (!zero(header, at(0), 2) || !zero(header, at(1), 2) || !zero(header, at(8), 4) || !zero(header, at(10), 4))
+        return false;
     if (form == SesForm::standard) return bits(header, at(1, 7), 1).value_or(1) == 1 || zero(header, at(32), 18);
     // One packet is the whole message.
     if (bits(header, at(1, 6), 2).value_or(3) != 3 || !zero(header, at(2), 2)) return false;
@@ -66,7 +68,8 @@ bool response_holds(SesForm form, Bytes header) {
     const auto opcode = bits(header, at(0, 2), 6);
     const auto code = bits(header, at(1, 2), 6).value_or(0);
     if (!zero(header, at(1), 2) || (code > kLastReturnCode && code < kFirstVendor)) return false;
-    if (opcode && *opcode < kFirstVendor && (*opcode == kSesResponseWithData) != (form != SesForm::response)) return false;
+    if (opcode && *opcode < kFirstVendor && (*opcode == kSesResponseWithData) != (form != SesForm::response))
+        return false;
     if (opcode && *opcode > kSesResponseOpcodes.back().value && *opcode < kFirstVendor) return false;
     if (form == SesForm::response) return true;
     return zero(header, at(4), 8) && zero(header, form == SesForm::response_data ? at(10) : at(2), 2);
@@ -100,7 +103,8 @@ bool control_holds(const Datagram& datagram, const PdsShape& shape) {
 
 bool security_holds(const Datagram& datagram) {
     if (!zero(datagram.captured, at(0, 6), 1) || datagram.source_port < kFirstEphemeral) return false;
-    const std::size_t header = dissect::header(zero(datagram.captured, at(0, 5), 1) ? kind::uet_tss : kind::uet_tss_ssi).length;
+    const std::size_t header =
+        dissect::header(zero(datagram.captured, at(0, 5), 1) ? kind::uet_tss : kind::uet_tss_ssi).length;
     constexpr std::size_t kLeast = 4;  // the shortest header that can be encrypted
     return datagram.trimmed || datagram.length >= header + kLeast + kIcvLength;
 }
@@ -155,7 +159,8 @@ bool holds(const Datagram& datagram) {
     switch (shape->type) {
         case PdsType::rudi_request:
         case PdsType::rudi_response:  // at 6 or 8: whether its semantic header is at one of both
-            return form == SesForm::none ? ends(datagram, shape->length) : holds(form, slice(bytes, 8)) || holds(form, slice(bytes, 6));
+            return form == SesForm::none ? ends(datagram, shape->length)
+                                         : holds(form, slice(bytes, 8)) || holds(form, slice(bytes, 6));
         case PdsType::uud_request: return sized && zero(bytes, at(2), 16) && holds(form, slice(bytes, shape->length));
         case PdsType::ack:
         case PdsType::ack_cc:

@@ -1,7 +1,7 @@
 // Field tables of Ultra Ethernet's semantic sublayer (SES), UEC Specification 1.0, and of what stands behind it.
 //
-// Names are Wireshark's, which has one for each form of request. Of parts that documents see differently (the second word of a
-// rendezvous, the bits of semantic control) the whole is shown.
+// Names are Wireshark's, which has one for each form of request. Of parts that documents see differently (the second
+// word of a rendezvous, the bits of semantic control) the whole is shown.
 #pragma once
 
 #include <dissect/ultra_ethernet/names.hpp>
@@ -52,16 +52,18 @@ inline constexpr std::array kSesStandardStart{
     row::decimal("uet.ses.std.pidonfep", "Process on the endpoint (PIDonFEP)", at(8, 4), 12),
     row::hex("uet.ses.std.reserved3", "Reserved", at(10), 4),
     row::decimal("uet.ses.std.resource_index", "Resource index", at(10, 4), 12),
-    row::hex("uet.ses.std.buffer_offset", "Buffer offset, of deferrable sends the restart tokens of both ends", at(12), 64),
-    row::hex("uet.ses.std.initiator", "Initiator", at(20), 32),
-    row::hex("uet.ses.std.mem_key_match_bits", "Memory key or match bits, by the operation; of DEFERRABLE_RTR the restart tokens", at(24),
+    row::hex("uet.ses.std.buffer_offset", "Buffer offset, of deferrable sends the restart tokens of both ends", at(12),
              64),
+    row::hex("uet.ses.std.initiator", "Initiator", at(20), 32),
+    row::hex("uet.ses.std.mem_key_match_bits",
+             "Memory key or match bits, by the operation; of DEFERRABLE_RTR the restart tokens", at(24), 64),
 };
 inline constexpr std::array kSesRequestLength{
     row::decimal("uet.ses.std.request_length", "Request length, of the whole message", at(40), 32).in("bytes"),
 };
 inline constexpr auto kSesStandardFields =
-    joined(kSesStandardStart, std::array{row::hex("uet.ses.std.header_data", "Header data, where its flag is set", at(32), 64)},
+    joined(kSesStandardStart,
+           std::array{row::hex("uet.ses.std.header_data", "Header data, where its flag is set", at(32), 64)},
            kSesRequestLength);
 static_assert(tiles(kSesStandardFields, 44));
 inline constexpr auto kSesStandardLaterFields =
@@ -121,11 +123,11 @@ inline constexpr std::array kSesMediumEnd{
     row::hex("uet.ses.med_req.initiator", "Initiator", at(20), 32),
     row::hex("uet.ses.med_req.mem_key_match_bits", "Memory key or match bits, by the operation", at(24), 64),
 };
-inline constexpr auto kSesMediumFields =
-    joined(kSesMediumStart, std::array{row::hex("uet.ses.med_req.buffer_offset", "Buffer offset", at(12), 64)}, kSesMediumEnd);
+inline constexpr auto kSesMediumFields = joined(
+    kSesMediumStart, std::array{row::hex("uet.ses.med_req.buffer_offset", "Buffer offset", at(12), 64)}, kSesMediumEnd);
 static_assert(tiles(kSesMediumFields, 32));
-inline constexpr auto kSesMediumDataFields =
-    joined(kSesMediumStart, std::array{row::hex("uet.ses.med_req.header_data", "Header data", at(12), 64)}, kSesMediumEnd);
+inline constexpr auto kSesMediumDataFields = joined(
+    kSesMediumStart, std::array{row::hex("uet.ses.med_req.header_data", "Header data", at(12), 64)}, kSesMediumEnd);
 static_assert(tiles(kSesMediumDataFields, 32));
 
 inline constexpr std::array kSesResponseStart{
@@ -135,33 +137,36 @@ inline constexpr std::array kSesResponseStart{
     row::decimal("uet.ses.rsp.return_code", "Return code", at(1, 2), 6).named(kSesReturnCodes),
 };
 inline constexpr auto kSesResponseFields = joined(
-    kSesResponseStart, std::array{
-                           row::decimal("uet.ses.rsp.message_id", "Message ID", at(2), 16),
-                           row::decimal("uet.ses.rsp.resource_index_gen", "Generation of the resource index", at(4), 8),
-                           row::decimal("uet.ses.rsp.job_id", "Job ID", at(5), 24),
-                           row::decimal("uet.ses.rsp.mod_length", "Modified length: what was taken or delivered", at(8), 32).in("bytes"),
-                       });
+    kSesResponseStart,
+    std::array{
+        row::decimal("uet.ses.rsp.message_id", "Message ID", at(2), 16),
+        row::decimal("uet.ses.rsp.resource_index_gen", "Generation of the resource index", at(4), 8),
+        row::decimal("uet.ses.rsp.job_id", "Job ID", at(5), 24),
+        row::decimal("uet.ses.rsp.mod_length", "Modified length: what was taken or delivered", at(8), 32).in("bytes"),
+    });
 static_assert(tiles(kSesResponseFields, 12));
 inline constexpr auto kSesResponseDataFields = joined(
-    kSesResponseStart, std::array{
-                           row::decimal("uet.ses.rsp.message_id", "Message ID of the response", at(2), 16),
-                           row::hex("uet.ses.rsp.reserved", "Reserved", at(4), 8),
-                           row::decimal("uet.ses.rsp.job_id", "Job ID", at(5), 24),
-                           row::decimal("uet.ses.rsp.read_req_message_id", "Message ID of the request that is answered", at(8), 16),
-                           row::hex("uet.ses.rsp.reserved2", "Reserved", at(10), 2),
-                           row::decimal("uet.ses.rsp.payload_length", "Payload length", at(10, 2), 14).in("bytes"),
-                           row::decimal("uet.ses.rsp.mod_length", "Modified length: what was taken or delivered", at(12), 32).in("bytes"),
-                           row::decimal("uet.ses.rsp.message_offset", "Place in the message", at(16), 32).in("bytes"),
-                       });
+    kSesResponseStart,
+    std::array{
+        row::decimal("uet.ses.rsp.message_id", "Message ID of the response", at(2), 16),
+        row::hex("uet.ses.rsp.reserved", "Reserved", at(4), 8),
+        row::decimal("uet.ses.rsp.job_id", "Job ID", at(5), 24),
+        row::decimal("uet.ses.rsp.read_req_message_id", "Message ID of the request that is answered", at(8), 16),
+        row::hex("uet.ses.rsp.reserved2", "Reserved", at(10), 2),
+        row::decimal("uet.ses.rsp.payload_length", "Payload length", at(10, 2), 14).in("bytes"),
+        row::decimal("uet.ses.rsp.mod_length", "Modified length: what was taken or delivered", at(12), 32).in("bytes"),
+        row::decimal("uet.ses.rsp.message_offset", "Place in the message", at(16), 32).in("bytes"),
+    });
 static_assert(tiles(kSesResponseDataFields, 20));
 inline constexpr auto kSesResponseDataSmallFields =
-    joined(kSesResponseStart, std::array{
-                                  row::hex("uet.ses.rsp.reserved3", "Reserved", at(2), 2),
-                                  row::decimal("uet.ses.rsp.payload_length", "Payload length", at(2, 2), 14).in("bytes"),
-                                  row::hex("uet.ses.rsp.reserved", "Reserved", at(4), 8),
-                                  row::decimal("uet.ses.rsp.job_id", "Job ID", at(5), 24),
-                                  row::decimal("uet.ses.rsp.original_request_psn", "PSN of the request that is answered", at(8), 32),
-                              });
+    joined(kSesResponseStart,
+           std::array{
+               row::hex("uet.ses.rsp.reserved3", "Reserved", at(2), 2),
+               row::decimal("uet.ses.rsp.payload_length", "Payload length", at(2, 2), 14).in("bytes"),
+               row::hex("uet.ses.rsp.reserved", "Reserved", at(4), 8),
+               row::decimal("uet.ses.rsp.job_id", "Job ID", at(5), 24),
+               row::decimal("uet.ses.rsp.original_request_psn", "PSN of the request that is answered", at(8), 32),
+           });
 static_assert(tiles(kSesResponseDataSmallFields, 12));
 
 // Extensions, by the operation.
@@ -187,17 +192,21 @@ static_assert(tiles(kSesRendezvousFields, 24));
 
 // What is behind the headers.
 inline constexpr std::array kUetPayloadFields{row::bytes("uet.payload", "Payload", at(0), kToEnd)};
-inline constexpr std::array kUetUndecodedFields{row::bytes("uet.undecoded", "Bytes on which documents do not agree", at(0), kToEnd)};
+inline constexpr std::array kUetUndecodedFields{
+    row::bytes("uet.undecoded", "Bytes on which documents do not agree", at(0), kToEnd)};
 inline constexpr std::array kUetEncryptedFields{
     row::bytes("uet.encrypted", "Encrypted: packet delivery, semantics and payload", at(0), kToEnd)};
-inline constexpr std::array kUetIcvFields{row::bytes("uet.icv", "Integrity check value, which needs the key", at(0), 128)};
+inline constexpr std::array kUetIcvFields{
+    row::bytes("uet.icv", "Integrity check value, which needs the key", at(0), 128)};
 static_assert(tiles(kUetIcvFields, 16));
 
-// What a CRC covers, and the order of its bytes, are not the same in all documents: one that fits none of them is no error.
+// What a CRC covers, and the order of its bytes, are not the same in all documents: one that fits none of them is no
+// error.
 inline constexpr std::array kUetCrcStatus{ValueName{0, "undecided"}, ValueName{1, "good"}};
 inline constexpr std::array kUetCrcFields{
     row::hex("uet.crc", "CRC-32C", at(0), 32),
-    row::computed("uet.crc.status", "Verdict on the CRC: good where it is right in one of the ways that documents have, else undecided",
+    row::computed("uet.crc.status",
+                  "Verdict on the CRC: good where it is right in one of the ways that documents have, else undecided",
                   Format::decimal, uet_computed::crc_status)
         .named(kUetCrcStatus),
 };
@@ -205,16 +214,22 @@ static_assert(tiles(kUetCrcFields, 4));
 
 inline constexpr std::array kSesHeaders{
     Header{kind::ses_standard, "uet.ses", "Ultra Ethernet Semantics: Request", 44, kSesStandardFields},
-    Header{kind::ses_standard_later, "uet.ses", "Ultra Ethernet Semantics: later Packet of a Request", 44, kSesStandardLaterFields},
+    Header{kind::ses_standard_later, "uet.ses", "Ultra Ethernet Semantics: later Packet of a Request", 44,
+           kSesStandardLaterFields},
     Header{kind::ses_small, "uet.ses", "Ultra Ethernet Semantics: small Request", 20, kSesSmallFields},
     Header{kind::ses_medium, "uet.ses", "Ultra Ethernet Semantics: medium Request", 32, kSesMediumFields},
-    Header{kind::ses_medium_data, "uet.ses", "Ultra Ethernet Semantics: medium Request with Header Data", 32, kSesMediumDataFields},
+    Header{kind::ses_medium_data, "uet.ses", "Ultra Ethernet Semantics: medium Request with Header Data", 32,
+           kSesMediumDataFields},
     Header{kind::ses_response, "uet.ses", "Ultra Ethernet Semantics: Response", 12, kSesResponseFields},
-    Header{kind::ses_response_data, "uet.ses", "Ultra Ethernet Semantics: Response with Data", 20, kSesResponseDataFields},
-    Header{kind::ses_response_data_small, "uet.ses", "Ultra Ethernet Semantics: small Response with Data", 12, kSesResponseDataSmallFields},
+    Header{kind::ses_response_data, "uet.ses", "Ultra Ethernet Semantics: Response with Data", 20,
+           kSesResponseDataFields},
+    Header{kind::ses_response_data_small, "uet.ses", "Ultra Ethernet Semantics: small Response with Data", 12,
+           kSesResponseDataSmallFields},
     Header{kind::ses_atomic, "uet.ses.atomic_op_ext_hdr", "Ultra Ethernet Semantics: Atomic", 4, kSesAtomicFields},
-    Header{kind::ses_compare_swap, "uet.ses.comp_swap_ext_hdr", "Ultra Ethernet Semantics: Compare and Swap", 32, kSesCompareSwapFields},
-    Header{kind::ses_rendezvous, "uet.ses.rendv_ext_hdr", "Ultra Ethernet Semantics: Rendezvous", 24, kSesRendezvousFields},
+    Header{kind::ses_compare_swap, "uet.ses.comp_swap_ext_hdr", "Ultra Ethernet Semantics: Compare and Swap", 32,
+           kSesCompareSwapFields},
+    Header{kind::ses_rendezvous, "uet.ses.rendv_ext_hdr", "Ultra Ethernet Semantics: Rendezvous", 24,
+           kSesRendezvousFields},
     Header{kind::uet_payload, "uet.payload", "Ultra Ethernet Payload", 0, kUetPayloadFields},
     Header{kind::uet_undecoded, "uet.undecoded", "Ultra Ethernet, not decoded", 0, kUetUndecodedFields},
     Header{kind::uet_encrypted, "uet.encrypted", "Ultra Ethernet, encrypted", 0, kUetEncryptedFields},

@@ -26,10 +26,12 @@ constexpr Field kSmallDataLength = named(kSesResponseDataSmallFields, "uet.ses.r
 constexpr Field kAtomicOpcode = named(kSesAtomicFields, "uet.ses.atomic_op_ext_hdr.atomic_opcode");
 
 bool is_atomic(SesOpcode opcode) {
-    return opcode == SesOpcode::atomic || opcode == SesOpcode::fetching_atomic || opcode == SesOpcode::tagged_send_atomic ||
-           opcode == SesOpcode::tagged_send_fetching_atomic;
+    return opcode == SesOpcode::atomic || opcode == SesOpcode::fetching_atomic ||
+           opcode == SesOpcode::tagged_send_atomic || opcode == SesOpcode::tagged_send_fetching_atomic;
 }
-bool is_rendezvous(SesOpcode opcode) { return opcode == SesOpcode::rendezvous_send || opcode == SesOpcode::rendezvous_tagged_send; }
+bool is_rendezvous(SesOpcode opcode) {
+    return opcode == SesOpcode::rendezvous_send || opcode == SesOpcode::rendezvous_tagged_send;
+}
 // The request carries all that its length says.
 bool carries(SesOpcode opcode) {
     return opcode == SesOpcode::write || opcode == SesOpcode::send || opcode == SesOpcode::tagged_send ||
@@ -61,7 +63,8 @@ LayerKind kind_of(SesForm form, Bytes ses) {
     switch (form) {
         case SesForm::small: return kind::ses_small;
         case SesForm::medium: return read_bits(ses, kHeaderData.bit, 1) != 0 ? kind::ses_medium_data : kind::ses_medium;
-        case SesForm::standard: return read_bits(ses, kStart.bit, 1) != 0 ? kind::ses_standard : kind::ses_standard_later;
+        case SesForm::standard:
+            return read_bits(ses, kStart.bit, 1) != 0 ? kind::ses_standard : kind::ses_standard_later;
         case SesForm::response: return kind::ses_response;
         case SesForm::response_data: return kind::ses_response_data;
         case SesForm::response_data_small: return kind::ses_response_data_small;
@@ -83,7 +86,8 @@ public:
         else walk_delivery(type, start);
         if (!trimmed()) return;
         for (Layer& layer : std::span(walk_.packet.layer_storage).first(walk_.packet.layer_count))
-            if (layer.fault == Fault::too_short && is_of(layer.kind, LayerFamily::ultra_ethernet)) layer.fault = Fault::trimmed;
+            if (layer.fault == Fault::too_short && is_of(layer.kind, LayerFamily::ultra_ethernet))
+                layer.fault = Fault::trimmed;
     }
 
 private:
@@ -97,7 +101,8 @@ private:
         walk_.offset += length;
     }
 
-    // What is left, of which the last bytes are the trailer of that kind; none of a packet that was trimmed, or whose end nobody knows.
+    // What is left, of which the last bytes are the trailer of that kind; none of a packet that was trimmed, or whose
+    // end nobody knows.
     void walk_rest(LayerKind what, LayerKind trailer, std::size_t length) {
         const bool has_trailer = sure_ && left() >= length;
         add(what, left() - (has_trailer ? length : 0));
@@ -107,7 +112,8 @@ private:
 
     void walk_security() {
         const bool identified = read_bits(walk_.header(), at(0, 5), 1) != 0;
-        if (!take(identified ? kind::uet_tss_ssi : kind::uet_tss).empty()) walk_rest(kind::uet_encrypted, kind::uet_icv, uet::kIcvLength);
+        if (!take(identified ? kind::uet_tss_ssi : kind::uet_tss).empty())
+            walk_rest(kind::uet_encrypted, kind::uet_icv, uet::kIcvLength);
     }
 
     // Documents have the semantic header at 6 and at 8: where both could be, neither is said.
@@ -120,7 +126,8 @@ private:
         };
         // A packet without semantic header ends with its own.
         const bool by_length = form == SesForm::none;
-        const bool is_long = by_length ? left() == longer + uet::kCrcLength : fits(longer) && read_be<std::uint16_t>(start, 2) == 0;
+        const bool is_long =
+            by_length ? left() == longer + uet::kCrcLength : fits(longer) && read_be<std::uint16_t>(start, 2) == 0;
         const bool is_short = by_length ? left() == shorter + uet::kCrcLength : fits(shorter);
         if (is_long == is_short || trimmed()) return add(kind::uet_rudi_open, left());
         if (!take(is_long ? kind::uet_rudi : kind::uet_rudi_short).empty()) walk_semantics(form);
@@ -177,7 +184,8 @@ private:
         if (ses.empty()) return;
         const bool request = form == SesForm::small || form == SesForm::medium || form == SesForm::standard;
         // Extensions stand in the first packet of a message.
-        if (request && (form != SesForm::standard || read(ses, kStart) != 0) && !walk_extension(static_cast<SesOpcode>(read(ses, kUetOpcode))))
+        if (request && (form != SesForm::standard || read(ses, kStart) != 0) &&
+            !walk_extension(static_cast<SesOpcode>(read(ses, kUetOpcode))))
             return;
         walk_payload(announced(form, ses));
     }

@@ -1,7 +1,8 @@
-// Ultra Ethernet Transport behind UDP port 4793: what makes a datagram one of its packets, and the walk over it. Internal to dissect/.
+// Ultra Ethernet Transport behind UDP port 4793: what makes a datagram one of its packets, and the walk over it.
+// Internal to dissect/.
 //
-// A port proves nothing: a datagram is claimed where its header holds together, or its CRC is right. The same for what is cut: a
-// datagram that is shorter than its UDP header says was trimmed by a switch, which is no fault of its sender.
+// A port proves nothing: a datagram is claimed where its header holds together, or its CRC is right. The same for what
+// is cut: a datagram that is shorter than its UDP header says was trimmed by a switch, which is no fault of its sender.
 #pragma once
 
 #include <dissect/ultra_ethernet/names.hpp>
@@ -39,14 +40,14 @@ struct PdsShape {
 // Whether a datagram is a packet of Ultra Ethernet, as far as its bytes can tell.
 [[nodiscard]] bool holds(const Datagram& datagram);
 
-// Whether the four bytes at `crc` are a CRC of what begins at `first`, in one of the ways that documents have: with the addresses and the
-// UDP header or without, in either order of bytes.
+// Whether the four bytes at `crc` are a CRC of what begins at `first`, in one of the ways that documents have: with the
+// addresses and the UDP header or without, in either order of bytes.
 [[nodiscard]] bool crc_fits(const Packet& packet, std::size_t first, std::size_t crc);
 
 }  // namespace uet
 
-// The walk stands behind the UDP header, or behind the entropy of native packets; `end` is where the sender says that the packet ends.
-// False where it is none of Ultra Ethernet, and nothing was done.
+// The walk stands behind the UDP header, or behind the entropy of native packets; `end` is where the sender says that
+// the packet ends. False where it is none of Ultra Ethernet, and nothing was done.
 [[nodiscard]] bool walk_ultra_ethernet(Walk& walk, std::size_t end, std::uint16_t source_port);
 
 }  // namespace qps::dissect

@@ -1,10 +1,10 @@
+#include <dissect/notation.hpp>
 #include <gui/checks/checks_view.hpp>
 #include <gui/packets/filter_offers.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/sheet.hpp>
 #include <gui/tables/text.hpp>
-#include <dissect/notation.hpp>
 #include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -32,7 +32,8 @@ constexpr int kTellEvery = 100;  // ms
 enum Which { WhatFailed, Decided, Everything };
 
 // What calls for somebody first.
-constexpr std::array kOrder{Verdict::fail, Verdict::inconclusive, Verdict::deviation, Verdict::pass, Verdict::not_applicable};
+constexpr std::array kOrder{Verdict::fail, Verdict::inconclusive, Verdict::deviation, Verdict::pass,
+                            Verdict::not_applicable};
 std::size_t rankOf(const CheckResult& result) {
     return static_cast<std::size_t>(std::ranges::find(kOrder, result.verdict) - kOrder.begin());
 }
@@ -60,8 +61,8 @@ QString filterOf(const CheckResult& result) {
 
 struct ChecksView::Made {
     CheckedCapture checked;
-    std::vector<std::size_t> order;          // of the results, what calls for somebody first
-    std::map<FrameIndex, QString> lines;     // of the packets that prove something
+    std::vector<std::size_t> order;       // of the results, what calls for somebody first
+    std::map<FrameIndex, QString> lines;  // of the packets that prove something
 };
 
 ChecksView::ChecksView(Session& session, Selection& selection, QWidget* parent)
@@ -73,14 +74,17 @@ ChecksView::ChecksView(Session& session, Selection& selection, QWidget* parent)
       m_state(new QLabel),
       m_stop(new QToolButton),
       m_words(new QLabel),
-      m_checks(new Sheet(tr("Checks"), {{tr("Check"), tr("Its name in the catalogue (docs/conformance.md)"), false},
-                                        {tr("Verdict"), tr("Fail, inconclusive, pass; not applicable: nothing to look at"), false},
-                                        {tr("What is looked at"), tr("Packets, messages, connections of which the rule speaks"), false},
-                                        {tr("Examined"), tr("How many of them there were"), true},
-                                        {tr("Failures"), tr("How many of these broke the rule"), true},
-                                        {tr("Severity"), tr("How bad a failure is"), false},
-                                        {tr("Basis"), tr("The clause that the rule rests on"), false}})),
-      m_packets(new Sheet(tr("Packets that prove it"), {{tr("Packet"), tr("Its number"), true}, {tr("Info"), tr("What it says"), false}})) {
+      m_checks(
+          new Sheet(tr("Checks"),
+                    {{tr("Check"), tr("Its name in the catalogue (docs/conformance.md)"), false},
+                     {tr("Verdict"), tr("Fail, inconclusive, pass; not applicable: nothing to look at"), false},
+                     {tr("What is looked at"), tr("Packets, messages, connections of which the rule speaks"), false},
+                     {tr("Examined"), tr("How many of them there were"), true},
+                     {tr("Failures"), tr("How many of these broke the rule"), true},
+                     {tr("Severity"), tr("How bad a failure is"), false},
+                     {tr("Basis"), tr("The clause that the rule rests on"), false}})),
+      m_packets(new Sheet(tr("Packets that prove it"),
+                          {{tr("Packet"), tr("Its number"), true}, {tr("Info"), tr("What it says"), false}})) {
     build();
     m_progress.setInterval(kTellEvery);
     connect(&m_progress, &QTimer::timeout, this, [this] {
@@ -128,7 +132,8 @@ void ChecksView::build() {
     const auto offers = [this](QMenu* menu, const QString& filter) {
         if (!filter.isEmpty())
             addFilterOffers(*menu, m_selection.filter(), filter,
-                            {[this](const QString& text) { m_selection.applyFilter(text); }, [this](const QString& text) { m_selection.prepareFilter(text); }});
+                            {[this](const QString& text) { m_selection.applyFilter(text); },
+                             [this](const QString& text) { m_selection.prepareFilter(text); }});
     };
     for (const Sheet* sheet : {m_checks, m_packets}) {
         connect(sheet, &Sheet::filterMenuWanted, this, offers);
@@ -180,7 +185,8 @@ void ChecksView::refresh() {
     if (m_session.packets() == 0 || m_session.busy()) {
         m_job.cancel();
         present(std::make_shared<Made>());
-        return tell(m_session.busy() ? tr("Checked as soon as the capture was read.") : tr("No packets. Open a capture with File > Open."));
+        return tell(m_session.busy() ? tr("Checked as soon as the capture was read.")
+                                     : tr("No packets. Open a capture with File > Open."));
     }
     start();
 }
@@ -191,10 +197,12 @@ void ChecksView::start() {
     m_stop->setEnabled(true);
     tell(tr("Checking..."));
     // Beside an index that was read, what its analysis had is free.
-    m_job.start([this, index = m_session.index(), timeline = m_session.timeline(), packets = m_session.packets(), hints = m_session.hints(),
-                 memory = m_session.memory().part_of(4), done = m_done](const series::Stop& stopped) -> SeriesJob::Delivery {
-        auto checked = check(*index, packets, *timeline, hints, memory,
-                             {stopped, [done](std::uint64_t at, std::uint64_t) { done->store(at, std::memory_order_relaxed); }});
+    m_job.start([this, index = m_session.index(), timeline = m_session.timeline(), packets = m_session.packets(),
+                 hints = m_session.hints(), memory = m_session.memory().part_of(4),
+                 done = m_done](const series::Stop& stopped) -> SeriesJob::Delivery {
+        auto checked =
+            check(*index, packets, *timeline, hints, memory,
+                  {stopped, [done](std::uint64_t at, std::uint64_t) { done->store(at, std::memory_order_relaxed); }});
         if (!checked) return {};
         auto made = std::make_shared<Made>();
         made->checked = std::move(*checked);
@@ -231,7 +239,8 @@ void ChecksView::present(std::shared_ptr<const Made> made) {
     for (const Verdict verdict : kOrder)
         if (counts[verdict] != 0) said << QStringLiteral("%1 %2").arg(counts[verdict]).arg(shown(name(verdict)));
     QString sentence = said.join(QStringLiteral(", "));
-    if (m_made->checked.unreadable != 0) sentence += tr("; %L1 packets could not be read and were not checked").arg(m_made->checked.unreadable);
+    if (m_made->checked.unreadable != 0)
+        sentence += tr("; %L1 packets could not be read and were not checked").arg(m_made->checked.unreadable);
     tell(sentence);
     showRows();
 }
@@ -241,9 +250,16 @@ void ChecksView::showRows() {
     for (const std::size_t place : m_made->order) {
         const CheckResult& result = m_made->checked.results[place];
         if (!isWanted(result, m_which->currentIndex())) continue;
-        rows.push_back({{cellOf(result.check->id), {shown(name(result.verdict)), static_cast<double>(rankOf(result)), {}}, cellOf(result.check->stimulus),
-                         countCell(result.examined), countCell(result.failures), cellOf(name(result.check->severity)), cellOf(result.check->basis)},
-                        filterOf(result), result.evidence.empty() ? FrameIndex{} : result.evidence.front(), toneOf(result)});
+        rows.push_back({{cellOf(result.check->id),
+                         {shown(name(result.verdict)), static_cast<double>(rankOf(result)), {}},
+                         cellOf(result.check->stimulus),
+                         countCell(result.examined),
+                         countCell(result.failures),
+                         cellOf(name(result.check->severity)),
+                         cellOf(result.check->basis)},
+                        filterOf(result),
+                        result.evidence.empty() ? FrameIndex{} : result.evidence.front(),
+                        toneOf(result)});
     }
     m_checks->setEmptyText(m_made->checked.results.empty() ? QString() : tr("No check failed or was left undecided."));
     m_checks->setRows(std::move(rows));
@@ -253,20 +269,25 @@ void ChecksView::showRows() {
 void ChecksView::showChosen() {
     const SheetRow* row = m_checks->currentRow();
     const auto& results = m_made->checked.results;
-    const auto found = row == nullptr ? results.end()
-                                      : std::ranges::find_if(results, [&](const CheckResult& result) { return shown(result.check->id) == row->cells.front().text; });
+    const auto found = row == nullptr ? results.end() : std::ranges::find_if(results, [&](const CheckResult& result) {
+        return shown(result.check->id) == row->cells.front().text;
+    });
     if (found == results.end()) {
         m_words->setText(tr("Select a check for what it asks, why it has its verdict, and the packets that prove it."));
         return m_packets->setRows({});
     }
-    QString words = tr("%1: %2. Expected: %3.").arg(shown(found->check->id), shown(found->check->stimulus), shown(found->check->expected));
+    QString words = tr("%1: %2. Expected: %3.")
+                        .arg(shown(found->check->id), shown(found->check->stimulus), shown(found->check->expected));
     if (!found->reason.empty()) words += QLatin1Char('\n') + shown(found->reason);
     m_words->setText(words);
     std::vector<SheetRow> packets;
     for (const FrameIndex frame : found->evidence) {
         const auto line = m_made->lines.find(frame);
-        packets.push_back({{countCell(std::to_underlying(frame)), {line == m_made->lines.end() ? QString() : line->second, {}, {}}},
-                           QStringLiteral("frame.number == %1").arg(std::to_underlying(frame)), frame, Tone::plain});
+        packets.push_back(
+            {{countCell(std::to_underlying(frame)), {line == m_made->lines.end() ? QString() : line->second, {}, {}}},
+             QStringLiteral("frame.number == %1").arg(std::to_underlying(frame)),
+             frame,
+             Tone::plain});
     }
     m_packets->setRows(std::move(packets));
 }

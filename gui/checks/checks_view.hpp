@@ -1,5 +1,6 @@
-// ChecksView: every rule that a capture alone can decide, with its verdict, the clause, and the packets that prove it. The verdicts are
-// those of `qpscope check`; they are computed once the capture was read, while the view is looked at, in the background.
+// ChecksView: every rule that a capture alone can decide, with its verdict, the clause, and the packets that prove it.
+// The verdicts are those of `qpscope check`; they are computed once the capture was read, while the view is looked at,
+// in the background.
 #pragma once
 
 #include <gui/pictures/series_job.hpp>

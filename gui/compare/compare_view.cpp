@@ -48,7 +48,9 @@ SheetCell wordsCell(const std::string& text) { return {shown(text), {}, {}}; }
 QString namesOf(const QStringList& files) {
     if (files.isEmpty()) return {};
     const QString first = QFileInfo(files.front()).fileName();
-    return files.size() == 1 ? first : CompareView::tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first);
+    return files.size() == 1
+               ? first
+               : CompareView::tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first);
 }
 
 // The first of them with its folder.
@@ -63,7 +65,8 @@ struct ReadRun {
 };
 
 // The files as one capture, as the session would read them; its index goes when the figures are made.
-ReadRun readRun(const QStringList& files, const Reading& reading, const MemoryBudget& memory, const series::Stop& stop) {
+ReadRun readRun(const QStringList& files, const Reading& reading, const MemoryBudget& memory,
+                const series::Stop& stop) {
     constexpr unsigned kEnough = 8;
     Indexing indexing{.files = {},
                       .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)},
@@ -77,8 +80,11 @@ ReadRun readRun(const QStringList& files, const Reading& reading, const MemoryBu
     if (series::stopped(stop)) return {};
     ReadRun read{series::run_of(*index, indexed.timeline, memory, stop), {}};
     QStringList problems;
-    for (const auto& problem : indexed.problems) problems << shown(problem.file) + QStringLiteral(": ") + shown(problem.sentence);
-    if (indexed.left_out != 0) problems << CompareView::tr("%1 left out of latencies: too little memory").arg(shown(counted(indexed.left_out, "packet")));
+    for (const auto& problem : indexed.problems)
+        problems << shown(problem.file) + QStringLiteral(": ") + shown(problem.sentence);
+    if (indexed.left_out != 0)
+        problems << CompareView::tr("%1 left out of latencies: too little memory")
+                        .arg(shown(counted(indexed.left_out, "packet")));
     read.problem = problems.join(QStringLiteral("; "));
     return read;
 }
@@ -101,7 +107,8 @@ CompareView::CompareView(Session& session, Selection& selection, QWidget* parent
       m_stop(new QPushButton(tr("Stop"))),
       m_state(new QLabel),
       m_figures(new Sheet(tr("Figures compared"), comparedHeadings(tr("Figure"), tr("What is measured")))),
-      m_findings(new Sheet(tr("Findings compared"), comparedHeadings(tr("Finding"), tr("Its name; how often it happened")))),
+      m_findings(
+          new Sheet(tr("Findings compared"), comparedHeadings(tr("Finding"), tr("Its name; how often it happened")))),
       m_pairs(new Sheet(tr("Hosts compared"), {{tr("Hosts"), tr("Two hosts that speak"), false},
                                                {tr("Bytes before"), tr("On the wire, both ways"), true},
                                                {tr("Bytes after"), tr("On the wire, both ways"), true},
@@ -183,7 +190,8 @@ void CompareView::keyPressEvent(QKeyEvent* event) {
 }
 
 void CompareView::chooseFiles() {
-    QStringList files = QFileDialog::getOpenFileNames(this, tr("Capture of the run before"), QFileInfo(m_session.files().value(0)).absolutePath());
+    QStringList files = QFileDialog::getOpenFileNames(this, tr("Capture of the run before"),
+                                                      QFileInfo(m_session.files().value(0)).absolutePath());
     files.sort();
     compareWith(files);
 }
@@ -195,7 +203,8 @@ void CompareView::compareWith(const QStringList& files) {
     m_stop->setEnabled(true);
     tell(tr("Reading %1...").arg(namesOf(files)));
     // Beside the open capture: a quarter of what that may take.
-    m_reading.start([this, files, reading = m_readBy, memory = m_session.memory().part_of(4)](const series::Stop& stop) -> SeriesJob::Delivery {
+    m_reading.start([this, files, reading = m_readBy,
+                     memory = m_session.memory().part_of(4)](const series::Stop& stop) -> SeriesJob::Delivery {
         auto read = std::make_shared<ReadRun>(readRun(files, *reading, memory, stop));
         if (!read->run) return {};
         return [this, files, read] {
@@ -234,25 +243,43 @@ void CompareView::present() {
     if (m_before == nullptr || m_after == nullptr || m_session.packets() == 0) {
         for (Sheet* sheet : {m_figures, m_findings, m_pairs}) sheet->setRows({});
         m_curves->show({}, {});
-        return tell(m_session.packets() == 0 ? tr("Open the capture of the run after, then choose that of the run before.")
-                                             : tr("The open capture is the run after. Choose the capture of the run before."));
+        return tell(m_session.packets() == 0
+                        ? tr("Open the capture of the run after, then choose that of the run before.")
+                        : tr("The open capture is the run after. Choose the capture of the run before."));
     }
     std::vector<SheetRow> rows;
     for (const auto& one : series::compare_figures(*m_before, *m_after))
-        rows.push_back({{wordsCell(one.name), wordsCell(one.before), wordsCell(one.after), wordsCell(one.change), {trendWord(one.trend), {}, {}}}, {}, {}, toneOfTrend(one.trend)});
+        rows.push_back({{wordsCell(one.name),
+                         wordsCell(one.before),
+                         wordsCell(one.after),
+                         wordsCell(one.change),
+                         {trendWord(one.trend), {}, {}}},
+                        {},
+                        {},
+                        toneOfTrend(one.trend)});
     m_figures->setRows(std::move(rows));
     rows.clear();
     for (const auto& one : series::compare_findings(*m_before, *m_after))
-        rows.push_back({{wordsCell(one.id), countCell(one.before), countCell(one.after), wordsCell(one.change), {trendWord(one.trend), {}, {}}},
-                        one.after == 0 ? QString() : QStringLiteral("rdma.finding == %1").arg(shown(one.id)), {}, toneOfTrend(one.trend)});
+        rows.push_back({{wordsCell(one.id),
+                         countCell(one.before),
+                         countCell(one.after),
+                         wordsCell(one.change),
+                         {trendWord(one.trend), {}, {}}},
+                        one.after == 0 ? QString() : QStringLiteral("rdma.finding == %1").arg(shown(one.id)),
+                        {},
+                        toneOfTrend(one.trend)});
     m_findings->setRows(std::move(rows));
     fillPairs();
     m_curves->show(m_before->latencies, m_after->latencies);
     const bool alike = namesOf(m_files) == m_session.title();  // then their folders tell
-    QString said = tr("Before: %1. After: %2.").arg(alike ? inFolder(m_files) : namesOf(m_files), alike ? inFolder(m_session.files()) : m_session.title());
+    QString said =
+        tr("Before: %1. After: %2.")
+            .arg(alike ? inFolder(m_files) : namesOf(m_files), alike ? inFolder(m_session.files()) : m_session.title());
     if (!m_problem.isEmpty()) said += QLatin1Char(' ') + tr("The run before is not whole: %1.").arg(m_problem);
-    if (m_session.isDamaged() || m_session.state() == Session::State::Stopped) said += QLatin1Char(' ') + tr("The run after is not whole.");
-    if (!m_before->judged || !m_after->judged) said += QLatin1Char(' ') + tr("Bounds left something out: figures may be too small.");
+    if (m_session.isDamaged() || m_session.state() == Session::State::Stopped)
+        said += QLatin1Char(' ') + tr("The run after is not whole.");
+    if (!m_before->judged || !m_after->judged)
+        said += QLatin1Char(' ') + tr("Bounds left something out: figures may be too small.");
     if (m_session.busy()) said += QLatin1Char(' ') + tr("The run after is still being read.");
     tell(said);
 }
@@ -266,9 +293,16 @@ void CompareView::fillPairs() {
             const dissect::Duration p99 = pair.latencies.percentile(99);
             return {shown(duration_text(p99)), static_cast<double>(std::to_underlying(p99)), {}};
         };
-        rows.push_back({{{tr("%1 and %2").arg(shown(text(hosts.first)), shown(text(hosts.second))), {}, {}}, countCell(before.bytes), countCell(after.bytes),
-                         latency(before), latency(after), countCell(before.retransmitted), countCell(after.retransmitted)},
-                        {}, {}, after.retransmitted > before.retransmitted ? Tone::warning : Tone::plain});
+        rows.push_back({{{tr("%1 and %2").arg(shown(text(hosts.first)), shown(text(hosts.second))), {}, {}},
+                         countCell(before.bytes),
+                         countCell(after.bytes),
+                         latency(before),
+                         latency(after),
+                         countCell(before.retransmitted),
+                         countCell(after.retransmitted)},
+                        {},
+                        {},
+                        after.retransmitted > before.retransmitted ? Tone::warning : Tone::plain});
     };
     for (const auto& [hosts, before] : m_before->pairs) {
         const auto after = m_after->pairs.find(hosts);

@@ -1,5 +1,5 @@
-// CompareView: before and after: the open capture beside another one, which is read in the background and of which figures alone are
-// kept: what became of latency, goodput, retransmissions, findings, and between which hosts.
+// CompareView: before and after: the open capture beside another one, which is read in the background and of which
+// figures alone are kept: what became of latency, goodput, retransmissions, findings, and between which hosts.
 #pragma once
 
 #include <gui/pictures/series_job.hpp>
@@ -50,8 +50,8 @@ private:
     SeriesJob m_reading;  // of the run before
     SeriesJob m_measuring;
     bool m_stale = true;
-    QStringList m_files;  // of the run before
-    QString m_problem;    // what could not be read of it
+    QStringList m_files;                      // of the run before
+    QString m_problem;                        // what could not be read of it
     std::shared_ptr<const Reading> m_readBy;  // what the user said when it was read
     std::shared_ptr<const transport::series::Run> m_before;
     std::shared_ptr<const transport::series::Run> m_after;

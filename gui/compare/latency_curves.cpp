@@ -15,7 +15,9 @@ constexpr unsigned kAll = 100;  // percent
 constexpr int kGrid = 4;        // steps of percent
 constexpr std::array kRunInks{Ink::Request, Ink::Retransmission};
 
-QString durationWords(double ns) { return shown(transport::duration_text(dissect::Duration{static_cast<std::int64_t>(ns)})); }
+QString durationWords(double ns) {
+    return shown(transport::duration_text(dissect::Duration{static_cast<std::int64_t>(ns)}));
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ void LatencyCurves::show(const transport::LatencySketch& before, const transport
         if (one.empty()) continue;
         m_least = m_least == 0 ? one.front() : std::min(m_least, one.front());
         m_most = std::max(m_most, one.back());
-        words << tr("%1: median %2, 99th percentile %3").arg(run == 0 ? tr("before") : tr("after"), durationWords(one[50]), durationWords(one[99]));
+        words << tr("%1: median %2, 99th percentile %3")
+                     .arg(run == 0 ? tr("before") : tr("after"), durationWords(one[50]), durationWords(one[99]));
     }
     m_least = std::max(1.0, m_least);
     m_most = std::max(m_most, m_least * 2);
@@ -54,7 +57,8 @@ void LatencyCurves::paintCurve(QPainter& painter, const QRectF& area, std::size_
     QPolygonF line;
     for (std::size_t percent = 0; percent < one.size(); ++percent) {
         const double share = std::log(one[percent] / m_least) / std::log(m_most / m_least);
-        line << QPointF(area.left() + area.width() * static_cast<double>(percent) / kAll, area.bottom() - area.height() * share);
+        line << QPointF(area.left() + area.width() * static_cast<double>(percent) / kAll,
+                        area.bottom() - area.height() * share);
     }
     painter.setPen(QPen(color(kRunInks[run], palette()), 2, run == 0 ? Qt::DashLine : Qt::SolidLine));
     painter.drawPolyline(line);
@@ -70,7 +74,8 @@ void LatencyCurves::paintEvent(QPaintEvent*) {
         return;
     }
     const double height = fontMetrics().height(), left = fontMetrics().averageCharWidth() * 12.0;
-    const QRectF area(left, height * 1.8, std::max(10.0, width() - left - fontMetrics().averageCharWidth() * 5.0), std::max(10.0, this->height() - height * 4));
+    const QRectF area(left, height * 1.8, std::max(10.0, width() - left - fontMetrics().averageCharWidth() * 5.0),
+                      std::max(10.0, this->height() - height * 4));
     const QColor faint = mixed(palette().color(QPalette::Base), words, 0.25);
     for (int step = 0; step <= kGrid; ++step) {
         const double x = area.left() + area.width() * step / kGrid, y = area.bottom() - area.height() * step / kGrid;
@@ -79,12 +84,14 @@ void LatencyCurves::paintEvent(QPaintEvent*) {
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
         painter.setPen(words);
         // The first one stands beside the values of the other axis, not under them.
-        const QRectF below = step == 0 ? QRectF(x + 4, area.bottom() + 2, 80, height) : QRectF(x - 40, area.bottom() + 2, 80, height);
+        const QRectF below =
+            step == 0 ? QRectF(x + 4, area.bottom() + 2, 80, height) : QRectF(x - 40, area.bottom() + 2, 80, height);
         painter.drawText(below, step == 0 ? Qt::AlignLeft : Qt::AlignHCenter, tr("%1 %").arg(100 * step / kGrid));
         painter.drawText(QRectF(0, y - height / 2, left - 6, height), Qt::AlignRight | Qt::AlignVCenter,
                          durationWords(m_least * std::pow(m_most / m_least, static_cast<double>(step) / kGrid)));
     }
-    painter.drawText(QRectF(area.left(), area.bottom() + height + 2, area.width(), height), Qt::AlignHCenter, tr("messages that took no longer"));
+    painter.drawText(QRectF(area.left(), area.bottom() + height + 2, area.width(), height), Qt::AlignHCenter,
+                     tr("messages that took no longer"));
     painter.setRenderHint(QPainter::Antialiasing);
     double x = area.left();
     for (std::size_t run = 0; run < m_curves.size(); ++run) {
@@ -92,7 +99,8 @@ void LatencyCurves::paintEvent(QPaintEvent*) {
         const QString name = run == 0 ? tr("before") : tr("after");
         painter.drawLine(QPointF(x, height * 0.9), QPointF(x + 24, height * 0.9));
         painter.setPen(words);
-        painter.drawText(QRectF(x + 30, height * 0.3, 120, height * 1.2), Qt::AlignLeft | Qt::AlignVCenter, m_curves[run].empty() ? tr("%1: no messages").arg(name) : name);
+        painter.drawText(QRectF(x + 30, height * 0.3, 120, height * 1.2), Qt::AlignLeft | Qt::AlignVCenter,
+                         m_curves[run].empty() ? tr("%1: no messages").arg(name) : name);
         x += 160;
     }
 }

@@ -1,4 +1,5 @@
-// LatencyCurves: the latency of the messages of two runs, drawn over each other: how long each percentile took, on a logarithmic scale.
+// LatencyCurves: the latency of the messages of two runs, drawn over each other: how long each percentile took, on a
+// logarithmic scale.
 #pragma once
 
 #include <transport-replay/model/latency_sketch.hpp>

@@ -1,5 +1,4 @@
 #include <gui/export/evidence.hpp>
-#include <packaging/version/version.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -20,6 +19,8 @@
 #include <new>
 #include <thread>
 
+#include <packaging/version/version.hpp>
+
 namespace qps::gui {
 
 using namespace transport;
@@ -27,7 +28,8 @@ using dissect::FrameIndex;
 
 namespace {
 
-constexpr std::size_t kMostPairs = 100'000;  // pseudonyms remembered of a kind, some 25 MB; past that they are computed again
+constexpr std::size_t kMostPairs =
+    100'000;  // pseudonyms remembered of a kind, some 25 MB; past that they are computed again
 
 QString tr(const char* text) { return QCoreApplication::translate("Evidence", text); }
 
@@ -35,7 +37,8 @@ TaskOutcome cancelled() { return {false, tr("Cancelled; nothing was written.")};
 TaskOutcome problem(const QString& sentence) { return {true, sentence}; }
 
 // The packets of the scope; nothing where it was stopped.
-std::optional<Chosen> chosenBy(const EvidenceSource& source, const EvidenceScope& scope, const std::function<bool()>& stopped) {
+std::optional<Chosen> chosenBy(const EvidenceSource& source, const EvidenceScope& scope,
+                               const std::function<bool()>& stopped) {
     if (scope.slice) {
         auto rows = slice_rows(*source.index, *source.timeline, *scope.slice, stopped);
         if (!rows) return std::nullopt;
@@ -62,8 +65,10 @@ std::vector<std::size_t> findingsOf(const Timeline& timeline, const EvidenceScop
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < timeline.findings.size(); ++i) {
         const Finding& finding = timeline.findings[i];
-        const bool unproved = finding.packets.empty() && finding.connection && std::ranges::binary_search(connections, *finding.connection);
-        if (everything || unproved || std::ranges::any_of(finding.packets, [&](FrameIndex frame) { return holds(chosen, frame); }))
+        const bool unproved = finding.packets.empty() && finding.connection &&
+                              std::ranges::binary_search(connections, *finding.connection);
+        if (everything || unproved ||
+            std::ranges::any_of(finding.packets, [&](FrameIndex frame) { return holds(chosen, frame); }))
             places.push_back(i);
     }
     return places;
@@ -96,12 +101,16 @@ struct ReadAgain {
 // The copy as who gets it will read it.
 ReadAgain readAgain(const QString& path, const Pieces& pieces) {
     constexpr unsigned kEnough = 8;
-    const IndexWatch watch{.stopped = pieces.stopped(), .progressed = [&](std::uint64_t done, std::optional<std::uint64_t> all) {
-                               if (all && *all != 0) pieces.progressed(static_cast<double>(done) / static_cast<double>(*all));
+    const IndexWatch watch{.stopped = pieces.stopped(),
+                           .progressed = [&](std::uint64_t done, std::optional<std::uint64_t> all) {
+                               if (all && *all != 0)
+                                   pieces.progressed(static_cast<double>(done) / static_cast<double>(*all));
                            }};
     // A quarter of what a capture may have: the one that is open has its own.
-    Indexing indexing{.files = {path.toStdString()}, .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)},
-                      .spool_folder = QDir::tempPath().toStdString(), .memory = MemoryBudget::of_machine().part_of(4)};
+    Indexing indexing{.files = {path.toStdString()},
+                      .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)},
+                      .spool_folder = QDir::tempPath().toStdString(),
+                      .memory = MemoryBudget::of_machine().part_of(4)};
     auto [index, outcome] = read_index(std::move(indexing), watch);
     return {std::move(index), std::move(outcome.timeline)};
 }
@@ -109,8 +118,11 @@ ReadAgain readAgain(const QString& path, const Pieces& pieces) {
 class Writing {
 public:
     Writing(const EvidenceSource& source, const EvidenceWish& wish, const TaskWatch& watch)
-        : m_source(source), m_wish(wish), m_pieces(watch, 2 + wish.slice + wish.anonymized + 2 * wish.report),
-          m_pseudonyms(wish.key, false, kMostPairs), m_folder(QDir(wish.folder).filePath(QStringLiteral(".qpscope-XXXXXX"))) {}
+        : m_source(source),
+          m_wish(wish),
+          m_pieces(watch, 2 + wish.slice + wish.anonymized + 2 * wish.report),
+          m_pseudonyms(wish.key, false, kMostPairs),
+          m_folder(QDir(wish.folder).filePath(QStringLiteral(".qpscope-XXXXXX"))) {}
 
     TaskOutcome run() {
         if (const auto wrong = whyNot()) return problem(*wrong);
@@ -126,7 +138,9 @@ public:
         if (m_wish.report)
             if (auto ended = report()) return *ended;
         if (m_wish.map)
-            if (auto ended = text(EvidenceFile::Map, [&](const auto& write) { write_map(m_wish.key, m_pseudonyms, write); })) return *ended;
+            if (auto ended =
+                    text(EvidenceFile::Map, [&](const auto& write) { write_map(m_wish.key, m_pseudonyms, write); }))
+                return *ended;
         return name();
     }
 
@@ -156,12 +170,16 @@ private:
         return std::nullopt;
     }
 
-    template <class Write>
-    Ended text(EvidenceFile file, const Write& write) {
+    template <class Write> Ended text(EvidenceFile file, const Write& write) {
         QFile out(part(file));
         bool well = out.open(QIODevice::WriteOnly | QIODevice::NewOnly);
-        if (file == EvidenceFile::Map) well = well && out.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner);  // who is who
-        if (well) write([&](std::string_view piece) { well = well && out.write(piece.data(), static_cast<qint64>(piece.size())) == static_cast<qint64>(piece.size()); });
+        if (file == EvidenceFile::Map)
+            well = well && out.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner);  // who is who
+        if (well)
+            write([&](std::string_view piece) {
+                well = well &&
+                       out.write(piece.data(), static_cast<qint64>(piece.size())) == static_cast<qint64>(piece.size());
+            });
         if (well && out.flush()) return std::nullopt;
         return problem(tr("%1: cannot write: %2.").arg(out.fileName(), out.errorString()));
     }
@@ -185,7 +203,8 @@ private:
         page::Collector collector(read.timeline);
         if (!page::gather(collector, read.index, m_pieces.stopped())) return cancelled();
         m_findings = read.timeline.findings.size();
-        const page::Origin origin{{described(of)}, version_text(), {}, dissect::Instant{QDateTime::currentMSecsSinceEpoch() * 1'000'000}};
+        const page::Origin origin{
+            {described(of)}, version_text(), {}, dissect::Instant{QDateTime::currentMSecsSinceEpoch() * 1'000'000}};
         return text(EvidenceFile::Report, [&](const auto& write) { page::write_page(collector, origin, write); });
     }
 
@@ -240,15 +259,16 @@ QString fileName(EvidenceFile file, const QString& name) {
 
 QStringList pathsOf(const EvidenceWish& wish) {
     const std::array wanted{std::pair(wish.report, EvidenceFile::Report), std::pair(wish.slice, EvidenceFile::Slice),
-                            std::pair(wish.anonymized, EvidenceFile::Anonymized), std::pair(wish.map, EvidenceFile::Map)};
+                            std::pair(wish.anonymized, EvidenceFile::Anonymized),
+                            std::pair(wish.map, EvidenceFile::Map)};
     QStringList paths;
     for (const auto& [is, file] : wanted)
         if (is) paths << QDir(wish.folder).filePath(fileName(file, wish.name));
     return paths;
 }
 
-std::optional<EvidencePreview> preview(const EvidenceSource& source, const EvidenceScope& scope, const Pseudonyms::Key& key,
-                                       const std::function<bool()>& stopped) {
+std::optional<EvidencePreview> preview(const EvidenceSource& source, const EvidenceScope& scope,
+                                       const Pseudonyms::Key& key, const std::function<bool()>& stopped) {
     const auto chosen = chosenBy(source, scope, stopped);
     if (!chosen) return std::nullopt;
     auto found = leaving(*source.index, *chosen, {stopped, {}});

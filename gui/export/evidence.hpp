@@ -1,5 +1,6 @@
-// Evidence: what somebody else needs to see what happened, in one go: the packets as they were captured, the same under pseudonyms,
-// and a report of the packets that leave. Everything here runs in a worker thread and touches nothing of the window.
+// Evidence: what somebody else needs to see what happened, in one go: the packets as they were captured, the same under
+// pseudonyms, and a report of the packets that leave. Everything here runs in a worker thread and touches nothing of
+// the window.
 //
 // The report is made of the copy that leaves, read anew: it can say no more than who gets it could find out.
 #pragma once
@@ -58,11 +59,12 @@ struct EvidencePreview {
         std::uint64_t packets = 0;
     };
     transport::Leaving leaving;
-    std::vector<Host> hosts;             // by address
+    std::vector<Host> hosts;            // by address
     std::vector<std::size_t> findings;  // of the timeline: those of which packets leave
 };
 [[nodiscard]] std::optional<EvidencePreview> preview(const EvidenceSource& source, const EvidenceScope& scope,
-                                                     const transport::Pseudonyms::Key& key, const std::function<bool()>& stopped);
+                                                     const transport::Pseudonyms::Key& key,
+                                                     const std::function<bool()>& stopped);
 
 // All of it is there or nothing: the files get their names at the end. Nothing is written over.
 [[nodiscard]] TaskOutcome writeEvidence(const EvidenceSource& source, const EvidenceWish& wish, const TaskWatch& watch);

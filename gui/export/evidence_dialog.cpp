@@ -69,11 +69,14 @@ EvidenceDialog::EvidenceDialog(Session& session, Selection& selection, Comments 
       m_key(drawnKey()),
       m_scope(choice({}, tr("Packets that leave"), tr("Which packets leave; those of connections with their setup"))),
       m_report(check(tr("&Report (HTML)"), tr("One file that opens in any browser: findings, advice, pictures"), true)),
-      m_reportNames(choice({tr("under pseudonyms"), tr("as captured")}, tr("Addresses in the report"), tr("Addresses in the report"))),
-      m_slice(check(tr("&Packets as captured (pcapng)"), tr("The packets with their addresses, payload and comments"), true)),
-      m_anonymized(check(tr("Packets under p&seudonyms (pcapng)"), tr("Addresses, keys and names are others, the same one for the same"), true)),
-      m_payload(choice({tr("payload zeroed"), tr("payload cut off"), tr("payload kept")}, tr("Payload under pseudonyms"),
-                       tr("Zero, cut or keep payload; keep may reveal names"))),
+      m_reportNames(choice({tr("under pseudonyms"), tr("as captured")}, tr("Addresses in the report"),
+                           tr("Addresses in the report"))),
+      m_slice(check(tr("&Packets as captured (pcapng)"), tr("The packets with their addresses, payload and comments"),
+                    true)),
+      m_anonymized(check(tr("Packets under p&seudonyms (pcapng)"),
+                         tr("Addresses, keys and names are others, the same one for the same"), true)),
+      m_payload(choice({tr("payload zeroed"), tr("payload cut off"), tr("payload kept")},
+                       tr("Payload under pseudonyms"), tr("Zero, cut or keep payload; keep may reveal names"))),
       m_map(check(tr("&Key and pseudonyms, for yourself (JSON)"), tr("Who is who. Not to be given away"), false)),
       m_folder(new QLineEdit(offeredFolder(session))),
       m_name(new QLineEdit(offeredName(session.title(), QStringLiteral("-evidence")))),
@@ -86,11 +89,15 @@ EvidenceDialog::EvidenceDialog(Session& session, Selection& selection, Comments 
     m_due.setInterval(kLookSoon);
     connect(&m_due, &QTimer::timeout, this, &EvidenceDialog::look);
     connect(m_scope, &QComboBox::currentIndexChanged, this, &EvidenceDialog::lookAgain);
-    for (QCheckBox* box : {m_report, m_slice, m_anonymized, m_map}) connect(box, &QCheckBox::toggled, this, &EvidenceDialog::showLeaving);
-    for (QComboBox* box : {m_reportNames, m_payload}) connect(box, &QComboBox::currentIndexChanged, this, &EvidenceDialog::showLeaving);
-    for (QLineEdit* line : {m_folder, m_name}) connect(line, &QLineEdit::textChanged, this, &EvidenceDialog::showLeaving);
+    for (QCheckBox* box : {m_report, m_slice, m_anonymized, m_map})
+        connect(box, &QCheckBox::toggled, this, &EvidenceDialog::showLeaving);
+    for (QComboBox* box : {m_reportNames, m_payload})
+        connect(box, &QComboBox::currentIndexChanged, this, &EvidenceDialog::showLeaving);
+    for (QLineEdit* line : {m_folder, m_name})
+        connect(line, &QLineEdit::textChanged, this, &EvidenceDialog::showLeaving);
     connect(&m_looking, &SeriesJob::failed, this, &EvidenceDialog::tell);
-    connect(&m_task, &Task::progressed, this, [this](double part) { m_progress->setValue(static_cast<int>(part * kSteps)); });
+    connect(&m_task, &Task::progressed, this,
+            [this](double part) { m_progress->setValue(static_cast<int>(part * kSteps)); });
     connect(&m_task, &Task::ended, this, &EvidenceDialog::wrote);
     lookAgain();
 }
@@ -167,14 +174,16 @@ QWidget* EvidenceDialog::buildChoices() {
 }
 
 QWidget* EvidenceDialog::buildPreview() {
-    m_files = new Sheet(tr("What leaves"), {{tr("File"), tr("Its name"), false},
-                                            {tr("Packets"), tr("Packets in it"), true},
-                                            {tr("Bytes"), tr("Bytes of packets in it"), true},
-                                            {tr("Payload"), tr("Bytes that are not of headers, and what becomes of them"), false},
-                                            {tr("Addresses and keys"), tr("Whether they are those of the capture"), false}});
-    m_hosts = new Sheet(tr("Addresses that leave"), {{tr("Address"), tr("As it was captured"), false},
-                                                     {tr("Under pseudonyms"), tr("As it leaves in packets and reports under pseudonyms"), false},
-                                                     {tr("Packets"), tr("Packets that name it"), true}});
+    m_files = new Sheet(tr("What leaves"),
+                        {{tr("File"), tr("Its name"), false},
+                         {tr("Packets"), tr("Packets in it"), true},
+                         {tr("Bytes"), tr("Bytes of packets in it"), true},
+                         {tr("Payload"), tr("Bytes that are not of headers, and what becomes of them"), false},
+                         {tr("Addresses and keys"), tr("Whether they are those of the capture"), false}});
+    m_hosts = new Sheet(tr("Addresses that leave"),
+                        {{tr("Address"), tr("As it was captured"), false},
+                         {tr("Under pseudonyms"), tr("As it leaves in packets and reports under pseudonyms"), false},
+                         {tr("Packets"), tr("Packets that name it"), true}});
     m_findings = new Sheet(tr("Findings that leave"), {{tr("Severity"), tr("Error, warning or note"), false},
                                                        {tr("Finding"), tr("Its name"), false},
                                                        {tr("#"), tr("Its connection in this capture"), true},
@@ -198,14 +207,16 @@ void EvidenceDialog::fillScopes() {
     };
     const Timeline& timeline = *m_source.timeline;
     if (const auto connection = m_selection.connection(); connection && timeline.find(*connection) != nullptr)
-        add(tr("Connection %1 with its setup").arg(std::to_underlying(*connection)), {SliceRequest{{*connection}, {}, {}, false}});
+        add(tr("Connection %1 with its setup").arg(std::to_underlying(*connection)),
+            {SliceRequest{{*connection}, {}, {}, false}});
     if (const auto wanted = m_selection.finding()) {
         const auto found = std::ranges::find(timeline.findings, *wanted, keyOf);
         if (found != timeline.findings.end())
             add(tr("Finding %1: its connection and evidence").arg(shown(found->id)),
                 {SliceRequest{{}, {static_cast<std::size_t>(found - timeline.findings.begin())}, {}, false}});
     }
-    if (m_selection.hits() != nullptr && !m_selection.filtering()) add(tr("Displayed packets"), {{}, *m_selection.hits()});
+    if (m_selection.hits() != nullptr && !m_selection.filtering())
+        add(tr("Displayed packets"), {{}, *m_selection.hits()});
     add(tr("All packets"), {});
 }
 
@@ -234,21 +245,28 @@ void EvidenceDialog::look() {
 void EvidenceDialog::showPreview(const EvidencePreview& preview) {
     m_preview = preview;
     std::vector<SheetRow> hosts;
-    for (const auto& host : preview.hosts) hosts.push_back({{cell(host.address), cell(host.pseudonym), countCell(host.packets)}, {}, {}, Tone::plain});
+    for (const auto& host : preview.hosts)
+        hosts.push_back({{cell(host.address), cell(host.pseudonym), countCell(host.packets)}, {}, {}, Tone::plain});
     m_hosts->setRows(std::move(hosts));
     std::vector<SheetRow> findings;
     for (const std::size_t place : preview.findings) {
         const Finding& finding = m_source.timeline->findings[place];
         const auto connection = finding.connection ? std::to_underlying(*finding.connection) : 0;
-        findings.push_back({{cell(shown(severity_name(finding))), cell(shown(finding.id)),
-                             connection == 0 ? cell(QStringLiteral("-")) : countCell(connection), cell(shown(finding.summary))},
-                            {}, finding.packets.empty() ? dissect::FrameIndex{} : finding.packets.front(), Tone::plain});
+        findings.push_back(
+            {{cell(shown(severity_name(finding))), cell(shown(finding.id)),
+              connection == 0 ? cell(QStringLiteral("-")) : countCell(connection), cell(shown(finding.summary))},
+             {},
+             finding.packets.empty() ? dissect::FrameIndex{} : finding.packets.front(),
+             Tone::plain});
     }
     m_findings->setRows(std::move(findings));
     QString said = tr("%1, %2, %L3 addresses.")
-                       .arg(shown(counted(preview.leaving.packets, "packet"))).arg(shown(bytes_text(preview.leaving.bytes))).arg(preview.hosts.size());
+                       .arg(shown(counted(preview.leaving.packets, "packet")))
+                       .arg(shown(bytes_text(preview.leaving.bytes)))
+                       .arg(preview.hosts.size());
     if (preview.leaving.more_addresses != 0) said += tr(" More addresses leave than are listed.");
-    if (preview.leaving.unreadable != 0) said += tr(" %L1 packets can no longer be read.").arg(preview.leaving.unreadable);
+    if (preview.leaving.unreadable != 0)
+        said += tr(" %L1 packets can no longer be read.").arg(preview.leaving.unreadable);
     if (m_session.busy()) said += tr(" The capture goes on: what comes later does not leave.");
     tell(said);
     showLeaving();
@@ -260,8 +278,13 @@ void EvidenceDialog::showLeaving() {
     const Leaving& leaving = m_preview->leaving;
     const EvidenceWish wanted = wish();
     std::vector<SheetRow> rows;
-    const auto add = [&](EvidenceFile file, SheetCell packets, SheetCell bytes, const QString& payload, const QString& names, Tone tone) {
-        rows.push_back({{cell(fileName(file, wanted.name)), std::move(packets), std::move(bytes), cell(payload), cell(names)}, {}, {}, tone});
+    const auto add = [&](EvidenceFile file, SheetCell packets, SheetCell bytes, const QString& payload,
+                         const QString& names, Tone tone) {
+        rows.push_back(
+            {{cell(fileName(file, wanted.name)), std::move(packets), std::move(bytes), cell(payload), cell(names)},
+             {},
+             {},
+             tone});
     };
     const QString payload = shown(grouped(leaving.payload));
     const SheetCell none = cell(QStringLiteral("-"));
@@ -274,15 +297,17 @@ void EvidenceDialog::showLeaving() {
             leaving.payload == 0 ? tr("none") : tr("%1 bytes, as captured").arg(payload), captured, Tone::warning);
     if (wanted.anonymized) {
         const bool kept = wanted.payload == PayloadMode::keep && leaving.payload != 0;
-        const QString what = leaving.payload == 0                         ? tr("none")
-                                : wanted.payload == PayloadMode::keep ? tr("%1 bytes, as captured").arg(payload)
-                                : wanted.payload == PayloadMode::cut  ? tr("%1 bytes, cut off").arg(payload)
-                                                                      : tr("%1 bytes, zeroed").arg(payload);
+        const QString what = leaving.payload == 0                  ? tr("none")
+                             : wanted.payload == PayloadMode::keep ? tr("%1 bytes, as captured").arg(payload)
+                             : wanted.payload == PayloadMode::cut  ? tr("%1 bytes, cut off").arg(payload)
+                                                                   : tr("%1 bytes, zeroed").arg(payload);
         SheetCell bytes = countCell(leaving.bytes);
         if (wanted.payload == PayloadMode::cut) bytes.text.prepend(QStringLiteral("< "));
-        add(EvidenceFile::Anonymized, countCell(leaving.packets), std::move(bytes), what, others, kept ? Tone::warning : Tone::plain);
+        add(EvidenceFile::Anonymized, countCell(leaving.packets), std::move(bytes), what, others,
+            kept ? Tone::warning : Tone::plain);
     }
-    if (wanted.map) add(EvidenceFile::Map, none, none, tr("none"), tr("key, both: not to be given away"), Tone::warning);
+    if (wanted.map)
+        add(EvidenceFile::Map, none, none, tr("none"), tr("key, both: not to be given away"), Tone::warning);
     m_files->setRows(std::move(rows));
 }
 
@@ -305,11 +330,12 @@ EvidenceWish EvidenceDialog::wish() const {
 void EvidenceDialog::updateButtons() {
     const bool busy = m_task.running();
     const EvidenceWish wanted = wish();
-    const bool place = !wanted.name.isEmpty() && !wanted.name.contains(QLatin1Char('/')) && QFileInfo(wanted.folder).isDir();
+    const bool place =
+        !wanted.name.isEmpty() && !wanted.name.contains(QLatin1Char('/')) && QFileInfo(wanted.folder).isDir();
     m_write->setEnabled(!busy && place && m_preview && m_preview->leaving.packets != 0 && !pathsOf(wanted).isEmpty());
-    for (QWidget* each : {static_cast<QWidget*>(m_scope), static_cast<QWidget*>(m_report), static_cast<QWidget*>(m_slice),
-                          static_cast<QWidget*>(m_anonymized), static_cast<QWidget*>(m_map), static_cast<QWidget*>(m_folder),
-                          static_cast<QWidget*>(m_name)})
+    for (QWidget* each : {static_cast<QWidget*>(m_scope), static_cast<QWidget*>(m_report),
+                          static_cast<QWidget*>(m_slice), static_cast<QWidget*>(m_anonymized),
+                          static_cast<QWidget*>(m_map), static_cast<QWidget*>(m_folder), static_cast<QWidget*>(m_name)})
         each->setEnabled(!busy);
     m_reportNames->setEnabled(!busy && wanted.report);
     m_payload->setEnabled(!busy && (wanted.anonymized || (wanted.report && !wanted.reportAsCaptured)));
@@ -322,7 +348,8 @@ void EvidenceDialog::write() {
     m_progress->setValue(0);
     m_progress->show();
     tell(tr("Writing..."));
-    m_task.start([source = m_source, wanted = wish()](const TaskWatch& watch) { return writeEvidence(source, wanted, watch); });
+    m_task.start(
+        [source = m_source, wanted = wish()](const TaskWatch& watch) { return writeEvidence(source, wanted, watch); });
     updateButtons();
 }
 

@@ -1,5 +1,5 @@
-// EvidenceDialog: what leaves for somebody else is chosen, looked at, and written in one go: report, packets, packets under pseudonyms.
-// The preview and the files are made in threads of their own; Esc ends what goes on.
+// EvidenceDialog: what leaves for somebody else is chosen, looked at, and written in one go: report, packets, packets
+// under pseudonyms. The preview and the files are made in threads of their own; Esc ends what goes on.
 #pragma once
 
 #include <gui/export/evidence.hpp>

@@ -22,7 +22,8 @@ constexpr int kShownAfter = 500;  // ms: what is done by then needs no dialog
 const QString kFolderKey = QStringLiteral("export/folder");
 
 QStringList captureFilters() {
-    return {Exporter::tr("pcapng (*.pcapng)"), Exporter::tr("Nanosecond pcap, without comments and interfaces (*.pcap)")};
+    return {Exporter::tr("pcapng (*.pcapng)"),
+            Exporter::tr("Nanosecond pcap, without comments and interfaces (*.pcap)")};
 }
 
 // "Words (*.suffix)" -> "suffix".
@@ -39,7 +40,12 @@ QString folderFor(const Session& session) {
 }  // namespace
 
 Exporter::Exporter(Session& session, Selection& selection, QWidget* parent)
-    : QObject(parent), m_session(session), m_selection(selection), m_parent(parent), m_exporting(session, selection), m_progress(new QProgressDialog(parent)) {
+    : QObject(parent),
+      m_session(session),
+      m_selection(selection),
+      m_parent(parent),
+      m_exporting(session, selection),
+      m_progress(new QProgressDialog(parent)) {
     m_progress->setLabelText(tr("Exporting..."));
     m_progress->setRange(0, kProgressSteps);
     m_progress->setWindowModality(Qt::WindowModal);
@@ -74,7 +80,8 @@ QString Exporter::askPath(const QString& title, const QString& offered, const QS
     dialog.setAcceptMode(QFileDialog::AcceptSave);
     dialog.setNameFilters(filters);
     dialog.setDefaultSuffix(suffixOf(filters.front()));
-    connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) { dialog.setDefaultSuffix(suffixOf(filter)); });
+    connect(&dialog, &QFileDialog::filterSelected, &dialog,
+            [&](const QString& filter) { dialog.setDefaultSuffix(suffixOf(filter)); });
     dialog.selectFile(offered);
     if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return {};
     const QString path = dialog.selectedFiles().front();
@@ -91,7 +98,9 @@ void Exporter::askPackets(const Ranges& selected) {
         const std::uint64_t packets = withSetUp(*index, *timeline, wanted, stop).size();
         if (stop()) return {};
         // The dialog has a loop of its own: the job has ended before it opens.
-        return [this, selected, packets] { QTimer::singleShot(0, this, [this, selected, packets] { askPackets(selected, packets); }); };
+        return [this, selected, packets] {
+            QTimer::singleShot(0, this, [this, selected, packets] { askPackets(selected, packets); });
+        };
     });
 }
 
@@ -120,17 +129,20 @@ void Exporter::askPackets(const Ranges& selected, std::uint64_t packetsOfConnect
     }
     if (offered.empty()) return void(QMessageBox::information(m_parent, tr("Export"), tr("No packets to export.")));
     bool accepted = false;
-    const QString line = QInputDialog::getItem(m_parent, tr("Export packets"), tr("Packets:"), lines, first, false, &accepted);
+    const QString line =
+        QInputDialog::getItem(m_parent, tr("Export packets"), tr("Packets:"), lines, first, false, &accepted);
     if (accepted) exportPackets(offered[static_cast<std::size_t>(lines.indexOf(line))], selected);
 }
 
 void Exporter::exportPackets(Packets packets, const Ranges& selected) {
-    const QString path = askPath(tr("Export packets"), offeredName(m_session.title(), ending(packets)), captureFilters());
+    const QString path =
+        askPath(tr("Export packets"), offeredName(m_session.title(), ending(packets)), captureFilters());
     if (!path.isEmpty()) m_exporting.writePackets(path, packets, selected);
 }
 
 void Exporter::saveCapture() {
-    const QString path = askPath(tr("Save capture"), offeredName(m_session.title(), ending(Packets::All)), captureFilters());
+    const QString path =
+        askPath(tr("Save capture"), offeredName(m_session.title(), ending(Packets::All)), captureFilters());
     if (!path.isEmpty()) m_exporting.writePackets(path, Packets::All);
 }
 

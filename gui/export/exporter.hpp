@@ -23,8 +23,8 @@ public:
     void stopScan() { m_scan.cancel(); }
 
 public Q_SLOTS:
-    // Asks which packets: the selected (where there are any), marked, displayed ones, those of the connection, or all. Those of a
-    // connection are counted first, in a worker.
+    // Asks which packets: the selected (where there are any), marked, displayed ones, those of the connection, or all.
+    // Those of a connection are counted first, in a worker.
     void askPackets(const qps::gui::Ranges& selected);
     void exportPackets(qps::gui::Packets packets, const qps::gui::Ranges& selected = {});
     void saveCapture();
@@ -42,7 +42,8 @@ Q_SIGNALS:
 
 private:
     void askPackets(const Ranges& selected, std::uint64_t packetsOfConnection);
-    // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.
+    // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its
+    // files.
     [[nodiscard]] QString askPath(const QString& title, const QString& offered, const QStringList& filters);
     void showProgress();
 

@@ -23,12 +23,15 @@ TaskOutcome writeText(const QString& path, const std::vector<std::string>& input
     if (dissect::is_one_of(path.toStdString(), inputs))
         return {true, Exporting::tr("%1 is an open capture and would be overwritten: choose another name.").arg(path)};
     QSaveFile file(path);
-    const auto problem = [&] { return TaskOutcome{true, Exporting::tr("%1: cannot write: %2.").arg(path, file.errorString())}; };
+    const auto problem = [&] {
+        return TaskOutcome{true, Exporting::tr("%1: cannot write: %2.").arg(path, file.errorString())};
+    };
     if (!file.open(QIODevice::WriteOnly)) return problem();
     bool going = true;
     write([&](std::string_view piece) {
         going = going && !watch.stopped();
-        if (going) going = file.write(piece.data(), static_cast<qint64>(piece.size())) == static_cast<qint64>(piece.size());
+        if (going)
+            going = file.write(piece.data(), static_cast<qint64>(piece.size())) == static_cast<qint64>(piece.size());
     });
     if (watch.stopped()) return {false, Exporting::tr("Cancelled; nothing was written.")};
     if (!going || !file.commit()) return problem();
@@ -99,18 +102,20 @@ void Exporting::writePackets(const QString& path, Packets packets, const Ranges&
     if (packets == Packets::All || packets == Packets::Marked)
         m_saving = Saving{packets, count(packets), !path.endsWith(QLatin1String(".pcap"))};  // which has no comments
     if (const auto connection = m_selection.connection(); packets == Packets::Connection && connection)
-        return begin([index = m_session.index(), timeline = m_session.timeline(), wanted = *connection, path = path.toStdString(),
-                      comments = m_comments](const TaskWatch& watch) {
+        return begin([index = m_session.index(), timeline = m_session.timeline(), wanted = *connection,
+                      path = path.toStdString(), comments = m_comments](const TaskWatch& watch) {
             return writeCapture(*index, {path, withSetUp(*index, *timeline, wanted, watch.stopped), comments}, watch);
         });
-    begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_session, m_selection), m_comments}](
+    begin([index = m_session.index(),
+           wanted = Extraction{path.toStdString(), choose(packets, selected, m_session, m_selection), m_comments}](
               const TaskWatch& watch) { return writeCapture(*index, wanted, watch); });
 }
 
 void Exporting::writeAnalysis(const QString& path) {
     if (!mayStart(Packets::All)) return;
     begin([path, timeline = m_session.timeline(), inputs = inputs()](const TaskWatch& watch) {
-        return writeText(path, inputs, watch, [&](const TextSink& sink) { write_report(*timeline, OutputFormat::json, inputs, {}, sink); });
+        return writeText(path, inputs, watch,
+                         [&](const TextSink& sink) { write_report(*timeline, OutputFormat::json, inputs, {}, sink); });
     });
 }
 
@@ -118,7 +123,8 @@ void Exporting::writeFinding(const QString& path, std::size_t place) {
     const std::optional<QString> text = finding(place);
     if (!text) return Q_EMIT failed(tr("This finding no longer exists."));
     const TaskWatch watch{[] { return false; }, {}};
-    const TaskOutcome outcome = writeText(path, inputs(), watch, [&](const TextSink& sink) { sink(text->toStdString()); });
+    const TaskOutcome outcome =
+        writeText(path, inputs(), watch, [&](const TextSink& sink) { sink(text->toStdString()); });
     outcome.failed ? Q_EMIT failed(outcome.sentence) : Q_EMIT statusChanged(outcome.sentence);
 }
 
@@ -126,8 +132,10 @@ void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
     if (!mayStart(packets)) return;
     const QString program = QStandardPaths::findExecutable(QStringLiteral("wireshark"));
     if (program.isEmpty()) return Q_EMIT failed(tr("Wireshark not found in PATH."));
-    if (!m_folder.isValid()) return Q_EMIT failed(tr("Cannot create a temporary folder: %1.").arg(m_folder.errorString()));
-    const QString path = m_folder.filePath(offeredName(m_session.title(), QStringLiteral("-%1.pcapng").arg(++m_handed)));
+    if (!m_folder.isValid())
+        return Q_EMIT failed(tr("Cannot create a temporary folder: %1.").arg(m_folder.errorString()));
+    const QString path =
+        m_folder.filePath(offeredName(m_session.title(), QStringLiteral("-%1.pcapng").arg(++m_handed)));
     writePackets(path, packets, selected);
     m_wireshark = {program, QStringLiteral("-r"), path};
     if (const QString filter = m_selection.filter(); !filter.isEmpty() && wiresharkKnows(filter))
@@ -137,7 +145,8 @@ void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
 void Exporting::end(const TaskOutcome& outcome) {
     QStringList words = std::exchange(m_wireshark, {});
     const auto saving = std::exchange(m_saving, std::nullopt);
-    if (outcome.written && saving && saving->count == count(saving->packets)) Q_EMIT saved(saving->packets, saving->comments);
+    if (outcome.written && saving && saving->count == count(saving->packets))
+        Q_EMIT saved(saving->packets, saving->comments);
     if (outcome.failed) return Q_EMIT failed(outcome.sentence);
     if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT statusChanged(outcome.sentence);
     const QString program = words.takeFirst();

@@ -1,5 +1,5 @@
-// Exporting: what leaves the window, as files, as text and to Wireshark; without dialogs, so that paths come from the caller. One
-// at a time. Nothing is written over a file of the capture, and what fails leaves what was there.
+// Exporting: what leaves the window, as files, as text and to Wireshark; without dialogs, so that paths come from the
+// caller. One at a time. Nothing is written over a file of the capture, and what fails leaves what was there.
 #pragma once
 
 #include <gui/export/packet_export.hpp>
@@ -44,7 +44,8 @@ Q_SIGNALS:
     void progressed(double part);                 // 0 to 1
     void statusChanged(const QString& sentence);  // it is done, or cancelled
     void failed(const QString& sentence);         // it is not
-    // All packets, or the marked ones, as many as there are, lie in a file; `comments`: what was written of them as well.
+    // All packets, or the marked ones, as many as there are, lie in a file; `comments`: what was written of them as
+    // well.
     void saved(qps::gui::Packets packets, bool comments);
 
 private:

@@ -18,7 +18,8 @@ using dissect::FrameIndex;
 
 namespace {
 
-// Protocols whose fields have Wireshark's names. Numbers and times that count from the beginning of a file are others in another file.
+// Protocols whose fields have Wireshark's names. Numbers and times that count from the beginning of a file are others
+// in another file.
 constexpr std::array<std::string_view, 5> kShared{"infiniband", "ip", "eth", "udp", "frame"};
 constexpr std::array<std::string_view, 2> kOfTheFile{"frame.number", "frame.time_relative"};
 
@@ -29,7 +30,8 @@ bool isShared(std::string_view name) {
 
 // Numbers and addresses are written alike; words for values are our own.
 bool isNumber(std::string_view word) {
-    return (word.front() >= '0' && word.front() <= '9') || word.front() == '-' || word.find(':') != std::string_view::npos;
+    return (word.front() >= '0' && word.front() <= '9') || word.front() == '-' ||
+           word.find(':') != std::string_view::npos;
 }
 
 }  // namespace
@@ -39,7 +41,8 @@ RowSet withSetUp(const Session& session, const Selection& selection) {
     return wanted ? withSetUp(*session.index(), *session.timeline(), *wanted) : RowSet();
 }
 
-RowSet withSetUp(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection, const std::function<bool()>& stop) {
+RowSet withSetUp(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection,
+                 const std::function<bool()>& stop) {
     constexpr std::uint64_t kAskEvery = 1U << 16;
     RowSet rows;
     const std::uint64_t packets = index.packets.size();
@@ -61,7 +64,8 @@ Packets likeliest(std::uint64_t selected, const Selection& selection) {
     if (selection.hits() == nullptr) return Packets::All;
     const auto connection = selection.connection();
     const bool of_connection =
-        connection && !selection.range() && selection.filter() == QStringLiteral("rdma.connection == %1").arg(std::to_underlying(*connection));
+        connection && !selection.range() &&
+        selection.filter() == QStringLiteral("rdma.connection == %1").arg(std::to_underlying(*connection));
     return of_connection ? Packets::Connection : Packets::Displayed;
 }
 
@@ -81,7 +85,8 @@ Chosen choose(Packets packets, const Ranges& selected, const Session& session, c
 QString offeredName(const QString& capture, const QString& ending) {
     QString name = QFileInfo(capture).fileName();
     for (const char* known : {".gz", ".zst", ".pcap", ".pcapng", ".cap"})
-        if (name.endsWith(QLatin1String(known), Qt::CaseInsensitive)) name.chop(static_cast<int>(std::string_view(known).size()));
+        if (name.endsWith(QLatin1String(known), Qt::CaseInsensitive))
+            name.chop(static_cast<int>(std::string_view(known).size()));
     return (name.isEmpty() ? QStringLiteral("capture") : name) + ending;
 }
 
@@ -111,7 +116,10 @@ QString statusText(const Extracted& outcome, const QString& path) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("Export", text); };
     if (outcome.stopped) return tr("Cancelled; nothing was written.");
     if (outcome.unreadable == 0) return tr("%L1 packets written to %2.").arg(outcome.written).arg(path);
-    return tr("%L1 packets written to %2; %L3 could not be read.").arg(outcome.written).arg(path).arg(outcome.unreadable);
+    return tr("%L1 packets written to %2; %L3 could not be read.")
+        .arg(outcome.written)
+        .arg(path)
+        .arg(outcome.unreadable);
 }
 
 }  // namespace qps::gui

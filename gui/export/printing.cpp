@@ -17,13 +17,15 @@ namespace {
 
 QString rowOf(const QStringList& cells, const char* tag) {
     QString row;
-    for (const QString& cell : cells) row += QStringLiteral("<%1>%2</%1>").arg(QLatin1String(tag), cell.toHtmlEscaped());
+    for (const QString& cell : cells)
+        row += QStringLiteral("<%1>%2</%1>").arg(QLatin1String(tag), cell.toHtmlEscaped());
     return QStringLiteral("<tr>%1</tr>").arg(row);
 }
 
 QString tableOf(const QString& rows, int printed, std::uint64_t all) {
     QString text = QStringLiteral("<table cellspacing=0 cellpadding=2 width=100%>%1</table>").arg(rows);
-    if (static_cast<std::uint64_t>(printed) < all) text += QObject::tr("<p>The first %L1 of %L2 rows.</p>").arg(printed).arg(all);
+    if (static_cast<std::uint64_t>(printed) < all)
+        text += QObject::tr("<p>The first %L1 of %L2 rows.</p>").arg(printed).arg(all);
     return text;
 }
 
@@ -52,12 +54,14 @@ QString sheetsOf(const QWidget& view) {
         if (!sheet->isVisibleTo(&view)) continue;
         const QAbstractItemModel& model = *sheet->model();
         QStringList heads;
-        for (int column = 0; column < model.columnCount(); ++column) heads << model.headerData(column, Qt::Horizontal).toString();
+        for (int column = 0; column < model.columnCount(); ++column)
+            heads << model.headerData(column, Qt::Horizontal).toString();
         QString rows = rowOf(heads, "th");
         const int printed = std::min(model.rowCount(), kMostPrintedRows);
         for (int row = 0; row < printed; ++row) {
             QStringList cells;
-            for (int column = 0; column < model.columnCount(); ++column) cells << model.index(row, column).data().toString();
+            for (int column = 0; column < model.columnCount(); ++column)
+                cells << model.index(row, column).data().toString();
             rows += rowOf(cells, "td");
         }
         text += QStringLiteral("<h4>%1</h4>").arg(sheet->accessibleName().toHtmlEscaped()) +
@@ -82,7 +86,8 @@ QString labelsOf(const QWidget& view) {
     QString text;
     for (const QLabel* label : view.findChildren<QLabel*>())
         if (label->isVisibleTo(&view) && !label->text().isEmpty())
-            text += QStringLiteral("<p>%1</p>").arg(Qt::mightBeRichText(label->text()) ? label->text() : label->text().toHtmlEscaped());
+            text += QStringLiteral("<p>%1</p>")
+                        .arg(Qt::mightBeRichText(label->text()) ? label->text() : label->text().toHtmlEscaped());
     return text;
 }
 
@@ -90,7 +95,8 @@ QString labelsOf(const QWidget& view) {
 
 QString printedText(const QWidget& view, const Session& session) {
     if (qobject_cast<const Picture*>(&view) != nullptr) return {};
-    const QString title = QStringLiteral("<h3>%1: %2</h3>").arg(session.title().toHtmlEscaped(), view.accessibleName().toHtmlEscaped());
+    const QString title =
+        QStringLiteral("<h3>%1: %2</h3>").arg(session.title().toHtmlEscaped(), view.accessibleName().toHtmlEscaped());
     if (const auto* packets = qobject_cast<const PacketsView*>(&view)) return title + listOf(packets->list());
     const auto* table = view.findChild<TableView*>();
     return title + (table != nullptr ? tableOf(*table) : QString()) + sheetsOf(view) + labelsOf(view);

@@ -1,5 +1,5 @@
-// Task: one long piece of work on a thread of its own. It tells how far it is and can be asked to stop; what became of it is heard
-// in the thread of the window.
+// Task: one long piece of work on a thread of its own. It tells how far it is and can be asked to stop; what became of
+// it is heard in the thread of the window.
 #pragma once
 
 #include <QObject>

@@ -64,7 +64,8 @@ void FabricMapPicture::setCurrent(std::optional<std::size_t> node) {
 }
 
 void FabricMapPicture::tell() {
-    setAccessibleDescription(m_current ? m_drawing->words[static_cast<qsizetype>(*m_current)] : tr("No node is selected"));
+    setAccessibleDescription(m_current ? m_drawing->words[static_cast<qsizetype>(*m_current)]
+                                       : tr("No node is selected"));
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
 }
@@ -83,7 +84,8 @@ QPointF FabricMapPicture::middle(std::size_t node) const {
 QRectF FabricMapPicture::box(std::size_t node) const {
     const QSizeF size = unit();
     const double most = fontMetrics().averageCharWidth() * 26.0;
-    const QSizeF room(std::clamp(size.width() * 0.86, 3.0, most), std::clamp(size.height() * 0.4, 3.0, fontMetrics().height() * 1.8));
+    const QSizeF room(std::clamp(size.width() * 0.86, 3.0, most),
+                      std::clamp(size.height() * 0.4, 3.0, fontMetrics().height() * 1.8));
     return {middle(node) - QPointF(room.width() / 2, room.height() / 2), room};
 }
 
@@ -152,7 +154,8 @@ void FabricMapPicture::paintWires(QPainter& painter) const {
     }
     if (left == 0) return;
     painter.setPen(palette().color(QPalette::Text));
-    painter.drawText(rect().adjusted(4, 2, -4, -2), Qt::AlignRight | Qt::AlignTop, tr("%L1 links are not drawn: zoom in.").arg(left));
+    painter.drawText(rect().adjusted(4, 2, -4, -2), Qt::AlignRight | Qt::AlignTop,
+                     tr("%L1 links are not drawn: zoom in.").arg(left));
 }
 
 void FabricMapPicture::paintNodes(QPainter& painter) const {
@@ -171,7 +174,8 @@ void FabricMapPicture::paintNodes(QPainter& painter) const {
         painter.setPen(palette().color(QPalette::Text));
         const QRectF inner = room.adjusted(4, 0, -4, 0);
         painter.drawText(inner, Qt::AlignCenter,
-                         fontMetrics().elidedText(m_drawing->names[static_cast<qsizetype>(node)], Qt::ElideMiddle, static_cast<int>(inner.width())));
+                         fontMetrics().elidedText(m_drawing->names[static_cast<qsizetype>(node)], Qt::ElideMiddle,
+                                                  static_cast<int>(inner.width())));
     }
 }
 
@@ -255,9 +259,11 @@ void FabricMapPicture::wheelEvent(QWheelEvent* event) {
 bool FabricMapPicture::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    if (const auto node = nodeAt(help->pos())) QToolTip::showText(help->globalPos(), plainTip(m_drawing->words[static_cast<qsizetype>(*node)]), this);
+    if (const auto node = nodeAt(help->pos()))
+        QToolTip::showText(help->globalPos(), plainTip(m_drawing->words[static_cast<qsizetype>(*node)]), this);
     else if (const auto wire = wireAt(help->pos()))
-        QToolTip::showText(help->globalPos(), plainTip(QString::fromStdString(m_drawing->layout.wires[*wire].words)), this);
+        QToolTip::showText(help->globalPos(), plainTip(QString::fromStdString(m_drawing->layout.wires[*wire].words)),
+                           this);
     else QToolTip::hideText();
     return true;
 }

@@ -1,5 +1,5 @@
-// FabricMapPicture: the map of a fabric as it was laid out: nodes as boxes, links as lines, those with errors or ports that are down in
-// the colours of trouble. It can be zoomed and moved in; a node is chosen by a click or the arrows.
+// FabricMapPicture: the map of a fabric as it was laid out: nodes as boxes, links as lines, those with errors or ports
+// that are down in the colours of trouble. It can be zoomed and moved in; a node is chosen by a click or the arrows.
 //
 // What an attacker could feed: names of any text; nodes and links are bounded where the map is made.
 #pragma once

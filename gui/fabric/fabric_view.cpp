@@ -42,7 +42,10 @@ SheetCell cell(std::string_view text) { return {shown(text), {}, {}}; }
 // By kind, what was told, and the packet that told it.
 SheetRow detail(const QString& kind, std::string_view words, FrameIndex packet, Tone tone = Tone::plain) {
     const auto number = std::to_underlying(packet);
-    return {{{kind, {}, {}}, cell(words), number == 0 ? SheetCell{QStringLiteral("-"), -1, {}} : countCell(number)}, {}, packet, tone};
+    return {{{kind, {}, {}}, cell(words), number == 0 ? SheetCell{QStringLiteral("-"), -1, {}} : countCell(number)},
+            {},
+            packet,
+            tone};
 }
 
 std::vector<SheetRow> detailsOf(const ManagementReport& report) {
@@ -55,25 +58,37 @@ std::vector<SheetRow> detailsOf(const ManagementReport& report) {
         QStringList all;
         for (const std::string& one : moved) all << shown(one);
         const Tone tone = moved_texts(history, true).empty() ? Tone::plain : Tone::warning;
-        rows.push_back(detail(FabricView::tr("counters"), owner_text(nodes, history) + ": " + all.join(QStringLiteral(", ")).toStdString(), history.last, tone));
+        rows.push_back(detail(FabricView::tr("counters"),
+                              owner_text(nodes, history) + ": " + all.join(QStringLiteral(", ")).toStdString(),
+                              history.last, tone));
     }
     for (const ManagementEvent& event : report.events)
-        rows.push_back(detail(FabricView::tr("event"), text(event.from) + (event.reported ? " reports " : " sends ") + event_text(event) +
-                                  (event.count > 1 ? ", " + counted(event.count, "time") : std::string()), event.first));
+        rows.push_back(detail(FabricView::tr("event"),
+                              text(event.from) + (event.reported ? " reports " : " sends ") + event_text(event) +
+                                  (event.count > 1 ? ", " + counted(event.count, "time") : std::string()),
+                              event.first));
     for (const Exchange& exchange : report.exchanges)
         if (exchange.outcome != ExchangeOutcome::answered && exchange.outcome != ExchangeOutcome::open)
-            rows.push_back(detail(FabricView::tr("failed request"), exchange_text(exchange), exchange.request, Tone::warning));
-    for (const SubnetManager& manager : map.managers) rows.push_back(detail(FabricView::tr("subnet manager"), manager_text(manager), manager.first));
-    for (const Partition& partition : map.partitions) rows.push_back(detail(FabricView::tr("partition"), partition_text(nodes, partition), FrameIndex{}));
+            rows.push_back(
+                detail(FabricView::tr("failed request"), exchange_text(exchange), exchange.request, Tone::warning));
+    for (const SubnetManager& manager : map.managers)
+        rows.push_back(detail(FabricView::tr("subnet manager"), manager_text(manager), manager.first));
+    for (const Partition& partition : map.partitions)
+        rows.push_back(detail(FabricView::tr("partition"), partition_text(nodes, partition), FrameIndex{}));
     const MemberPorts ports(map);
     for (const MulticastGroup& group : map.groups) {
-        const bool small = std::ranges::any_of(group.members, [&](const auto& member) { return ports.is_too_small(group, member); });
-        rows.push_back(detail(FabricView::tr("multicast group"), group_text(group, ports), group.first, small ? Tone::warning : Tone::plain));
+        const bool small =
+            std::ranges::any_of(group.members, [&](const auto& member) { return ports.is_too_small(group, member); });
+        rows.push_back(detail(FabricView::tr("multicast group"), group_text(group, ports), group.first,
+                              small ? Tone::warning : Tone::plain));
     }
     for (const ExchangeSum& sum : report.sums)
-        rows.push_back(detail(FabricView::tr("requests"), sum_text(sum), FrameIndex{}, sum.unanswered != 0 ? Tone::warning : Tone::plain));
+        rows.push_back(detail(FabricView::tr("requests"), sum_text(sum), FrameIndex{},
+                              sum.unanswered != 0 ? Tone::warning : Tone::plain));
     if (map.left_out != 0)
-        rows.push_back(detail(FabricView::tr("left out"), counted(map.left_out, "item") + " beyond the limits of the map", FrameIndex{}, Tone::warning));
+        rows.push_back(detail(FabricView::tr("left out"),
+                              counted(map.left_out, "item") + " beyond the limits of the map", FrameIndex{},
+                              Tone::warning));
     return rows;
 }
 
@@ -88,18 +103,25 @@ struct FabricView::Made {
 };
 
 FabricView::FabricView(Session& session, Selection& selection, QWidget* parent)
-    : QWidget(parent), m_session(session), m_selection(selection), m_map(new FabricMapPicture), m_words(new QLabel), m_made(std::make_shared<Made>()) {
+    : QWidget(parent),
+      m_session(session),
+      m_selection(selection),
+      m_map(new FabricMapPicture),
+      m_words(new QLabel),
+      m_made(std::make_shared<Made>()) {
     const CoreColumns<FabricRow> columns(fabric_columns());
     m_ports = new Sheet(tr("Ports of the fabric"), columns.headings(kPortMeanings));
     m_details = new Sheet(tr("What was told of the fabric"), {{tr("Kind"), tr("What it is"), false},
                                                               {tr("What"), tr("What the datagrams said"), false},
                                                               {tr("Packet"), tr("The packet that told it"), true}});
     build();
-    for (const Sheet* sheet : {m_ports, m_details}) connect(sheet, &Sheet::rowActivated, this, [this, sheet] { goTo(*sheet); });
+    for (const Sheet* sheet : {m_ports, m_details})
+        connect(sheet, &Sheet::rowActivated, this, [this, sheet] { goTo(*sheet); });
     connect(m_map, &FabricMapPicture::currentChanged, this, &FabricView::showPorts);
     connect(m_map, &FabricMapPicture::activated, m_ports, [this] { m_ports->setFocus(Qt::OtherFocusReason); });
     connect(&m_job, &SeriesJob::failed, m_words, &QLabel::setText);
-    for (const auto changed : {&Session::opened, &Session::timelineChanged}) connect(&session, changed, this, &FabricView::refresh);
+    for (const auto changed : {&Session::opened, &Session::timelineChanged})
+        connect(&session, changed, this, &FabricView::refresh);
     describe();
 }
 
@@ -116,8 +138,10 @@ void FabricView::build() {
     tabs->setDocumentMode(true);
     tabs->setAccessibleName(tr("Tables of the fabric"));
     tabs->tabBar()->setAccessibleName(tr("Tables of the fabric"));
-    tabs->setTabToolTip(tabs->addTab(m_ports, tr("Ports")), tr("Ports with their links, rates and errors; of the selected node, where one is"));
-    tabs->setTabToolTip(tabs->addTab(m_details, tr("Counters, events, requests")), tr("What else management datagrams told"));
+    tabs->setTabToolTip(tabs->addTab(m_ports, tr("Ports")),
+                        tr("Ports with their links, rates and errors; of the selected node, where one is"));
+    tabs->setTabToolTip(tabs->addTab(m_details, tr("Counters, events, requests")),
+                        tr("What else management datagrams told"));
     auto* top = new QWidget;
     auto* column = new QVBoxLayout(top);
     column->setContentsMargins(0, 0, 0, 0);
@@ -170,15 +194,18 @@ void FabricView::refresh() {
             for (int column = 0; column < count; ++column) {
                 const Cell value = columns.value(row, column);
                 const auto* number = std::get_if<std::uint64_t>(&value);
-                port.cells.push_back({columns.text(row, column), number != nullptr ? std::optional(static_cast<double>(*number)) : std::nullopt, {}});
+                port.cells.push_back({columns.text(row, column),
+                                      number != nullptr ? std::optional(static_cast<double>(*number)) : std::nullopt,
+                                      {}});
             }
             made->ports.push_back(std::move(port));
             made->nodeOfPort.push_back(static_cast<std::size_t>(&row.node - map.nodes.data()));
         }
         made->details = detailsOf(report);
         if (report.datagrams != 0)
-            made->words = tr("%1, %2, %3.").arg(shown(counted(map.nodes.size(), "node")), shown(counted(map.links.size(), "link")),
-                                                shown(counted(report.datagrams, "datagram")));
+            made->words = tr("%1, %2, %3.")
+                              .arg(shown(counted(map.nodes.size(), "node")), shown(counted(map.links.size(), "link")),
+                                   shown(counted(report.datagrams, "datagram")));
         return [this, made, timeline] { present(*made); };
     });
 }
@@ -193,7 +220,8 @@ void FabricView::present(const Made& made) {
 void FabricView::describe() {
     const auto node = m_map->current();
     if (node) return m_words->setText(m_made->drawing->words[static_cast<qsizetype>(*node)]);
-    m_words->setText(m_made->words.isEmpty() ? tr("No management datagrams of the fabric.") : tr("%1 Select a node for its ports.").arg(m_made->words));
+    m_words->setText(m_made->words.isEmpty() ? tr("No management datagrams of the fabric.")
+                                             : tr("%1 Select a node for its ports.").arg(m_made->words));
 }
 
 void FabricView::showPorts() {

@@ -1,5 +1,5 @@
-// FabricView: the fabric as management datagrams show it: its map drawn, its ports, and what else was told: counters that moved, events,
-// managers, partitions, groups, requests that failed. The figures are those of `qpscope fabric`.
+// FabricView: the fabric as management datagrams show it: its map drawn, its ports, and what else was told: counters
+// that moved, events, managers, partitions, groups, requests that failed. The figures are those of `qpscope fabric`.
 #pragma once
 
 #include <gui/fabric/fabric_map_picture.hpp>

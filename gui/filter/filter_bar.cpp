@@ -14,10 +14,12 @@ namespace {
 
 constexpr qsizetype kMaxHistory = 30;
 constexpr qsizetype kMaxSaved = 100;
-constexpr int kMenuWidth = 100;  // characters of a filter in the menu
+constexpr int kMenuWidth = 100;   // characters of a filter in the menu
 constexpr QLatin1Char kBar('|');  // between name and filter, which may have more
 
-QString shortened(const QString& filter) { return filter.size() > kMenuWidth ? filter.left(kMenuWidth) + QStringLiteral("...") : filter; }
+QString shortened(const QString& filter) {
+    return filter.size() > kMenuWidth ? filter.left(kMenuWidth) + QStringLiteral("...") : filter;
+}
 
 // An ampersand would be a key of the menu.
 QString inMenu(QString text) { return text.replace(QLatin1Char('&'), QStringLiteral("&&")); }
@@ -44,7 +46,8 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
       m_redo(button(QString(), tr("Next display filter (Alt+Down)"), this)),
       m_earlier(button(tr("Filters"), tr("Saved and recent display filters"), this)),
       m_menu(new QMenu(this)) {
-    m_line->setPlaceholderText(tr("Apply a display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
+    m_line->setPlaceholderText(
+        tr("Apply a display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
     m_line->setClearButtonEnabled(true);
     m_apply->setIcon(symbol(QStringLiteral("dialog-ok-apply")));
     m_clear->setIcon(symbol(QStringLiteral("edit-clear")));
@@ -55,7 +58,8 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
     m_mistake->hide();
     m_earlier->setPopupMode(QToolButton::InstantPopup);
     m_earlier->setMenu(m_menu);
-    m_earlier->setMinimumWidth(m_earlier->sizeHint().width() + 3 * fontMetrics().averageCharWidth());  // the arrow is not at its last letter
+    m_earlier->setMinimumWidth(m_earlier->sizeHint().width() +
+                               3 * fontMetrics().averageCharWidth());  // the arrow is not at its last letter
     auto* row = new QHBoxLayout;
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(m_line, 1);
@@ -120,21 +124,21 @@ void FilterBar::showMistake() {
     m_mistake->setPalette(shown);
 }
 
-void FilterBar::setHistory(const QStringList& history) {
-    m_history = history.mid(0, kMaxHistory);
-}
+void FilterBar::setHistory(const QStringList& history) { m_history = history.mid(0, kMaxHistory); }
 
 void FilterBar::setSaved(const QStringList& saved) {
     m_saved.clear();
     for (const QString& entry : saved)
-        if (!entry.section(kBar, 0, 0).isEmpty() && !entry.section(kBar, 1).isEmpty() && m_saved.size() < kMaxSaved) m_saved << entry;
+        if (!entry.section(kBar, 0, 0).isEmpty() && !entry.section(kBar, 1).isEmpty() && m_saved.size() < kMaxSaved)
+            m_saved << entry;
 }
 
 // Under the name of another it takes its place.
 void FilterBar::saveFilter() {
     const QString filter = m_line->text().trimmed();
     bool accepted = false;
-    const QString name = QInputDialog::getText(this, tr("Save filter"), tr("Name of %1:").arg(shortened(filter)), QLineEdit::Normal, {}, &accepted)
+    const QString name = QInputDialog::getText(this, tr("Save filter"), tr("Name of %1:").arg(shortened(filter)),
+                                               QLineEdit::Normal, {}, &accepted)
                              .trimmed()
                              .remove(kBar);
     if (!accepted || name.isEmpty()) return;
@@ -170,7 +174,8 @@ void FilterBar::fillMenu() {
         removed->addAction(inMenu(entry.section(kBar, 0, 0)), this, [this, entry] { removeSaved(entry); });
     m_menu->addSection(tr("Saved"));
     for (const QString& entry : m_saved)
-        addFilter(*m_menu, tr("%1: %2").arg(entry.section(kBar, 0, 0), shortened(entry.section(kBar, 1))), entry.section(kBar, 1));
+        addFilter(*m_menu, tr("%1: %2").arg(entry.section(kBar, 0, 0), shortened(entry.section(kBar, 1))),
+                  entry.section(kBar, 1));
     m_menu->addSection(tr("Recent"));
     for (const QString& filter : m_history) addFilter(*m_menu, shortened(filter), filter);
 }

@@ -1,5 +1,6 @@
-// FilterBar: the display filter of the window: the line, what is wrong with it, earlier filters, undo, and whether it is being
-// asked. It shows the filter of the selection and changes it; what is only prepared stands in the line until it is applied.
+// FilterBar: the display filter of the window: the line, what is wrong with it, earlier filters, undo, and whether it
+// is being asked. It shows the filter of the selection and changes it; what is only prepared stands in the line until
+// it is applied.
 #pragma once
 
 #include <QLabel>

@@ -10,8 +10,8 @@
 #include <QFocusEvent>
 #include <QHeaderView>
 #include <QInputMethodEvent>
-#include <QMimeData>
 #include <QKeyEvent>
+#include <QMimeData>
 #include <QScreen>
 #include <QTextCharFormat>
 #include <algorithm>
@@ -29,7 +29,9 @@ constexpr double kTint = 0.14;
 int charactersBefore(const QString& text, std::size_t bytes) {
     return static_cast<int>(QString::fromUtf8(text.toUtf8().left(static_cast<qsizetype>(bytes))).size());
 }
-std::size_t bytesBefore(const QString& text, int characters) { return static_cast<std::size_t>(text.left(characters).toUtf8().size()); }
+std::size_t bytesBefore(const QString& text, int characters) {
+    return static_cast<std::size_t>(text.left(characters).toUtf8().size());
+}
 
 }  // namespace
 
@@ -76,7 +78,8 @@ void FilterLine::paintState() {
     const QPalette usual = QApplication::palette(this);
     QColor tint = usual.color(QPalette::Base);
     if (m_state == State::Invalid) tint = mixed(tint, textColor(Severity::error, usual), kTint);
-    if (m_state == State::Valid && !text().trimmed().isEmpty()) tint = mixed(tint, textColor(Severity::warning, usual), kTint);
+    if (m_state == State::Valid && !text().trimmed().isEmpty())
+        tint = mixed(tint, textColor(Severity::warning, usual), kTint);
     if (m_state == State::Applied) tint = mixed(tint, color(Ink::Acknowledgment, usual), kTint);
     QPalette shown = palette();
     if (shown.color(QPalette::Base) == tint) return;
@@ -93,7 +96,8 @@ void FilterLine::underline() {
         // What is wrong is told of the text without the spaces around it.
         const QString typed = text().trimmed();
         const int leading = static_cast<int>(text().indexOf(typed));
-        const int from = std::min(leading + charactersBefore(typed, m_mistake->column - 1), static_cast<int>(text().size()) - 1);
+        const int from =
+            std::min(leading + charactersBefore(typed, m_mistake->column - 1), static_cast<int>(text().size()) - 1);
         const int to = std::max(from + 1, leading + charactersBefore(typed, m_mistake->column - 1 + m_mistake->length));
         QTextCharFormat format;
         format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
@@ -108,7 +112,8 @@ void FilterLine::underline() {
 }
 
 void FilterLine::offer() {
-    const dissect::Completions found = dissect::completions(text().toStdString(), bytesBefore(text(), cursorPosition()));
+    const dissect::Completions found =
+        dissect::completions(text().toStdString(), bytesBefore(text(), cursorPosition()));
     m_offers.clear();
     for (const dissect::Completion& each : found.list) {
         auto* meaning = new QStandardItem(QString::fromStdString(each.meaning));
@@ -125,7 +130,8 @@ void FilterLine::offer() {
     const int rows = std::min(kRowsShown, m_offers.rowCount());
     const int bar = m_offers.rowCount() > kRowsShown ? style()->pixelMetric(QStyle::PM_ScrollBarExtent) : 0;
     const int wanted = m_list->columnWidth(0) + m_list->columnWidth(1) + frame + bar;
-    m_list->resize(std::min(wanted, screen()->availableSize().width() * 3 / 4), rows * m_list->sizeHintForRow(0) + frame);
+    m_list->resize(std::min(wanted, screen()->availableSize().width() * 3 / 4),
+                   rows * m_list->sizeHintForRow(0) + frame);
     m_list->move(mapToGlobal(QPoint(0, height())));
     m_list->show();
 }
@@ -142,14 +148,18 @@ void FilterLine::take(const QModelIndex& offered) {
 bool FilterLine::choose(QKeyEvent* event) {
     if (!m_list->isVisible()) return false;
     const int row = m_list->currentIndex().row();
-    const auto go = [this](int to) { m_list->setCurrentIndex(m_offers.index(std::clamp(to, 0, m_offers.rowCount() - 1), 0)); };
+    const auto go = [this](int to) {
+        m_list->setCurrentIndex(m_offers.index(std::clamp(to, 0, m_offers.rowCount() - 1), 0));
+    };
     switch (event->key()) {
         case Qt::Key_Down: go(row + 1); return true;
         case Qt::Key_Up: go(row - 1); return true;
         case Qt::Key_PageDown: go(row + kRowsShown); return true;
         case Qt::Key_PageUp: go(row - kRowsShown); return true;
         case Qt::Key_Escape: m_list->hide(); return true;
-        case Qt::Key_Tab: take(m_list->currentIndex().isValid() ? m_list->currentIndex() : m_offers.index(0, 0)); return true;
+        case Qt::Key_Tab:
+            take(m_list->currentIndex().isValid() ? m_list->currentIndex() : m_offers.index(0, 0));
+            return true;
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (!m_list->currentIndex().isValid()) break;

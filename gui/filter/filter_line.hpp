@@ -1,5 +1,5 @@
-// FilterLine: the line in which a filter is typed. Its ground says whether it is one, the wrong part is underlined, and a list
-// offers what may come next.
+// FilterLine: the line in which a filter is typed. Its ground says whether it is one, the wrong part is underlined, and
+// a list offers what may come next.
 #pragma once
 
 #include <dissect/filter/filter_error.hpp>
@@ -31,8 +31,8 @@ public:
 
 Q_SIGNALS:
     void filterDropped(const QString& filter);  // a field was dragged here
-    void judged();     // state() or mistake() may have changed
-    void abandoned();  // Esc without a list of offers
+    void judged();                              // state() or mistake() may have changed
+    void abandoned();                           // Esc without a list of offers
 
 protected:
     bool event(QEvent* event) override;

@@ -28,10 +28,10 @@ using dissect::FrameIndex;
 
 namespace {
 
-constexpr std::size_t kMostFollowed = 1000;                     // messages of a part
+constexpr std::size_t kMostFollowed = 1000;                         // messages of a part
 constexpr std::size_t kMostFollowedBytes = std::size_t{256} << 10;  // of payload of a part: some 16,000 lines
-constexpr std::size_t kMostOfOne = std::size_t{64} << 10;       // of one message
-constexpr qsizetype kLineOfText = 120;                          // characters
+constexpr std::size_t kMostOfOne = std::size_t{64} << 10;           // of one message
+constexpr qsizetype kLineOfText = 120;                              // characters
 
 enum Form { Decoded, Hex, PlainText };
 enum Whose { BothEnds, EndA, EndB };
@@ -63,7 +63,8 @@ QString bodyOf(const FollowedMessage& followed, int form, dissect::Packet& scrat
         body = plainText(bytes);
     } else {
         std::string text;
-        if (form == Decoded && followed.message.verb == dissect::Verb::send && followed.hint.protocol != dissect::UlpProtocol::none) {
+        if (form == Decoded && followed.message.verb == dissect::Verb::send &&
+            followed.hint.protocol != dissect::UlpProtocol::none) {
             dissect::decode_message(bytes, followed.hint, scratch);
             dissect::append_tree(text, scratch);
         } else {
@@ -71,8 +72,11 @@ QString bodyOf(const FollowedMessage& followed, int form, dissect::Packet& scrat
         }
         body = shown(text);
     }
-    if (bytes.size() < all.size()) body += FollowView::tr("\n... and %1 more").arg(shown(counted(all.size() - bytes.size(), "byte")));
-    if (followed.payload.cut_bytes != 0) body += FollowView::tr("\n(%1 truncated by the capture)").arg(shown(counted(followed.payload.cut_bytes, "byte")));
+    if (bytes.size() < all.size())
+        body += FollowView::tr("\n... and %1 more").arg(shown(counted(all.size() - bytes.size(), "byte")));
+    if (followed.payload.cut_bytes != 0)
+        body +=
+            FollowView::tr("\n(%1 truncated by the capture)").arg(shown(counted(followed.payload.cut_bytes, "byte")));
     const bool whole = followed.message.outcome == Outcome::completed || followed.message.outcome == Outcome::sent;
     if (whole && followed.payload.missing_packets != 0)
         body += FollowView::tr("\n(%1 not captured)").arg(shown(counted(followed.payload.missing_packets, "packet")));
@@ -86,8 +90,8 @@ SheetCell followCell(const std::string& text) { return {shown(text), {}, {}}; }
 struct FollowView::Made {
     std::vector<TextLine> lines;
     std::vector<SheetRow> rows;
-    std::uint64_t messages = 0;       // of the connection
-    std::uint64_t next = 0;           // number of the message after these
+    std::uint64_t messages = 0;  // of the connection
+    std::uint64_t next = 0;      // number of the message after these
     std::uint64_t let_go = 0;
     QString ends;
 };
@@ -102,18 +106,21 @@ FollowView::FollowView(Session& session, Selection& selection, QWidget* parent)
       m_earlier(new QToolButton),
       m_later(new QToolButton),
       m_state(new QLabel),
-      m_messages(new Sheet(tr("Messages followed"), {{tr("#"), tr("Number of the message, in the order in which those of the connection end"), true},
-                                                     {tr("From"), tr("Who sent it; of a READ who asked for it"), false},
-                                                     {tr("Verb"), tr("What the work request was"), false},
-                                                     {tr("Bytes"), tr("Payload that the capture has of it"), true},
-                                                     {tr("Outcome"), tr("What became of it"), false},
-                                                     {tr("Operation"), tr("Of an upper protocol, that it belongs to"), false},
-                                                     {tr("Packet"), tr("Its first packet"), true}})),
+      m_messages(
+          new Sheet(tr("Messages followed"),
+                    {{tr("#"), tr("Number of the message, in the order in which those of the connection end"), true},
+                     {tr("From"), tr("Who sent it; of a READ who asked for it"), false},
+                     {tr("Verb"), tr("What the work request was"), false},
+                     {tr("Bytes"), tr("Payload that the capture has of it"), true},
+                     {tr("Outcome"), tr("What became of it"), false},
+                     {tr("Operation"), tr("Of an upper protocol, that it belongs to"), false},
+                     {tr("Packet"), tr("Its first packet"), true}})),
       m_lines(new TextLines(tr("Payload"))) {
     build();
     connect(m_messages, &Sheet::rowReached, this, [this] {
         const SheetRow* row = m_messages->currentRow();
-        if (row != nullptr && row->cells.front().number) m_lines->showMessage(static_cast<std::size_t>(*row->cells.front().number));
+        if (row != nullptr && row->cells.front().number)
+            m_lines->showMessage(static_cast<std::size_t>(*row->cells.front().number));
     });
     connect(m_messages, &Sheet::rowActivated, this, [this] {
         if (const SheetRow* row = m_messages->currentRow(); row != nullptr && row->cells.front().number)
@@ -159,7 +166,8 @@ void FollowView::build() {
     m_state->setWordWrap(true);  // a long sentence shall not make the window wider
     m_state->setAccessibleName(tr("What is followed"));
     auto* line = new QHBoxLayout;
-    for (QWidget* each : {static_cast<QWidget*>(m_form), static_cast<QWidget*>(m_whose), static_cast<QWidget*>(m_earlier), static_cast<QWidget*>(m_later)})
+    for (QWidget* each : {static_cast<QWidget*>(m_form), static_cast<QWidget*>(m_whose),
+                          static_cast<QWidget*>(m_earlier), static_cast<QWidget*>(m_later)})
         line->addWidget(each);
     line->addWidget(m_state, 1);
     auto* parts = new QSplitter(Qt::Vertical);
@@ -212,8 +220,9 @@ void FollowView::refresh() {
         return tell(tr("Select a connection, or a packet of one."));
     }
     const std::array ends{text(connection->ends[0]), text(connection->ends[1])};
-    m_job.start([this, index = m_session.index(), uid = *wanted, ends, first = m_first, form = m_form->currentIndex(), whose = m_whose->currentIndex(),
-                 start = m_session.timeline()->first.value_or(dissect::Instant{})](const series::Stop& stop) -> SeriesJob::Delivery {
+    m_job.start([this, index = m_session.index(), uid = *wanted, ends, first = m_first, form = m_form->currentIndex(),
+                 whose = m_whose->currentIndex(), start = m_session.timeline()->first.value_or(dissect::Instant{})](
+                    const series::Stop& stop) -> SeriesJob::Delivery {
         const auto part = follow(index, uid, first, kMostFollowed, kMostFollowedBytes, stop);
         if (!part) return {};
         auto made = std::make_shared<Made>();
@@ -227,18 +236,29 @@ void FollowView::refresh() {
             const Message& message = one.message;
             const auto from = static_cast<std::size_t>(one.requester);
             const auto place = static_cast<std::size_t>(one.number);
-            const auto put = [&](const QString& line, bool heading) { made->lines.push_back({line, place, one.requester, heading}); };
+            const auto put = [&](const QString& line, bool heading) {
+                made->lines.push_back({line, place, one.requester, heading});
+            };
             put(tr("message %1 at %2: %3 from %4 to %5, PSN %6, %7, %8")
-                    .arg(QString::number(one.number), shown(seconds_text(message.first_time - start)), shown(verb_text(message)), shown(ends[from]), shown(ends[1 - from]),
-                         shown(psn_range(message.first, message.last)), shown(counted(one.payload.bytes.size(), "byte")), shown(outcome_text(message))),
+                    .arg(QString::number(one.number), shown(seconds_text(message.first_time - start)),
+                         shown(verb_text(message)), shown(ends[from]), shown(ends[1 - from]),
+                         shown(psn_range(message.first, message.last)),
+                         shown(counted(one.payload.bytes.size(), "byte")), shown(outcome_text(message))),
                 true);
             if (message.ulp) put(QStringLiteral("    ") + shown(label_text(*message.ulp)), false);
-            for (const QString& line : bodyOf(one, form, scratch).split(QLatin1Char('\n'), Qt::SkipEmptyParts)) put(line, false);
+            for (const QString& line : bodyOf(one, form, scratch).split(QLatin1Char('\n'), Qt::SkipEmptyParts))
+                put(line, false);
             const auto packet = std::to_underlying(message.first_frame);
-            made->rows.push_back({{{QString::number(one.number), static_cast<double>(one.number), {}}, followCell(ends[from]), followCell(verb_text(message)),
-                                   countCell(one.payload.bytes.size()), followCell(outcome_text(message)),
-                                   message.ulp ? followCell(label_text(*message.ulp)) : SheetCell{}, countCell(packet)},
-                                  {}, message.first_frame, Tone::plain});
+            made->rows.push_back({{{QString::number(one.number), static_cast<double>(one.number), {}},
+                                   followCell(ends[from]),
+                                   followCell(verb_text(message)),
+                                   countCell(one.payload.bytes.size()),
+                                   followCell(outcome_text(message)),
+                                   message.ulp ? followCell(label_text(*message.ulp)) : SheetCell{},
+                                   countCell(packet)},
+                                  {},
+                                  message.first_frame,
+                                  Tone::plain});
         }
         return [this, made] { present(made); };
     });
@@ -261,7 +281,8 @@ void FollowView::present(std::shared_ptr<const Made> made) {
 }
 
 void FollowView::goTo(std::size_t message) {
-    const auto found = std::ranges::find_if(m_made->rows, [&](const SheetRow& row) { return row.cells.front().number == static_cast<double>(message); });
+    const auto found = std::ranges::find_if(
+        m_made->rows, [&](const SheetRow& row) { return row.cells.front().number == static_cast<double>(message); });
     if (found == m_made->rows.end() || found->packet == FrameIndex{}) return;
     m_selection.selectPacket(found->packet);
     Q_EMIT viewRequested(QStringLiteral("packets"));

@@ -1,5 +1,6 @@
-// FollowView: what the messages of the selected connection carried, in the order in which they ended: as a stream of bytes, as text, or
-// decoded where their protocol is known. What it shows is what `qpscope follow` prints; a part of the connection at a time.
+// FollowView: what the messages of the selected connection carried, in the order in which they ended: as a stream of
+// bytes, as text, or decoded where their protocol is known. What it shows is what `qpscope follow` prints; a part of
+// the connection at a time.
 #pragma once
 
 #include <gui/pictures/series_job.hpp>
@@ -45,7 +46,7 @@ private:
     Selection& m_selection;
     SeriesJob m_job;
     bool m_stale = true;
-    std::uint64_t m_first = 1;          // the number of the first message that is shown
+    std::uint64_t m_first = 1;           // the number of the first message that is shown
     std::vector<std::uint64_t> m_parts;  // where the parts before this one began
     std::shared_ptr<const Made> m_made;
     QComboBox* m_form;

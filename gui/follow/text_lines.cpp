@@ -15,11 +15,14 @@ namespace {
 
 // As WCAG 2 has it: of 0 to 1.
 double luminanceOf(const QColor& color) {
-    const auto part = [](float share) { return share <= 0.04045F ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); };
+    const auto part = [](float share) {
+        return share <= 0.04045F ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4);
+    };
     return 0.2126 * part(color.redF()) + 0.7152 * part(color.greenF()) + 0.0722 * part(color.blueF());
 }
 
-// An ink is for lines and shapes, which are seen with less contrast than letters need: it comes nearer to the colour of text.
+// An ink is for lines and shapes, which are seen with less contrast than letters need: it comes nearer to the colour of
+// text.
 QColor asText(const QColor& ink, const QPalette& palette) {
     constexpr double kReadable = 4.5;  // WCAG 2, AA
     constexpr int kSteps = 10;
@@ -44,14 +47,17 @@ public:
         endResetModel();
     }
     [[nodiscard]] const std::vector<TextLine>& lines() const { return m_lines; }
-    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : static_cast<int>(m_lines.size()); }
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() ? 0 : static_cast<int>(m_lines.size());
+    }
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override {
         const TextLine& line = m_lines[static_cast<std::size_t>(index.row())];
         switch (role) {
             case Qt::DisplayRole:
             case Qt::AccessibleTextRole: return line.text;
             case Qt::ForegroundRole:
-                return asText(color(line.from == transport::End::a ? Ink::Request : Ink::Response, m_view.palette()), m_view.palette());
+                return asText(color(line.from == transport::End::a ? Ink::Request : Ink::Response, m_view.palette()),
+                              m_view.palette());
             case Qt::FontRole: {
                 if (!line.heading) return {};
                 QFont font = m_view.font();
@@ -87,7 +93,9 @@ void TextLines::setLines(std::vector<TextLine> lines) {
 
 const std::vector<TextLine>& TextLines::lines() const { return m_lines->lines(); }
 
-const TextLine* TextLines::currentLine() const { return currentIndex().isValid() ? &lines()[static_cast<std::size_t>(currentIndex().row())] : nullptr; }
+const TextLine* TextLines::currentLine() const {
+    return currentIndex().isValid() ? &lines()[static_cast<std::size_t>(currentIndex().row())] : nullptr;
+}
 
 void TextLines::showMessage(std::size_t message) {
     const auto found = std::ranges::find(lines(), message, &TextLine::message);

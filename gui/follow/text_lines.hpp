@@ -1,5 +1,5 @@
-// TextLines: many lines of text in a fixed font, each of one end of a connection and of one message; only those in sight are painted.
-// They are there as values, and bounded by who makes them.
+// TextLines: many lines of text in a fixed font, each of one end of a connection and of one message; only those in
+// sight are painted. They are there as values, and bounded by who makes them.
 #pragma once
 
 #include <transport-replay/model/address.hpp>

@@ -23,14 +23,15 @@ constexpr double kZoomStep = 1.25;
 constexpr int kNameCharacters = 22;  // room for a name
 constexpr double kFaintest = 0.25;   // share of the ink of the least value: what is there can be told from what is not
 
-// Shades of values above 0, made once for a picture: a million pixels of different values want one each. The bits of such floats grow
-// with them, about as their logarithms do, so that values find their shade by their bits.
+// Shades of values above 0, made once for a picture: a million pixels of different values want one each. The bits of
+// such floats grow with them, about as their logarithms do, so that values find their shade by their bits.
 class Shades {
 public:
     Shades(double least, double most, const std::function<QRgb(double)>& shade)
         : m_least(bitsOf(least)), m_step(std::max<std::uint32_t>(1, (bitsOf(most) - m_least) / kCount + 1)) {
         for (std::uint32_t i = 0; i < kCount; ++i)
-            m_shades[i] = shade(std::clamp(static_cast<double>(std::bit_cast<float>(m_least + i * m_step)), least, most));
+            m_shades[i] =
+                shade(std::clamp(static_cast<double>(std::bit_cast<float>(m_least + i * m_step)), least, most));
     }
     [[nodiscard]] QRgb of(float value) const {
         const std::uint32_t bits = std::max(std::bit_cast<std::uint32_t>(value), m_least);
@@ -40,7 +41,8 @@ public:
 private:
     static constexpr std::uint32_t kCount = 1024;  // more than an eye tells apart
     static std::uint32_t bitsOf(double value) {
-        return std::bit_cast<std::uint32_t>(std::clamp(static_cast<float>(value), std::numeric_limits<float>::min(), std::numeric_limits<float>::max() / 2));
+        return std::bit_cast<std::uint32_t>(std::clamp(static_cast<float>(value), std::numeric_limits<float>::min(),
+                                                       std::numeric_limits<float>::max() / 2));
     }
 
     std::uint32_t m_least;
@@ -105,7 +107,8 @@ void HeatMap::setCurrent(std::optional<QPoint> cell) {
 
 // To screen readers.
 void HeatMap::tell() {
-    setAccessibleDescription(m_current && m_describe ? m_describe(m_current->x(), m_current->y()) : tr("No cell is selected"));
+    setAccessibleDescription(m_current && m_describe ? m_describe(m_current->x(), m_current->y())
+                                                     : tr("No cell is selected"));
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
 }
@@ -114,7 +117,8 @@ QRectF HeatMap::area() const {
     const double left = fontMetrics().averageCharWidth() * kNameCharacters;
     const double top = fontMetrics().height() * 1.5;
     const double legend = fontMetrics().height() * 2.5;
-    const double side = std::max(10.0, std::min(width() - left - fontMetrics().averageCharWidth() * 2.0, height() - top - legend));
+    const double side =
+        std::max(10.0, std::min(width() - left - fontMetrics().averageCharWidth() * 2.0, height() - top - legend));
     return {left, top, side, side};
 }
 
@@ -123,12 +127,14 @@ double HeatMap::cellSize() const { return area().width() / m_shown; }
 std::optional<QPoint> HeatMap::cellAt(const QPointF& at) const {
     if (count() == 0 || !area().contains(at)) return std::nullopt;
     const QPointF cell = m_origin + (at - area().topLeft()) / cellSize();
-    return QPoint(std::clamp(static_cast<int>(cell.x()), 0, count() - 1), std::clamp(static_cast<int>(cell.y()), 0, count() - 1));
+    return QPoint(std::clamp(static_cast<int>(cell.x()), 0, count() - 1),
+                  std::clamp(static_cast<int>(cell.y()), 0, count() - 1));
 }
 
 QRectF HeatMap::cellRect(const QPoint& cell) const {
     const double size = cellSize();
-    return {area().left() + (cell.x() - m_origin.x()) * size, area().top() + (cell.y() - m_origin.y()) * size, size, size};
+    return {area().left() + (cell.x() - m_origin.x()) * size, area().top() + (cell.y() - m_origin.y()) * size, size,
+            size};
 }
 
 QColor HeatMap::shade(double value) const {
@@ -148,7 +154,8 @@ std::vector<HeatMap::Pixels> HeatMap::pixelsOf(double origin, int side) const {
         const double begin = (i - origin) * size;
         if (begin + size <= 0 || begin >= side) continue;
         const int from = std::max(0, static_cast<int>(begin));
-        places[static_cast<std::size_t>(i)] = {from, std::min(side, std::max(from + 1, static_cast<int>(begin + size - gap)))};
+        places[static_cast<std::size_t>(i)] = {
+            from, std::min(side, std::max(from + 1, static_cast<int>(begin + size - gap)))};
     }
     return places;
 }
@@ -178,7 +185,8 @@ void HeatMap::paintCells() {
     for (int y = 0; y < side; ++y) {
         auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(y));
         for (int x = 0; x < side; ++x) {
-            const float value = greatest[static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)];
+            const float value =
+                greatest[static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)];
             line[x] = value < 0 ? nothing : value == 0 ? zero : shades.of(value);
         }
     }
@@ -237,7 +245,10 @@ void HeatMap::paintLegend(QPainter& painter) const {
     const QRectF whole = area();
     const double height = fontMetrics().height();
     // Wide enough for both of its ends to be told.
-    const double words = m_most > 0 ? QFontMetricsF(font()).horizontalAdvance(m_legend(m_least) + QStringLiteral("    ") + m_legend(m_most)) : 0;
+    const double words =
+        m_most > 0
+            ? QFontMetricsF(font()).horizontalAdvance(m_legend(m_least) + QStringLiteral("    ") + m_legend(m_most))
+            : 0;
     const QRectF bar(whole.left(), whole.bottom() + height * 0.6, std::max(whole.width() * 0.4, words), height * 0.6);
     painter.setPen(palette().color(QPalette::Text));
     if (m_most <= 0) {
@@ -248,19 +259,21 @@ void HeatMap::paintLegend(QPainter& painter) const {
     for (int i = 0; i < kSteps; ++i) {
         const double share = i / (kSteps - 1.0);
         const double value = std::exp(std::log(m_least) + share * (std::log(m_most) - std::log(m_least)));
-        painter.fillRect(QRectF(bar.left() + bar.width() * i / kSteps, bar.top(), bar.width() / kSteps + 1, bar.height()), shade(value));
+        painter.fillRect(
+            QRectF(bar.left() + bar.width() * i / kSteps, bar.top(), bar.width() / kSteps + 1, bar.height()),
+            shade(value));
     }
     painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width() / 2, height), Qt::AlignLeft, m_legend(m_least));
     painter.drawText(QRectF(bar.center().x(), bar.bottom(), bar.width() / 2, height), Qt::AlignRight, m_legend(m_most));
     const double left = bar.right() + height;
-    painter.drawText(QRectF(left, bar.top() - height * 0.2, std::max(0.0, width() - left), height), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("rows: who sends; columns: to whom"));
+    painter.drawText(QRectF(left, bar.top() - height * 0.2, std::max(0.0, width() - left), height),
+                     Qt::AlignLeft | Qt::AlignVCenter, tr("rows: who sends; columns: to whom"));
 }
 
 void HeatMap::zoom(double by, const QPointF& around) {
     const QPointF cell = m_origin + (around - area().topLeft()) / cellSize();
-    const double shown =
-        std::clamp(m_shown / by, std::min<double>(kLeastShown, std::max(1, count())), static_cast<double>(std::max(1, count())));
+    const double shown = std::clamp(m_shown / by, std::min<double>(kLeastShown, std::max(1, count())),
+                                    static_cast<double>(std::max(1, count())));
     m_origin = cell - (cell - m_origin) * (shown / m_shown);
     m_shown = shown;
     keepInside();

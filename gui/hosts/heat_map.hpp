@@ -1,5 +1,5 @@
-// HeatMap: a matrix of cells, each a shade of one colour by its value on a logarithmic scale, that can be zoomed and moved in. Where
-// many cells share a pixel the greatest of them is seen. It knows nothing of hosts but their names.
+// HeatMap: a matrix of cells, each a shade of one colour by its value on a logarithmic scale, that can be zoomed and
+// moved in. Where many cells share a pixel the greatest of them is seen. It knows nothing of hosts but their names.
 //
 // What an attacker could feed: names of any text, values of any size; rows and columns are bounded by who makes them.
 #pragma once

@@ -35,13 +35,15 @@ std::string time_text(double value) { return duration_text(dissect::Duration{sta
 
 // By HostsView::Measure.
 constexpr std::array kMeasures{
-    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Packets lost before the tap"), [](const HostPair& pair) { return static_cast<double>(pair.lost); },
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Packets lost before the tap"),
+               [](const HostPair& pair) { return static_cast<double>(pair.lost); },
                [](double value) { return grouped(static_cast<std::uint64_t>(value)); }},
     MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Time stalled"),
                [](const HostPair& pair) { return static_cast<double>(std::to_underlying(pair.stalled)); }, time_text},
     MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Latency, 99th percentile"),
                [](const HostPair& pair) { return static_cast<double>(std::to_underlying(pair.p99)); }, time_text},
-    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Bytes"), [](const HostPair& pair) { return static_cast<double>(pair.bytes); },
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Bytes"),
+               [](const HostPair& pair) { return static_cast<double>(pair.bytes); },
                [](double value) { return bytes_text(static_cast<std::uint64_t>(value)); }},
 };
 
@@ -98,8 +100,9 @@ HostsView::HostsView(Session& session, Selection& selection, QWidget* parent)
     (new QVBoxLayout(this))->addWidget(parts);
     setFocusProxy(m_map);
 
-    new TableTie(*m_table, session, selection,
-                 [this](TableModel::Row row, const ShownPackets& shown) { return shown.any(*m_model->place(row).connection); });
+    new TableTie(*m_table, session, selection, [this](TableModel::Row row, const ShownPackets& shown) {
+        return shown.any(*m_model->place(row).connection);
+    });
     connect(m_table, &TableView::viewRequested, this, &HostsView::viewRequested);
     connect(m_measure, &QComboBox::currentIndexChanged, this, &HostsView::draw);
     connect(m_map, &HeatMap::currentChanged, this, &HostsView::chooseConnections);
@@ -129,7 +132,8 @@ void HostsView::measure() {
     m_stale = true;
     if (!isVisible() || (m_job.running() && m_session.busy())) return;
     m_stale = false;
-    m_job.start([this, index = m_session.index(), timeline = m_session.timeline(), memory = m_session.memory()](const series::Stop& stop) -> SeriesJob::Delivery {
+    m_job.start([this, index = m_session.index(), timeline = m_session.timeline(),
+                 memory = m_session.memory()](const series::Stop& stop) -> SeriesJob::Delivery {
         auto times = series::connection_times(*index, memory, stop);
         if (!times) return {};
         const series::Range range{timeline->first.value_or(dissect::Instant{}),
@@ -138,7 +142,8 @@ void HostsView::measure() {
         if (!lines) return {};
         auto made = std::make_shared<Made>();
         made->matrix = HostMatrix(*timeline, *times);
-        made->figures = std::make_shared<series::ConnectionFigures>(series::ConnectionFigures{std::move(*times), std::move(*lines)});
+        made->figures = std::make_shared<series::ConnectionFigures>(
+            series::ConnectionFigures{std::move(*times), std::move(*lines)});
         return [this, made = std::move(made)] {
             m_made = made;
             m_model->setFigures(made->figures);
@@ -172,8 +177,9 @@ QString HostsView::describe(int column, int row) const {
     const HostPair* pair = m_made->matrix.find(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column));
     if (pair == nullptr) return tr("%1: no packets").arg(who);
     return tr("%1: %2, %3 on the wire, %4 lost before the tap, stalled for %5, latency %6 (p99)")
-        .arg(who, shown(counted(pair->connections, "connection")), shown(bytes_text(pair->bytes)), shown(counted(pair->lost, "packet")),
-             shown(duration_text(pair->stalled)), pair->p99 == dissect::Duration{} ? tr("unknown") : shown(duration_text(pair->p99)));
+        .arg(who, shown(counted(pair->connections, "connection")), shown(bytes_text(pair->bytes)),
+             shown(counted(pair->lost, "packet")), shown(duration_text(pair->stalled)),
+             pair->p99 == dissect::Duration{} ? tr("unknown") : shown(duration_text(pair->p99)));
 }
 
 void HostsView::chooseConnections() {

@@ -1,4 +1,5 @@
-// HostsView: which pairs of hosts lose, stall, wait or carry most, as a heat map; below, the connections of the pair that is chosen.
+// HostsView: which pairs of hosts lose, stall, wait or carry most, as a heat map; below, the connections of the pair
+// that is chosen.
 #pragma once
 
 #include <gui/pictures/series_job.hpp>

@@ -1,7 +1,7 @@
 // BpfCheck: whether a text is a capture filter, asked of libpcap while somebody types.
 //
-// In a thread of its own: an expression may name a host, and libpcap then asks the resolver, which can take seconds. Only the
-// answer to the newest question is told.
+// In a thread of its own: an expression may name a host, and libpcap then asks the resolver, which can take seconds.
+// Only the answer to the newest question is told.
 #pragma once
 
 #include <dissect/frame.hpp>

@@ -2,8 +2,8 @@
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/capture_files.hpp>
 #include <gui/live/remote.hpp>
-#include <gui/packets/fixed_font.hpp>
 #include <gui/look.hpp>
+#include <gui/packets/fixed_font.hpp>
 #include <transport-replay/capture/listener.hpp>
 
 #include <QApplication>
@@ -36,7 +36,9 @@ constexpr int kLink = Qt::UserRole + 2;           // of a row: its link type
 enum Column { name_column, traffic_column, addresses_column, description_column };
 
 // One of IPv6 may have a zone: fe80::1%eth0.
-bool isInternet(const QString& address) { return dissect::parse_ip(address.section(QLatin1Char('%'), 0, 0).toStdString()).has_value(); }
+bool isInternet(const QString& address) {
+    return dissect::parse_ip(address.section(QLatin1Char('%'), 0, 0).toStdString()).has_value();
+}
 
 // Those of the internet, or where there are none what else there is.
 QString shownAddresses(const QStringList& addresses) {
@@ -107,7 +109,8 @@ void CaptureDialog::build() {
     m_start = buttons->addButton(tr("&Start"), QDialogButtonBox::AcceptRole);
     m_start->setObjectName(QStringLiteral("start"));
     m_refresh = buttons->addButton(tr("&Refresh"), QDialogButtonBox::ResetRole);
-    for (QAbstractButton* button : buttons->buttons()) qobject_cast<QPushButton*>(button)->setAutoDefault(button == m_start);
+    for (QAbstractButton* button : buttons->buttons())
+        qobject_cast<QPushButton*>(button)->setAutoDefault(button == m_start);
     m_refresh->setShortcut(QKeySequence::Refresh);
     m_refresh->setToolTip(tr("List the interfaces again (%1)").arg(QKeySequence(QKeySequence::Refresh).toString()));
     connect(m_refresh, &QPushButton::clicked, this, &CaptureDialog::refresh);
@@ -156,7 +159,8 @@ void CaptureDialog::takeHost() {
     m_interfaces->clear();
     m_histories.clear();
     updateStart();
-    if (!host.isEmpty() && !isHost(host)) return showFailure(tr("invalid host '%1': expected host or user@host").arg(host));
+    if (!host.isEmpty() && !isHost(host))
+        return showFailure(tr("invalid host '%1': expected host or user@host").arg(host));
     m_finder.setHost(host);
     refresh();
 }
@@ -224,11 +228,12 @@ QWidget* CaptureDialog::buildFilter() {
 }
 
 QWidget* CaptureDialog::buildLimits() {
-    m_packets = limit(std::numeric_limits<int>::max(), tr("unlimited"), QStringLiteral("packets"), tr("Stop after packets"));
+    m_packets =
+        limit(std::numeric_limits<int>::max(), tr("unlimited"), QStringLiteral("packets"), tr("Stop after packets"));
     m_seconds = limit(kMostSeconds, tr("unlimited"), QStringLiteral("seconds"), tr("Stop after seconds"));
     m_seconds->setSuffix(tr(" s"));
-    m_snapLength =
-        limit(static_cast<int>(transport::kListenerSnapLength), tr("unlimited"), QStringLiteral("snapLength"), tr("Snap length in bytes"));
+    m_snapLength = limit(static_cast<int>(transport::kListenerSnapLength), tr("unlimited"),
+                         QStringLiteral("snapLength"), tr("Snap length in bytes"));
     m_snapLength->setSuffix(tr(" bytes"));
     auto* part = new QWidget;
     auto* layout = new QHBoxLayout(part);
@@ -293,8 +298,8 @@ CaptureChoice CaptureDialog::choice() const {
 }
 
 bool CaptureDialog::ready() const {
-    return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right &&
-           m_files->isRight();
+    return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr &&
+           m_check.verdict() == BpfCheck::Verdict::Right && m_files->isRight();
 }
 
 void CaptureDialog::accept() {
@@ -327,16 +332,20 @@ void CaptureDialog::showList(const InterfaceList& list) {
     }
     m_interfaces->setCurrentItem(chosen != nullptr ? chosen : m_interfaces->topLevelItem(0));
     m_histories.removeIf([&](const auto& entry) {
-        return std::ranges::none_of(list.interfaces, [&](const Interface& interface) { return interface.name == entry.key(); });
+        return std::ranges::none_of(list.interfaces,
+                                    [&](const Interface& interface) { return interface.name == entry.key(); });
     });
     showTraffic();
     for (int column = name_column; column < description_column; ++column) m_interfaces->resizeColumnToContents(column);
     if (!list.mayCapture)
-        showMessage(m_listed.isEmpty() ? tr("qpscope-capture, which captures for this window, needs CAP_NET_RAW. "
-                                            "Run this command once as an administrator, then press Refresh.")
-                                       : tr("qpscope-capture on %1 needs CAP_NET_RAW. Run this command there once as an administrator, then press "
-                                            "Refresh.").arg(m_listed),
-                    list.remedy);
+        showMessage(
+            m_listed.isEmpty()
+                ? tr("qpscope-capture, which captures for this window, needs CAP_NET_RAW. "
+                     "Run this command once as an administrator, then press Refresh.")
+                : tr("qpscope-capture on %1 needs CAP_NET_RAW. Run this command there once as an administrator, then press "
+                     "Refresh.")
+                      .arg(m_listed),
+            list.remedy);
     else if (list.interfaces.isEmpty()) showMessage(tr("No interface to capture from."));
     else m_message->hide();
     updateStart();
@@ -360,7 +369,8 @@ void CaptureDialog::showMessage(const QString& text, const QString& command) {
 
 void CaptureDialog::askFilter() {
     const QTreeWidgetItem* row = current();
-    const auto link = row == nullptr ? dissect::LinkType::ethernet : static_cast<dissect::LinkType>(row->data(name_column, kLink).toInt());
+    const auto link = row == nullptr ? dissect::LinkType::ethernet
+                                     : static_cast<dissect::LinkType>(row->data(name_column, kLink).toInt());
     m_check.ask(m_filter->currentText(), link);
     showVerdict();
 }
@@ -373,7 +383,9 @@ void CaptureDialog::showVerdict() {
     QPalette words = palette();
     switch (m_check.verdict()) {
         case Pending: m_verdict->setText(tr("Checking...")); break;
-        case Right: m_verdict->setText(everything ? tr("All packets are captured.") : tr("Packets that match are captured.")); break;
+        case Right:
+            m_verdict->setText(everything ? tr("All packets are captured.") : tr("Packets that match are captured."));
+            break;
         case Wrong: m_verdict->setText(tr("Invalid filter: %1").arg(m_check.sentence())); break;
     }
     if (m_check.verdict() == Wrong) {
@@ -381,7 +393,8 @@ void CaptureDialog::showVerdict() {
         words.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
     } else if (m_check.verdict() == Right && !everything) {
         constexpr double kTint = 0.16;
-        field.setColor(QPalette::Base, mixed(palette().color(QPalette::Base), color(Ink::Acknowledgment, palette()), kTint));
+        field.setColor(QPalette::Base,
+                       mixed(palette().color(QPalette::Base), color(Ink::Acknowledgment, palette()), kTint));
     }
     m_filter->setPalette(field);
     m_filter->lineEdit()->setPalette(field);

@@ -1,7 +1,8 @@
-// CaptureDialog: which interface to capture from, what of it, and when to end. What is chosen is remembered for the next time.
+// CaptureDialog: which interface to capture from, what of it, and when to end. What is chosen is remembered for the
+// next time.
 //
-// It can be accepted only when there is something to start: an interface, a filter that libpcap understands, and the right to
-// capture; where that is missing the dialog says what gives it.
+// It can be accepted only when there is something to start: an interface, a filter that libpcap understands, and the
+// right to capture; where that is missing the dialog says what gives it.
 #pragma once
 
 #include <gui/live/bpf_check.hpp>

@@ -29,12 +29,15 @@ bool areSeveral(const CaptureChoice& choice) { return choice.fileMegabytes > 0 |
 
 // "trace.pcapng": "trace_00001.pcapng" and what follows.
 QStringList numberedFiles(const QFileInfo& path) {
-    const QString suffix = path.suffix().isEmpty() || path.completeBaseName().isEmpty() ? QString() : QLatin1Char('.') + path.suffix();
+    const QString suffix =
+        path.suffix().isEmpty() || path.completeBaseName().isEmpty() ? QString() : QLatin1Char('.') + path.suffix();
     const QString stem = suffix.isEmpty() ? path.fileName() : path.completeBaseName();
-    const QRegularExpression ours(QStringLiteral("^%1_([0-9]{5,9})%2$").arg(QRegularExpression::escape(stem), QRegularExpression::escape(suffix)));
+    const QRegularExpression ours(QStringLiteral("^%1_([0-9]{5,9})%2$")
+                                      .arg(QRegularExpression::escape(stem), QRegularExpression::escape(suffix)));
     std::vector<std::pair<qulonglong, QString>> found;
     for (const QString& name : path.dir().entryList(QDir::Files | QDir::System))
-        if (const auto match = ours.match(name); match.hasMatch()) found.emplace_back(match.captured(1).toULongLong(), path.dir().filePath(name));
+        if (const auto match = ours.match(name); match.hasMatch())
+            found.emplace_back(match.captured(1).toULongLong(), path.dir().filePath(name));
     std::ranges::sort(found);
     QStringList files;
     for (const auto& [number, file] : found) files << file;
@@ -63,7 +66,8 @@ QStringList capturedFiles(const CaptureChoice& choice) {
 
 QString whyNoFiles(const CaptureChoice& choice) {
     if (choice.file.isEmpty()) return {};
-    if (choice.keptFiles > 0 && !areSeveral(choice)) return FileChoice::tr("To keep the last files, say when a new one begins");
+    if (choice.keptFiles > 0 && !areSeveral(choice))
+        return FileChoice::tr("To keep the last files, say when a new one begins");
     if (!choice.host.isEmpty()) return {};
     const QFileInfo path(choice.file);
     if (path.isDir() || path.fileName().isEmpty()) return FileChoice::tr("%1: is a folder").arg(choice.file);
@@ -77,14 +81,17 @@ FileChoice::FileChoice(QWidget* parent)
     : QWidget(parent),
       m_file(new QLineEdit),
       m_choose(new QPushButton(tr("C&hoose..."))),
-      m_megabytes(number(kMostMegabytes, tr("any size"), tr(" MB"), QStringLiteral("fileMegabytes"), tr("New file after megabytes"))),
-      m_seconds(number(kMostSecondsOfFile, tr("any time"), tr(" s"), QStringLiteral("fileSeconds"), tr("New file after seconds"))),
+      m_megabytes(number(kMostMegabytes, tr("any size"), tr(" MB"), QStringLiteral("fileMegabytes"),
+                         tr("New file after megabytes"))),
+      m_seconds(number(kMostSecondsOfFile, tr("any time"), tr(" s"), QStringLiteral("fileSeconds"),
+                       tr("New file after seconds"))),
       m_kept(number(kMostFiles, tr("all"), {}, QStringLiteral("keptFiles"), tr("Files to keep"))),
       m_said(new QLabel) {
     m_file->setObjectName(QStringLiteral("file"));
     m_file->setAccessibleName(tr("File to write to"));
     m_file->setPlaceholderText(tr("none; for example ring.pcapng: captured packets are in the window alone"));
-    m_file->setToolTip(tr("qpscope-capture writes the packets there while the window shows them. A file that exists is never written over."));
+    m_file->setToolTip(tr(
+        "qpscope-capture writes the packets there while the window shows them. A file that exists is never written over."));
     m_file->setClearButtonEnabled(true);
     m_choose->setAutoDefault(false);
     m_megabytes->setToolTip(tr("1 MB is a million bytes. Files are called ring_00001.pcapng and so on"));
@@ -122,7 +129,8 @@ FileChoice::FileChoice(QWidget* parent)
 
     connect(m_choose, &QPushButton::clicked, this, &FileChoice::choose);
     connect(m_file, &QLineEdit::textChanged, this, &FileChoice::judge);
-    for (const QSpinBox* box : {m_megabytes, m_seconds, m_kept}) connect(box, &QSpinBox::valueChanged, this, &FileChoice::judge);
+    for (const QSpinBox* box : {m_megabytes, m_seconds, m_kept})
+        connect(box, &QSpinBox::valueChanged, this, &FileChoice::judge);
 }
 
 void FileChoice::restore(const CaptureChoice& choice) {
@@ -153,8 +161,9 @@ void FileChoice::setHost(const QString& host) {
 bool FileChoice::isRight() const { return m_said->text().isEmpty(); }
 
 void FileChoice::choose() {
-    const QString path = QFileDialog::getSaveFileName(this, tr("Write to file"), m_file->text(), tr("Captures (*.pcapng *.pcap);;All files (*)"),
-                                                      nullptr, QFileDialog::DontConfirmOverwrite);
+    const QString path = QFileDialog::getSaveFileName(this, tr("Write to file"), m_file->text(),
+                                                      tr("Captures (*.pcapng *.pcap);;All files (*)"), nullptr,
+                                                      QFileDialog::DontConfirmOverwrite);
     if (!path.isEmpty()) m_file->setText(path);
 }
 

@@ -1,5 +1,5 @@
-// Files that a capture is written to while it goes on: chosen in the dialog, written by qpscope-capture (gui/recorder/ring.hpp), found
-// again when it is over.
+// Files that a capture is written to while it goes on: chosen in the dialog, written by qpscope-capture
+// (gui/recorder/ring.hpp), found again when it is over.
 #pragma once
 
 #include <gui/live/choice.hpp>

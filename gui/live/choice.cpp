@@ -40,7 +40,8 @@ QStringList recorderArguments(const CaptureChoice& choice) {
 }
 
 QString captureTitle(const CaptureChoice& choice) {
-    const QString where = choice.host.isEmpty() ? choice.interface : QStringLiteral("%1: %2").arg(choice.host, choice.interface);
+    const QString where =
+        choice.host.isEmpty() ? choice.interface : QStringLiteral("%1: %2").arg(choice.host, choice.interface);
     return choice.filter.isEmpty() ? where : QStringLiteral("%1 (%2)").arg(where, choice.filter);
 }
 
@@ -55,14 +56,17 @@ CaptureChoice lastChoice() {
     choice.host = settings.value(key(kHost)).toString();
     if (!isHost(choice.host)) choice.host.clear();
     choice.withoutSsh = settings.value(key(kWithoutSsh), true).toBool();
-    choice.stopOn = static_cast<StopOn>(std::clamp(settings.value(key(kStopOn)).toInt(), 0, static_cast<int>(StopOn::Warning)));
+    choice.stopOn =
+        static_cast<StopOn>(std::clamp(settings.value(key(kStopOn)).toInt(), 0, static_cast<int>(StopOn::Warning)));
     choice.fileMegabytes = std::max(0, settings.value(key(kFileMegabytes)).toInt());
     choice.fileSeconds = std::max(0, settings.value(key(kFileSeconds)).toInt());
     choice.keptFiles = std::max(0, settings.value(key(kKeptFiles)).toInt());
     return choice;
 }
 
-QStringList recentCaptureFilters() { return QSettings().value(key(kFilters)).toStringList().mid(0, kMostRecentFilters); }
+QStringList recentCaptureFilters() {
+    return QSettings().value(key(kFilters)).toStringList().mid(0, kMostRecentFilters);
+}
 
 void rememberChoice(const CaptureChoice& choice) {
     QSettings settings;

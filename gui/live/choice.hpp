@@ -17,11 +17,12 @@ struct CaptureChoice {
     int snapLength = 0;  // bytes kept of a packet; 0: all
     QString host{};      // captured there, by ssh; empty: here
     StopOn stopOn = StopOn::Never;
-    QString file{};         // written there as well, on the machine that captures; empty: nowhere
-    int fileMegabytes = 0;  // of a file, then the next one begins; 0: never
-    int fileSeconds = 0;    // of a file; 0: never
-    int keptFiles = 0;      // the last ones; 0: all
-    bool withoutSsh = true;  // of another host: not the connection that the packets come over; links without TCP have no filter for it
+    QString file{};          // written there as well, on the machine that captures; empty: nowhere
+    int fileMegabytes = 0;   // of a file, then the next one begins; 0: never
+    int fileSeconds = 0;     // of a file; 0: never
+    int keptFiles = 0;       // the last ones; 0: all
+    bool withoutSsh = true;  // of another host: not the connection that the packets come over; links without TCP have
+                             // no filter for it
     [[nodiscard]] bool operator==(const CaptureChoice&) const = default;
 };
 

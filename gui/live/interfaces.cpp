@@ -23,7 +23,8 @@ Interface interfaceOf(const QJsonObject& object) {
     found.loopback = object[QLatin1String("loopback")].toBool();
     for (const QJsonValue address : object[QLatin1String("addresses")].toArray())
         if (address.isString() && found.addresses.size() < kMostAddresses) found.addresses << address.toString();
-    if (const int link = object[QLatin1String("link")].toInt(-1); link >= 0) found.link = static_cast<dissect::LinkType>(link);
+    if (const int link = object[QLatin1String("link")].toInt(-1); link >= 0)
+        found.link = static_cast<dissect::LinkType>(link);
     return found;
 }
 
@@ -38,7 +39,8 @@ InterfaceList parseInterfaces(const QByteArray& lines) {
             list.mayCapture = object[QLatin1String("may_capture")].toBool();
             list.remedy = object[QLatin1String("remedy")].toString();
         } else if (type == QLatin1String("interface") && list.interfaces.size() < kMostInterfaces) {
-            if (Interface found = interfaceOf(object); !found.name.isEmpty()) list.interfaces.push_back(std::move(found));
+            if (Interface found = interfaceOf(object); !found.name.isEmpty())
+                list.interfaces.push_back(std::move(found));
         }
     }
     return list;
@@ -47,14 +49,14 @@ InterfaceList parseInterfaces(const QByteArray& lines) {
 QString recorderProgram() {
     const QString here = QCoreApplication::applicationDirPath();
     for (const char* place : {"/qpscope-capture", "/../libexec/qpscope-capture"})
-        if (const QFileInfo file(here + QLatin1String(place)); file.isFile() && file.isExecutable()) return file.canonicalFilePath();
+        if (const QFileInfo file(here + QLatin1String(place)); file.isFile() && file.isExecutable())
+            return file.canonicalFilePath();
     return {};
 }
 
 QString noRecorder() {
-    return QCoreApplication::translate("qps::gui",
-                                       "qpscope-capture, which captures for this window, not found: "
-                                       "install it next to qpscope-gui or in libexec.");
+    return QCoreApplication::translate("qps::gui", "qpscope-capture, which captures for this window, not found: "
+                                                   "install it next to qpscope-gui or in libexec.");
 }
 
 InterfaceFinder::InterfaceFinder(QString program, QObject* parent) : QObject(parent), m_program(std::move(program)) {
@@ -117,7 +119,8 @@ void InterfaceFinder::conclude(int code, QProcess::ExitStatus status) {
     m_lines += m_process.readAllStandardOutput();
     if (m_failure.isEmpty() && (status != QProcess::NormalExit || code != 0)) {
         const QString said = QString::fromUtf8(m_process.readAllStandardError().left(1000)).trimmed();
-        if (!m_host.isEmpty() && code == kNotFound) m_failure = tr("%1 has no qpscope-capture: install it there, on PATH or in /usr/libexec.").arg(m_host);
+        if (!m_host.isEmpty() && code == kNotFound)
+            m_failure = tr("%1 has no qpscope-capture: install it there, on PATH or in /usr/libexec.").arg(m_host);
         else m_failure = said.isEmpty() ? tr("%1: exited without a list of interfaces.").arg(asked()) : said;
     }
     if (!m_failure.isEmpty()) Q_EMIT failed(m_failure);

@@ -1,7 +1,8 @@
 // The interfaces that can be captured from, asked of qpscope-capture, and where that program is.
 //
-// What an attacker could feed: names and descriptions of interfaces (a device may call itself what it likes), and the output of
-// whatever program lies where ours should be. It is bounded in bytes and time, and lines that are none of ours are left out.
+// What an attacker could feed: names and descriptions of interfaces (a device may call itself what it likes), and the
+// output of whatever program lies where ours should be. It is bounded in bytes and time, and lines that are none of
+// ours are left out.
 #pragma once
 
 #include <dissect/frame.hpp>

@@ -112,8 +112,10 @@ void Recorder::stop() {
 
 // Empty where it ended as it should.
 QString Recorder::failureOf(QProcess& process) const {
-    if (process.error() == QProcess::FailedToStart) return tr("Cannot start %1: %2.").arg(process.program(), process.errorString());
-    if (process.exitStatus() == QProcess::CrashExit) return m_stopping ? QString() : tr("%1: terminated unexpectedly.").arg(process.program());
+    if (process.error() == QProcess::FailedToStart)
+        return tr("Cannot start %1: %2.").arg(process.program(), process.errorString());
+    if (process.exitStatus() == QProcess::CrashExit)
+        return m_stopping ? QString() : tr("%1: terminated unexpectedly.").arg(process.program());
     if (process.exitCode() == 0 || process.exitCode() == kInterrupted) return {};
     const QString said = sentenceOf(process.readAllStandardError());
     return said.isEmpty() ? tr("%1: exited with code %2.").arg(process.program()).arg(process.exitCode()) : said;
@@ -123,7 +125,8 @@ void Recorder::conclude() {
     if (!m_process) return;
     // It may have ended before its first bytes were looked at.
     if (m_beginning && m_beginning->isEnabled()) listen();
-    const std::unique_ptr<QProcess, void (*)(QProcess*)> process(m_process.release(), [](QProcess* ended) { ended->deleteLater(); });
+    const std::unique_ptr<QProcess, void (*)(QProcess*)> process(m_process.release(),
+                                                                 [](QProcess* ended) { ended->deleteLater(); });
     process->disconnect(this);
     if (const QString failure = failureOf(*process); !failure.isEmpty()) Q_EMIT failed(failure);
     Q_EMIT finished();

@@ -1,8 +1,8 @@
 // Recorder: a capture that is going on. qpscope-capture writes it into a pipe; the session reads it from there.
 //
-// The window has no rights of its own. The program ends with its standard input, which this process holds: also when the
-// window is killed. Wire the signal recording() to Session::capture(), and call stop() when the session captures no more: this
-// object cannot see whether anybody still reads.
+// The window has no rights of its own. The program ends with its standard input, which this process holds: also when
+// the window is killed. Wire the signal recording() to Session::capture(), and call stop() when the session captures no
+// more: this object cannot see whether anybody still reads.
 #pragma once
 
 #include <gui/live/choice.hpp>

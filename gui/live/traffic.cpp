@@ -23,14 +23,16 @@ QHash<QString, quint64> packetCounters(const QByteArray& table) {
         if (colon < 0 || columns.size() <= kSentPackets) continue;
         bool received = false;
         bool sent = false;
-        const quint64 packets = columns[kReceivedPackets].toULongLong(&received) + columns[kSentPackets].toULongLong(&sent);
+        const quint64 packets =
+            columns[kReceivedPackets].toULongLong(&received) + columns[kSentPackets].toULongLong(&sent);
         if (received && sent) counters.insert(QString::fromUtf8(line.left(colon).trimmed()), packets);
     }
     return counters;
 }
 
 void TrafficHistory::add(quint64 counter, double seconds) {
-    if (m_begun && seconds > 0) m_rates.push_back(counter > m_last ? static_cast<double>(counter - m_last) / seconds : 0.0);
+    if (m_begun && seconds > 0)
+        m_rates.push_back(counter > m_last ? static_cast<double>(counter - m_last) / seconds : 0.0);
     if (m_rates.size() > kTrafficMoments) m_rates.removeFirst();
     m_last = counter;
     m_begun = true;
@@ -71,7 +73,8 @@ void TrafficDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(cell.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
-    painter->drawText(cell.rect.adjusted(0, 0, -gap, 0), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter), rateText(rates.back()));
+    painter->drawText(cell.rect.adjusted(0, 0, -gap, 0), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter),
+                      rateText(rates.back()));
     area.setRight(area.right() - textWidth);
     if (area.width() > gap) {
         if (!selected) painter->setPen(QPen(color(Ink::Request, cell.palette), 0));

@@ -1,6 +1,7 @@
 // How much each interface has to do: packets a second, from the counters of the kernel, and the small picture of them.
 //
-// The counters are those of /proc/net/dev, which any user may read. What an RDMA adapter moves past the kernel is not in them.
+// The counters are those of /proc/net/dev, which any user may read. What an RDMA adapter moves past the kernel is not
+// in them.
 #pragma once
 
 #include <QHash>
@@ -12,7 +13,8 @@
 
 namespace qps::gui {
 
-// Packets in and out of each interface since the machine began, from the text of /proc/net/dev. Other lines are left out.
+// Packets in and out of each interface since the machine began, from the text of /proc/net/dev. Other lines are left
+// out.
 [[nodiscard]] QHash<QString, quint64> packetCounters(const QByteArray& table);
 
 inline constexpr qsizetype kTrafficMoments = 40;
@@ -32,7 +34,8 @@ private:
 
 // "0", "17/s", "12.3 k/s".
 [[nodiscard]] QString rateText(double rate);
-// The rates as a line from left to right in the area, the newest at its right edge; 0 at the bottom, the greatest at the top.
+// The rates as a line from left to right in the area, the newest at its right edge; 0 at the bottom, the greatest at
+// the top.
 [[nodiscard]] QPolygonF sparkline(const QList<double>& rates, const QRectF& area);
 
 // Draws a cell whose kRates is a list of rates: the line, and the newest rate as text.

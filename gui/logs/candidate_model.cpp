@@ -18,13 +18,16 @@ enum CandidateColumn { UidColumn, EndsColumn, StateColumn, ReasonsColumn };
 std::vector<Heading> headingsOfCandidates() {
     return {{QStringLiteral("#"), CandidateModel::tr("Number of the connection"), true},
             {CandidateModel::tr("endpoints"), CandidateModel::tr("Address and queue pair of both ends"), false},
-            {CandidateModel::tr("state"), CandidateModel::tr("How far the connection came: established, released, failed (IBA 9.7.5.2.1)"), false},
-            {CandidateModel::tr("reasons"), CandidateModel::tr("What of the line fits the connection, and what does not"), false}};
+            {CandidateModel::tr("state"),
+             CandidateModel::tr("How far the connection came: established, released, failed (IBA 9.7.5.2.1)"), false},
+            {CandidateModel::tr("reasons"),
+             CandidateModel::tr("What of the line fits the connection, and what does not"), false}};
 }
 
 }  // namespace
 
-CandidateModel::CandidateModel(QObject* parent) : TableModel(headingsOfCandidates(), parent), m_timeline(std::make_shared<Timeline>()) {}
+CandidateModel::CandidateModel(QObject* parent)
+    : TableModel(headingsOfCandidates(), parent), m_timeline(std::make_shared<Timeline>()) {}
 
 void CandidateModel::show(const LogLine& line, std::shared_ptr<const Timeline> timeline) {
     beginReplace();
@@ -39,7 +42,8 @@ const Connection& CandidateModel::of(Row row) const { return *m_timeline->find(c
 
 RowPlace CandidateModel::place(Row row) const {
     const Connection& found = of(row);
-    return {found.uid, found.first_frame(), found.first_frame(), std::max(found.ways[0].last_frame, found.ways[1].last_frame)};
+    return {found.uid, found.first_frame(), found.first_frame(),
+            std::max(found.ways[0].last_frame, found.ways[1].last_frame)};
 }
 
 std::optional<TableModel::Row> CandidateModel::rowOfConnection(ConnectionId connection) const {
@@ -62,7 +66,9 @@ Cell CandidateModel::value(Row row, int column) const {
     }
 }
 
-Tone CandidateModel::tone(Row row) const { return tone_of(ConnectionRow{of(row), m_given_up.contains(connection(row))}); }
+Tone CandidateModel::tone(Row row) const {
+    return tone_of(ConnectionRow{of(row), m_given_up.contains(connection(row))});
+}
 
 std::optional<TimeRange> CandidateModel::life(Row row) const {
     if (of(row).packets() == 0) return std::nullopt;

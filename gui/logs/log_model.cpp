@@ -73,7 +73,8 @@ void LogModel::placeRows() {
             m_rows.push_back({at, entry, told && log.shift ? std::optional(*told + *log.shift) : std::nullopt});
         }
     }
-    std::ranges::stable_sort(m_rows, [](const Placed& a, const Placed& b) { return a.time && (!b.time || *a.time < *b.time); });
+    std::ranges::stable_sort(m_rows,
+                             [](const Placed& a, const Placed& b) { return a.time && (!b.time || *a.time < *b.time); });
     endReplace();
 }
 
@@ -88,19 +89,23 @@ RowPlace LogModel::place(Row row) const {
 // Of a line that was before or after the capture there is none.
 std::optional<FrameIndex> LogModel::nextPacket(Row row) const {
     const auto time = m_rows[row].time;
-    if (!time || m_index == nullptr || !m_timeline->first || *time < axis().from || *time > axis().to) return std::nullopt;
+    if (!time || m_index == nullptr || !m_timeline->first || *time < axis().from || *time > axis().to)
+        return std::nullopt;
     return frameAt(*m_index, *time);
 }
 
 std::optional<TableModel::Row> LogModel::rowOfPacket(FrameIndex frame) const {
     if (m_index == nullptr || !m_index->has(frame) || m_index->row(frame).has(Mark::timeless)) return std::nullopt;
     const Instant time = m_index->row(frame).time();
-    const auto after = std::ranges::partition_point(m_rows, [time](const Placed& row) { return row.time && *row.time <= time; });
+    const auto after =
+        std::ranges::partition_point(m_rows, [time](const Placed& row) { return row.time && *row.time <= time; });
     if (after == m_rows.begin()) return std::nullopt;
     return static_cast<Row>(after - m_rows.begin() - 1);
 }
 
-QString LogModel::identity(Row row) const { return QStringLiteral("%1 %2").arg(m_rows[row].log).arg(m_rows[row].entry); }
+QString LogModel::identity(Row row) const {
+    return QStringLiteral("%1 %2").arg(m_rows[row].log).arg(m_rows[row].entry);
+}
 
 QString LogModel::filter(Row row) const {
     const auto connection = place(row).connection;
@@ -109,7 +114,9 @@ QString LogModel::filter(Row row) const {
 
 QString LogModel::text(Row row, int column) const {
     switch (column) {
-        case TimeColumn: return m_rows[row].time && m_timeline->first ? shown(seconds_text(*m_rows[row].time - *m_timeline->first)) : QString();
+        case TimeColumn:
+            return m_rows[row].time && m_timeline->first ? shown(seconds_text(*m_rows[row].time - *m_timeline->first))
+                                                         : QString();
         case PacketColumn: return shown(plain_text(value(row, PacketColumn)));
         case LogColumn: return log(m_rows[row].log).name;
         default: break;

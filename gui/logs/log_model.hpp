@@ -1,5 +1,5 @@
-// LogModel: the lines of the logs that are open beside a capture as a table, in the order of their times, each with the packet that
-// came next.
+// LogModel: the lines of the logs that are open beside a capture as a table, in the order of their times, each with the
+// packet that came next.
 #pragma once
 
 #include <gui/logs/log_text.hpp>
@@ -22,7 +22,8 @@ public:
     static constexpr std::size_t kMostLogs = 16;
 
     explicit LogModel(QObject* parent = nullptr);
-    void setCapture(std::shared_ptr<const transport::Timeline> timeline, std::shared_ptr<const transport::CaptureIndex> index);
+    void setCapture(std::shared_ptr<const transport::Timeline> timeline,
+                    std::shared_ptr<const transport::CaptureIndex> index);
     // False: there are as many as there may be.
     bool add(LogText log);
     void clear();

@@ -49,7 +49,8 @@ std::expected<LogText, QString> readLog(const QString& path, Instant around) {
     log.text = file.read(LogText::kMostBytes);
     log.cut = !file.atEnd();
     if (log.text.isEmpty()) return std::unexpected(QObject::tr("%1: the file is empty").arg(path));
-    if (log.text.left(kBeginning).contains('\0')) return std::unexpected(QObject::tr("%1: no text, so no log").arg(path));
+    if (log.text.left(kBeginning).contains('\0'))
+        return std::unexpected(QObject::tr("%1: no text, so no log").arg(path));
     LocalTime local;
     std::optional<LogClock> clock;
     std::optional<Instant> time;
@@ -61,11 +62,13 @@ std::expected<LogText, QString> readLog(const QString& path, Instant around) {
         const qsizetype found = log.text.indexOf('\n', begin);
         const qsizetype end = found < 0 ? log.text.size() : found;
         const std::string_view line(log.text.constData() + begin, static_cast<std::size_t>(end - begin));
-        if (const auto read = transport::read_log_time(line, around); read && (!clock || (*clock == LogClock::boot) == (read->clock == LogClock::boot))) {
+        if (const auto read = transport::read_log_time(line, around);
+            read && (!clock || (*clock == LogClock::boot) == (read->clock == LogClock::boot))) {
             clock = read->clock;
             time = read->clock == LogClock::local ? local.utc(read->time) : read->time;
         }
-        if (!line.empty()) log.entries.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(line.size()), time});
+        if (!line.empty())
+            log.entries.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(line.size()), time});
         begin = end + 1;
     }
     log.since_boot = clock == LogClock::boot;
@@ -76,7 +79,8 @@ bool looksLikeText(const QString& path) {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly)) return false;
     const QByteArray beginning = file.read(kBeginning);
-    return !beginning.isEmpty() && std::ranges::none_of(beginning, [](char c) { return static_cast<unsigned char>(c) < 9; });
+    return !beginning.isEmpty() &&
+           std::ranges::none_of(beginning, [](char c) { return static_cast<unsigned char>(c) < 9; });
 }
 
 }  // namespace qps::gui

@@ -1,7 +1,8 @@
-// LogText: a log that was opened beside the capture, as lines with their times. Only the times are read when it is opened; what a
-// line says is read when it is looked at.
+// LogText: a log that was opened beside the capture, as lines with their times. Only the times are read when it is
+// opened; what a line says is read when it is looked at.
 //
-// What an attacker could feed: any bytes. Size and number of lines have bounds; what is past them is said to be left out.
+// What an attacker could feed: any bytes. Size and number of lines have bounds; what is past them is said to be left
+// out.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -32,12 +33,14 @@ struct LogText {
     bool cut = false;               // there is more than the bounds let in
 
     [[nodiscard]] std::string_view line(std::size_t entry) const {
-        return std::string_view(text.constData(), static_cast<std::size_t>(text.size())).substr(entries[entry].begin, entries[entry].length);
+        return std::string_view(text.constData(), static_cast<std::size_t>(text.size()))
+            .substr(entries[entry].begin, entries[entry].length);
     }
     [[nodiscard]] bool has_times() const;
 };
 
-// `around`: when the capture was; years that a log leaves out are taken from there. Else a sentence that says why it cannot be read.
+// `around`: when the capture was; years that a log leaves out are taken from there. Else a sentence that says why it
+// cannot be read.
 [[nodiscard]] std::expected<LogText, QString> readLog(const QString& path, dissect::Instant around);
 // Whether the file begins as text does.
 [[nodiscard]] bool looksLikeText(const QString& path);

@@ -35,16 +35,24 @@ struct Way {
     const char* tip;
 };
 constexpr std::array kWays{
-    Way{QT_TRANSLATE_NOOP("LogView", "&Ladder"), "ladder", QT_TRANSLATE_NOOP("LogView", "Show the messages of the connection")},
-    Way{QT_TRANSLATE_NOOP("LogView", "PSN over &time"), "psn", QT_TRANSLATE_NOOP("LogView", "Show the PSNs of the connection")},
-    Way{QT_TRANSLATE_NOOP("LogView", "Find&ings"), "findings", QT_TRANSLATE_NOOP("LogView", "Show the worst finding of the connection")},
-    Way{QT_TRANSLATE_NOOP("LogView", "&Packets"), "packets", QT_TRANSLATE_NOOP("LogView", "Display the packets of the connection alone")},
+    Way{QT_TRANSLATE_NOOP("LogView", "&Ladder"), "ladder",
+        QT_TRANSLATE_NOOP("LogView", "Show the messages of the connection")},
+    Way{QT_TRANSLATE_NOOP("LogView", "PSN over &time"), "psn",
+        QT_TRANSLATE_NOOP("LogView", "Show the PSNs of the connection")},
+    Way{QT_TRANSLATE_NOOP("LogView", "Find&ings"), "findings",
+        QT_TRANSLATE_NOOP("LogView", "Show the worst finding of the connection")},
+    Way{QT_TRANSLATE_NOOP("LogView", "&Packets"), "packets",
+        QT_TRANSLATE_NOOP("LogView", "Display the packets of the connection alone")},
 };
 
 }  // namespace
 
 LogView::LogView(Session& session, Selection& selection, QWidget* parent)
-    : QWidget(parent), m_session(session), m_selection(selection), m_candidates(new CandidateModel), m_logs(new LogModel) {
+    : QWidget(parent),
+      m_session(session),
+      m_selection(selection),
+      m_candidates(new CandidateModel),
+      m_logs(new LogModel) {
     auto* parts = new QSplitter(Qt::Vertical);
     parts->addWidget(buildQuestion());
     parts->addWidget(buildLogs());
@@ -52,8 +60,9 @@ LogView::LogView(Session& session, Selection& selection, QWidget* parent)
     (new QVBoxLayout(this))->addWidget(parts);
     setFocusProxy(m_line);
 
-    new TableTie(*m_found, session, selection,
-                 [this](TableModel::Row row, const ShownPackets& shown) { return shown.any(m_candidates->connection(row)); });
+    new TableTie(*m_found, session, selection, [this](TableModel::Row row, const ShownPackets& shown) {
+        return shown.any(m_candidates->connection(row));
+    });
     new TableTie(*m_lines, session, selection, [this](TableModel::Row row, const ShownPackets&) {
         const auto range = m_selection.range();
         return !range || (m_logs->time(row) && range->contains(*m_logs->time(row)));
@@ -123,8 +132,9 @@ QWidget* LogView::buildLogs() {
         return made;
     };
     button(tr("&Open log..."), tr("Show the lines of a log in time with the packets"), [this] { chooseFiles(); });
-    m_align = button(tr("&Align with packet"), tr("The selected line was at the time of the selected packet: move its log there"),
-                     [this] { align(); });
+    m_align =
+        button(tr("&Align with packet"),
+               tr("The selected line was at the time of the selected packet: move its log there"), [this] { align(); });
     m_unalign = button(tr("&Reset times"), tr("Undo all alignments"), [this] {
         m_logs->unalign();
         describeLogs();
@@ -140,7 +150,8 @@ QWidget* LogView::buildLogs() {
     m_lines = new TableView(m_logs, QStringLiteral("log"));
     m_lines->table().setAccessibleName(tr("Lines of logs"));
     m_lines->putBarsAt(3);
-    m_lines->setEmptyText(tr("No log is open. Open or drop one (dmesg, journalctl, NCCL, UCX) to see its lines in time with the packets."));
+    m_lines->setEmptyText(tr(
+        "No log is open. Open or drop one (dmesg, journalctl, NCCL, UCX) to see its lines in time with the packets."));
     column->addWidget(m_lines, 1);
     connect(m_lines, &TableView::currentChanged, this, &LogView::describeLogs);
     return page;
@@ -165,7 +176,8 @@ void LogView::look() {
     const bool asked = !m_line->text().trimmed().isEmpty();
     m_recognised->setText(told.isEmpty() && asked ? tr("No address, queue pair or error found in this line.")
                                                   : told.join(QStringLiteral("; ")));
-    m_found->setEmptyText(asked ? tr("No connection matches that line.") : tr("The connections that a line may be about are listed here."));
+    m_found->setEmptyText(asked ? tr("No connection matches that line.")
+                                : tr("The connections that a line may be about are listed here."));
     for (QPushButton* each : m_ways) each->setEnabled(m_candidates->sources() != 0);
 }
 
@@ -215,11 +227,13 @@ void LogView::open(const QStringList& files) {
     for (const QString& file : files) {
         auto log = readLog(file, around);
         if (!log) problems << log.error();
-        else if (!m_logs->add(std::move(*log))) problems << tr("%1: %2 logs are open already").arg(file).arg(LogModel::kMostLogs);
+        else if (!m_logs->add(std::move(*log)))
+            problems << tr("%1: %2 logs are open already").arg(file).arg(LogModel::kMostLogs);
     }
     describeLogs();
     if (problems.isEmpty()) return;
-    QMessageBox box(QMessageBox::Warning, tr("Read error"), problems.join(QStringLiteral("\n\n")), QMessageBox::Ok, this);
+    QMessageBox box(QMessageBox::Warning, tr("Read error"), problems.join(QStringLiteral("\n\n")), QMessageBox::Ok,
+                    this);
     box.setTextFormat(Qt::PlainText);
     box.exec();
 }

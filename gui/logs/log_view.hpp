@@ -1,5 +1,6 @@
-// LogView: from a line of a log to the connection that it is about: a line that is pasted, dropped, or chosen among the lines of logs
-// that were opened beside the capture, and the connections that fit, with the reasons. Lines of logs stand in time with the packets.
+// LogView: from a line of a log to the connection that it is about: a line that is pasted, dropped, or chosen among the
+// lines of logs that were opened beside the capture, and the connections that fit, with the reasons. Lines of logs
+// stand in time with the packets.
 #pragma once
 
 #include <gui/logs/candidate_model.hpp>

@@ -1,5 +1,5 @@
-// Bytes geometry: where the bytes of a frame stand in a dump of offset, hex and characters, counted in columns of a fixed-width
-// font and in lines; and which byte is at such a place.
+// Bytes geometry: where the bytes of a frame stand in a dump of offset, hex and characters, counted in columns of a
+// fixed-width font and in lines; and which byte is at such a place.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,9 @@ struct BytesGeometry {
     }
     [[nodiscard]] static constexpr std::size_t line(std::size_t byte) { return byte / kPerLine; }
     // The first of the two columns of its hex digits, and that of its character.
-    [[nodiscard]] constexpr int hexColumn(std::size_t byte) const { return digits() + 2 + inLine(byte) * 3 + gap(byte); }
+    [[nodiscard]] constexpr int hexColumn(std::size_t byte) const {
+        return digits() + 2 + inLine(byte) * 3 + gap(byte);
+    }
     [[nodiscard]] constexpr int textColumn(std::size_t byte) const { return firstText() + inLine(byte) + gap(byte); }
     [[nodiscard]] constexpr int columns() const { return firstText() + static_cast<int>(kPerLine) + 1; }
 

@@ -45,7 +45,8 @@ QString bytesText(dissect::Bytes bytes, BytesForm form) {
         case BytesForm::CArray:
             text = fmt::format("const unsigned char bytes[{}] = {{", bytes.size());
             for (std::size_t i = 0; i < bytes.size(); ++i)
-                text += fmt::format("{}0x{:02x},", i % BytesGeometry::kPerLine == 0 ? "\n    " : " ", std::to_integer<unsigned>(bytes[i]));
+                text += fmt::format("{}0x{:02x},", i % BytesGeometry::kPerLine == 0 ? "\n    " : " ",
+                                    std::to_integer<unsigned>(bytes[i]));
             text += "\n};\n";
             break;
     }
@@ -76,7 +77,10 @@ void BytesView::setHighlight(FrameSpan field, FrameSpan layer) {
     if (field.length > 0) showByte(*m_byte);
     QString said = tr("Computed field: no bytes");
     if (field.length > 0)
-        said = tr("Bytes %1 to %2: %3").arg(field.offset).arg(field.offset + field.length - 1).arg(copied(BytesForm::Hex).left(128));
+        said = tr("Bytes %1 to %2: %3")
+                   .arg(field.offset)
+                   .arg(field.offset + field.length - 1)
+                   .arg(copied(BytesForm::Hex).left(128));
     setAccessibleDescription(said);
     viewport()->update();
 }
@@ -86,7 +90,8 @@ int BytesView::lineHeight() const { return fontMetrics().height(); }
 
 QRect BytesView::place(std::size_t byte, int column, int columns) const {
     const int line = static_cast<int>(BytesGeometry::line(byte)) - verticalScrollBar()->value();
-    return {(column + 1) * charWidth() - horizontalScrollBar()->value(), line * lineHeight(), columns * charWidth(), lineHeight()};
+    return {(column + 1) * charWidth() - horizontalScrollBar()->value(), line * lineHeight(), columns * charWidth(),
+            lineHeight()};
 }
 QRect BytesView::hexRect(std::size_t byte) const { return place(byte, m_bytes.hexColumn(byte), 2); }
 QRect BytesView::textRect(std::size_t byte) const { return place(byte, m_bytes.textColumn(byte), 1); }
@@ -132,7 +137,8 @@ void BytesView::paintLine(QPainter& painter, std::size_t line) {
     const std::size_t first = line * BytesGeometry::kPerLine;
     painter.setPen(mixed(palette().color(QPalette::Base), palette().color(QPalette::Text), 0.6));
     painter.drawText(place(first, 0, m_bytes.digits()), Qt::AlignVCenter, offsetText(line, m_bytes.digits()));
-    for (std::size_t byte = first; byte < m_bytes.size && byte < first + BytesGeometry::kPerLine; ++byte) paintByte(painter, byte);
+    for (std::size_t byte = first; byte < m_bytes.size && byte < first + BytesGeometry::kPerLine; ++byte)
+        paintByte(painter, byte);
 }
 
 void BytesView::paintByte(QPainter& painter, std::size_t byte) {
@@ -142,7 +148,9 @@ void BytesView::paintByte(QPainter& painter, std::size_t byte) {
     // The ground of neighbours in the same span joins over the space between them.
     const bool last = byte + 1 >= m_bytes.size || (byte + 1) % BytesGeometry::kPerLine == 0;
     const auto joined = [&](const FrameSpan& span) {
-        return !last && span.covers(byte + 1) ? QRect(hex.left(), hex.top(), hexRect(byte + 1).left() - hex.left(), hex.height()) : hex;
+        return !last && span.covers(byte + 1)
+                   ? QRect(hex.left(), hex.top(), hexRect(byte + 1).left() - hex.left(), hex.height())
+                   : hex;
     };
     QColor ink = colours.color(QPalette::Text);
     if (m_layer.covers(byte)) {
@@ -157,7 +165,8 @@ void BytesView::paintByte(QPainter& painter, std::size_t byte) {
     }
     painter.setPen(ink);
     const std::byte value = bytes()[byte];
-    painter.drawText(hex, Qt::AlignCenter, QStringLiteral("%1").arg(std::to_integer<unsigned>(value), 2, 16, QLatin1Char('0')));
+    painter.drawText(hex, Qt::AlignCenter,
+                     QStringLiteral("%1").arg(std::to_integer<unsigned>(value), 2, 16, QLatin1Char('0')));
     painter.drawText(text, Qt::AlignCenter, QString(QLatin1Char(shownCharacter(value))));
     if (m_byte == byte) {
         painter.drawRect(hex.adjusted(0, 0, -1, -1));
@@ -183,7 +192,8 @@ void BytesView::select(std::size_t byte) {
 void BytesView::keyPressEvent(QKeyEvent* event) {
     if (event->matches(QKeySequence::Copy)) return QGuiApplication::clipboard()->setText(copied(BytesForm::Hex));
     const bool control = event->modifiers() == Qt::ControlModifier;
-    if (m_bytes.size == 0 || (event->modifiers() & ~(Qt::ControlModifier | Qt::KeypadModifier)) != Qt::NoModifier) return event->ignore();
+    if (m_bytes.size == 0 || (event->modifiers() & ~(Qt::ControlModifier | Qt::KeypadModifier)) != Qt::NoModifier)
+        return event->ignore();
     const std::size_t at = m_byte.value_or(0);
     const std::size_t last = m_bytes.size - 1;
     const std::size_t line = BytesGeometry::kPerLine;
@@ -212,7 +222,8 @@ void BytesView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 QString BytesView::copied(BytesForm form) const {
-    const dissect::Bytes chosen = m_field.length > 0 ? dissect::slice(bytes(), m_field.offset, m_field.length) : bytes();
+    const dissect::Bytes chosen =
+        m_field.length > 0 ? dissect::slice(bytes(), m_field.offset, m_field.length) : bytes();
     return bytesText(chosen, form);
 }
 
@@ -220,8 +231,9 @@ void BytesView::contextMenuEvent(QContextMenuEvent* event) {
     if (m_bytes.size == 0) return;
     QMenu menu(this);
     const auto offer = [&](const QString& title, BytesForm form, bool all) {
-        menu.addAction(title, this,
-                       [this, form, all] { QGuiApplication::clipboard()->setText(all ? bytesText(bytes(), form) : copied(form)); });
+        menu.addAction(title, this, [this, form, all] {
+            QGuiApplication::clipboard()->setText(all ? bytesText(bytes(), form) : copied(form));
+        });
     };
     offer(tr("Copy as &hex"), BytesForm::Hex, false);
     offer(tr("Copy as &characters"), BytesForm::Characters, false);

@@ -1,5 +1,5 @@
-// BytesView: the bytes of a frame as offsets, hex and characters, with the bytes of the selected field highlighted. It draws the
-// lines in sight only, so that the size of a frame does not matter.
+// BytesView: the bytes of a frame as offsets, hex and characters, with the bytes of the selected field highlighted. It
+// draws the lines in sight only, so that the size of a frame does not matter.
 #pragma once
 
 #include <gui/packets/bytes_geometry.hpp>

@@ -42,7 +42,8 @@ std::optional<QString> askComment(std::uint64_t packet, const QString& before, Q
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
     buttons->button(QDialogButtonBox::Ok)->setToolTip(QObject::tr("Keep the comment (Ctrl+Enter)"));
     auto* column = new QVBoxLayout(&dialog);
-    for (QWidget* each : {static_cast<QWidget*>(label), static_cast<QWidget*>(text), static_cast<QWidget*>(hint)}) column->addWidget(each);
+    for (QWidget* each : {static_cast<QWidget*>(label), static_cast<QWidget*>(text), static_cast<QWidget*>(hint)})
+        column->addWidget(each);
     column->addWidget(buttons);
     QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
     QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);

@@ -1,4 +1,5 @@
-// The dialog of a packet's comment: several lines, so that Enter begins one; Ctrl+Enter is OK, and Tab goes on to the buttons.
+// The dialog of a packet's comment: several lines, so that Enter begins one; Ctrl+Enter is OK, and Tab goes on to the
+// buttons.
 #pragma once
 
 #include <QString>

@@ -26,8 +26,8 @@ bool asks(const PacketRows& rows, const MessageRow& message, FrameIndex frame, c
 
 // A response that comes before the last one of a READ.
 bool responds(const PacketRows& rows, const MessageRow& message, FrameIndex frame, const PacketRow& row) {
-    return row.from() != message.requester() && message.first_frame() < frame && frame < message.answer_frame().value_or(FrameIndex{}) &&
-           carriesOf(rows, message, row);
+    return row.from() != message.requester() && message.first_frame() < frame &&
+           frame < message.answer_frame().value_or(FrameIndex{}) && carriesOf(rows, message, row);
 }
 
 std::string psnRange(Psn first, Psn last) {
@@ -70,7 +70,8 @@ std::optional<MessageFrames> messageFramesOf(const PacketRows& rows, FrameIndex 
     const auto place = placeOfMessage(rows, frame);
     if (!place) return std::nullopt;
     const MessageRow message = (*rows.messages())[*place];
-    const std::uint64_t last = std::to_underlying(std::max(message.last_frame(), message.answer_frame().value_or(FrameIndex{})));
+    const std::uint64_t last =
+        std::to_underlying(std::max(message.last_frame(), message.answer_frame().value_or(FrameIndex{})));
     MessageFrames found{.number = *place + 1, .frames = {}};
     const std::uint64_t first = std::to_underlying(message.first_frame());
     for (std::uint64_t at = first; at < last && at - first < kMostLookedAt && found.frames.size() < kMostFrames; ++at) {
@@ -86,7 +87,8 @@ std::optional<MessageFrames> messageFramesOf(const PacketRows& rows, FrameIndex 
 std::optional<FrameIndex> correspondingTo(const PacketRows& rows, FrameIndex frame) {
     const std::optional<MessageRow> message = messageOf(rows, frame);
     if (!message) return std::nullopt;
-    return asks(rows, *message, frame, rows.row(frame)) ? message->answer_frame() : std::optional(message->first_frame());
+    return asks(rows, *message, frame, rows.row(frame)) ? message->answer_frame()
+                                                        : std::optional(message->first_frame());
 }
 
 std::optional<FrameIndex> followingMessage(const PacketRows& rows, FrameIndex frame) {
@@ -97,7 +99,8 @@ std::optional<FrameIndex> followingMessage(const PacketRows& rows, FrameIndex fr
     for (std::uint64_t i = 0; i < messages->size(); ++i) {
         const MessageRow& message = (*messages)[i];
         if (message.connection() != here->connection() || message.requester() != here->requester()) continue;
-        if (here->first_frame() < message.first_frame() && (!next || message.first_frame() < *next)) next = message.first_frame();
+        if (here->first_frame() < message.first_frame() && (!next || message.first_frame() < *next))
+            next = message.first_frame();
     }
     return next;
 }
@@ -113,11 +116,13 @@ std::string streamFilterOf(const PacketRows& rows, const MessageRow& message) {
     const std::string bytes =
         begin <= end ? fmt::format("{}..{}", begin, end) : fmt::format("{}..{}, 0..{}", begin, UINT32_MAX, end);
     const auto answer = message.answer_frame();
-    const bool read = message.kind() == transport::MessageKind::read || message.kind() == transport::MessageKind::atomic;
-    std::string filter = fmt::format("rdma.connection == {} and frame.number in {{{}..{}}} and (rdma.from == {} and tcp.seq_raw in {{{}}}",
-                                     std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
-                                     std::to_underlying(std::max(message.last_frame(), answer.value_or(message.last_frame()))),
-                                     message.requester() == transport::End::a ? 'a' : 'b', bytes);
+    const bool read =
+        message.kind() == transport::MessageKind::read || message.kind() == transport::MessageKind::atomic;
+    std::string filter = fmt::format(
+        "rdma.connection == {} and frame.number in {{{}..{}}} and (rdma.from == {} and tcp.seq_raw in {{{}}}",
+        std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
+        std::to_underlying(std::max(message.last_frame(), answer.value_or(message.last_frame()))),
+        message.requester() == transport::End::a ? 'a' : 'b', bytes);
     if (read) filter += " or iwarp_rdma.opcode in {READ_RESPONSE, ATOMIC_RESPONSE}";
     if (answer) filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
     return filter + ")";
@@ -128,31 +133,36 @@ std::string contextFilterOf(const PacketRows& rows, const MessageRow& message) {
     const std::uint16_t id = rows.row(message.first_frame()).uet_message();
     const std::string requests = id != 0 ? fmt::format("uet.ses.std.message_id == {}", id)
                                          : fmt::format("uet.pds.psn == {}", rows.row(message.first_frame()).uet_psn());
-    std::string filter = fmt::format("rdma.connection == {} and frame.number in {{{}..{}}} and rdma.from == {} and {}",
-                                     std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
-                                     std::to_underlying(std::max(message.last_frame(), message.answer_frame().value_or(message.last_frame()))),
-                                     message.requester() == transport::End::a ? 'a' : 'b', requests);
-    if (const auto answer = message.answer_frame()) filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
+    std::string filter = fmt::format(
+        "rdma.connection == {} and frame.number in {{{}..{}}} and rdma.from == {} and {}",
+        std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
+        std::to_underlying(std::max(message.last_frame(), message.answer_frame().value_or(message.last_frame()))),
+        message.requester() == transport::End::a ? 'a' : 'b', requests);
+    if (const auto answer = message.answer_frame())
+        filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
     return filter;
 }
 
 }  // namespace
 
 std::string filterOf(const PacketRows& rows, const MessageRow& message) {
-    if (rows.row(message.first_frame()).kind() == transport::ObservationKind::stream) return streamFilterOf(rows, message);
-    if (rows.row(message.first_frame()).kind() == transport::ObservationKind::ultra_ethernet) return contextFilterOf(rows, message);
+    if (rows.row(message.first_frame()).kind() == transport::ObservationKind::stream)
+        return streamFilterOf(rows, message);
+    if (rows.row(message.first_frame()).kind() == transport::ObservationKind::ultra_ethernet)
+        return contextFilterOf(rows, message);
     const Psn first = rows.row(message.first_frame()).psn();
     const Psn last = first + (message.psns() == 0 ? 0 : message.psns() - 1);
     const char asker = message.requester() == transport::End::a ? 'a' : 'b';
     const char answerer = message.requester() == transport::End::a ? 'b' : 'a';
     const FrameIndex end = std::max(message.last_frame(), message.answer_frame().value_or(message.last_frame()));
-    std::string filter = fmt::format(
-        "rdma.connection == {} and frame.number in {{{}..{}}} and infiniband.bth.psn in {{{}}} and "
-        "(rdma.from == {} and rdma.request == 1 or rdma.from == {} and rdma.request == 0)",
-        std::to_underlying(message.connection()), std::to_underlying(message.first_frame()), std::to_underlying(end), psnRange(first, last),
-        asker, answerer);
+    std::string filter =
+        fmt::format("rdma.connection == {} and frame.number in {{{}..{}}} and infiniband.bth.psn in {{{}}} and "
+                    "(rdma.from == {} and rdma.request == 1 or rdma.from == {} and rdma.request == 0)",
+                    std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
+                    std::to_underlying(end), psnRange(first, last), asker, answerer);
     // An ACK of later packets answers it too.
-    if (const auto answer = message.answer_frame()) filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
+    if (const auto answer = message.answer_frame())
+        filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
     return filter;
 }
 

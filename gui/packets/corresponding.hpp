@@ -1,4 +1,5 @@
-// Messages around a packet: which one it belongs to, what answers it, which comes next. Plain walks over the rows of a capture.
+// Messages around a packet: which one it belongs to, what answers it, which comes next. Plain walks over the rows of a
+// capture.
 #pragma once
 
 #include <gui/packets/packet_rows.hpp>
@@ -11,8 +12,8 @@ namespace qps::gui {
 // The message that a packet is a request of, else the last one that it answers, else the READ whose response it is.
 [[nodiscard]] std::optional<transport::MessageRow> messageOf(const PacketRows& rows, dissect::FrameIndex frame);
 
-// The message of a packet as fields have it: counted from 1 in the order in which messages end, and its frames; of one with very many frames
-// the first ones, and its last.
+// The message of a packet as fields have it: counted from 1 in the order in which messages end, and its frames; of one
+// with very many frames the first ones, and its last.
 struct MessageFrames {
     std::uint64_t number = 0;
     std::vector<std::uint32_t> frames;

@@ -40,7 +40,8 @@ constexpr int kNear = 2;  // pixels around the pointer that count
 
 EventMap::EventMap(Qt::Orientation orientation, QWidget* parent) : QWidget(parent), m_orientation(orientation) {
     setAccessibleName(flat() ? tr("Events over time") : tr("Events in the list"));
-    setSizePolicy(flat() ? QSizePolicy::Expanding : QSizePolicy::Fixed, flat() ? QSizePolicy::Fixed : QSizePolicy::Expanding);
+    setSizePolicy(flat() ? QSizePolicy::Expanding : QSizePolicy::Fixed,
+                  flat() ? QSizePolicy::Fixed : QSizePolicy::Expanding);
     describe();
 }
 
@@ -69,7 +70,9 @@ void EventMap::describe() {
     for (std::size_t kind = slotsOf.size() - 1; kind > 0; --kind)
         if (slotsOf[kind] != 0) kinds << titleOf(static_cast<EventKind>(kind));
     setAccessibleDescription(
-        kinds.isEmpty() ? tr("no events") : tr("%L1 events; the worst of each part: %2").arg(events).arg(kinds.join(QStringLiteral(", "))));
+        kinds.isEmpty()
+            ? tr("no events")
+            : tr("%L1 events; the worst of each part: %2").arg(events).arg(kinds.join(QStringLiteral(", "))));
 }
 
 void EventMap::setView(std::optional<std::pair<double, double>> part) {
@@ -115,13 +118,15 @@ void EventMap::paintEvent(QPaintEvent*) {
             bytes = std::max(bytes, m_slots[i].bytes);
         }
         if (flat() && bytes != 0) {
-            const int tall = std::max(1, static_cast<int>(static_cast<double>(bytes) / static_cast<double>(m_mostBytes) * height()));
+            const int tall =
+                std::max(1, static_cast<int>(static_cast<double>(bytes) / static_cast<double>(m_mostBytes) * height()));
             painter.fillRect(at, height() - tall, 1, tall, traffic);
         }
         if (worst == EventKind::none) continue;
         // The worse the taller, so that a colour is not all that tells them apart.
         const double share = 0.4 + 0.6 * static_cast<double>(worst) / static_cast<double>(EventKind::corrupt);
-        if (flat()) painter.fillRect(QRectF(at, height() * (1 - share), 1, height() * share), colorOf(worst, palette()));
+        if (flat())
+            painter.fillRect(QRectF(at, height() * (1 - share), 1, height() * share), colorOf(worst, palette()));
         else painter.fillRect(QRectF(width() * (1 - share), at, width() * share, 1), colorOf(worst, palette()));
     }
     painter.setPen(mixed(palette().color(QPalette::Base), palette().color(QPalette::Text), 0.3));
@@ -151,7 +156,8 @@ EventSlot EventMap::slotAt(const QPointF& at) const {
 }
 
 void EventMap::go(const QPointF& at) {
-    if (const EventSlot slot = slotAt(at); slot.first != dissect::FrameIndex{}) Q_EMIT packetWanted(std::to_underlying(slot.first));
+    if (const EventSlot slot = slotAt(at); slot.first != dissect::FrameIndex{})
+        Q_EMIT packetWanted(std::to_underlying(slot.first));
 }
 
 void EventMap::mousePressEvent(QMouseEvent* event) {

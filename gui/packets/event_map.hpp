@@ -1,5 +1,5 @@
-// EventMap: a narrow band with the events of a capture in their colours, along time or along a list: what is in sight and where the
-// user stands is marked, a click goes there.
+// EventMap: a narrow band with the events of a capture in their colours, along time or along a list: what is in sight
+// and where the user stands is marked, a click goes there.
 #pragma once
 
 #include <transport-replay/series/event_map.hpp>

@@ -34,7 +34,8 @@ EventOverview::EventOverview(Session& session, Selection& selection, PacketList&
     m_due.setSingleShot(true);
     connect(&m_due, &QTimer::timeout, this, &EventOverview::compute);
     for (EventMap* each : {m_strip, m_bar})
-        connect(each, &EventMap::packetWanted, &selection, [this](quint64 frame) { m_selection.selectPacket(FrameIndex{frame}); });
+        connect(each, &EventMap::packetWanted, &selection,
+                [this](quint64 frame) { m_selection.selectPacket(FrameIndex{frame}); });
     for (const auto signal : {&Session::opened, &Session::rowsAdded, &Session::stateChanged})
         connect(&session, signal, this, &EventOverview::changed);
     for (const auto signal : {&Selection::filterChanged, &Selection::hitsChanged})
@@ -48,7 +49,8 @@ EventOverview::EventOverview(Session& session, Selection& selection, PacketList&
 
 void EventOverview::changed() {
     const qint64 patience = std::max<qint64>(kLongPause, kShare * m_took);
-    if (!m_due.isActive()) m_due.start(m_session.busy() ? static_cast<int>(std::min<qint64>(patience, 60'000)) : kPause);
+    if (!m_due.isActive())
+        m_due.start(m_session.busy() ? static_cast<int>(std::min<qint64>(patience, 60'000)) : kPause);
     // What is due when all was read shall not wait for what was due while it was.
     else if (!m_session.busy() && m_due.remainingTime() > kPause) m_due.start(kPause);
     follow();
@@ -63,7 +65,8 @@ void EventOverview::compute() {
         const auto range = series::whole(*index, stop);
         auto byPlace = series::events_by_place(*index, hits.get(), EventMap::kSlots, stop);
         if (!byPlace) return {};
-        auto byTime = range ? series::events_by_time(*index, *range, hits.get(), EventMap::kSlots, stop) : EventMap::Slots{};
+        auto byTime =
+            range ? series::events_by_time(*index, *range, hits.get(), EventMap::kSlots, stop) : EventMap::Slots{};
         if (!byTime) return {};
         return [this, clock, range, byTime = std::move(*byTime), byPlace = std::move(*byPlace)] {
             m_took = clock.elapsed();
@@ -82,17 +85,20 @@ void EventOverview::follow() {
         return length <= 0 ? 0 : static_cast<double>(std::to_underlying(time - m_range.from)) / length;
     };
     const auto packet = m_selection.packet();
-    const bool timed = packet && m_session.index()->has(*packet) && !m_session.index()->row(*packet).has(transport::Mark::timeless);
+    const bool timed =
+        packet && m_session.index()->has(*packet) && !m_session.index()->row(*packet).has(transport::Mark::timeless);
     m_strip->setPlace(timed ? std::optional(share(m_session.index()->row(*packet).time())) : std::nullopt);
     const auto range = m_selection.range();
     m_strip->setView(range ? std::optional(std::pair(share(range->from), share(range->to))) : std::nullopt);
 
     const auto shown = static_cast<double>(std::max<std::uint64_t>(1, m_selection.shown()));
-    m_bar->setPlace(packet ? std::optional(static_cast<double>(m_selection.positionOf(*packet)) / shown) : std::nullopt);
+    m_bar->setPlace(packet ? std::optional(static_cast<double>(m_selection.positionOf(*packet)) / shown)
+                           : std::nullopt);
     const QScrollBar& bar = *m_list.verticalScrollBar();
     const double all = bar.maximum() - bar.minimum() + bar.pageStep();
     m_bar->setView(all > 0 && bar.maximum() > bar.minimum()
-                       ? std::optional(std::pair((bar.value() - bar.minimum()) / all, (bar.value() - bar.minimum() + bar.pageStep()) / all))
+                       ? std::optional(std::pair((bar.value() - bar.minimum()) / all,
+                                                 (bar.value() - bar.minimum() + bar.pageStep()) / all))
                        : std::nullopt);
 }
 

@@ -1,5 +1,5 @@
-// EventOverview: the two bands with events around the packet list, one over the time of the capture and one beside the list, kept up
-// to date with the capture, the filter, and where the user stands.
+// EventOverview: the two bands with events around the packet list, one over the time of the capture and one beside the
+// list, kept up to date with the capture, the filter, and where the user stands.
 #pragma once
 
 #include <gui/packets/event_map.hpp>

@@ -51,7 +51,8 @@ const std::vector<int>& FieldModel::childrenOf(const QModelIndex& parent) const 
 }
 
 std::optional<std::size_t> FieldModel::number(const QModelIndex& index) const {
-    return index.isValid() && index.internalId() < m_nodes.size() ? std::optional(std::size_t{index.internalId()}) : std::nullopt;
+    return index.isValid() && index.internalId() < m_nodes.size() ? std::optional(std::size_t{index.internalId()})
+                                                                  : std::nullopt;
 }
 
 const TreeLine* FieldModel::line(const QModelIndex& index) const {
@@ -66,7 +67,8 @@ QModelIndex FieldModel::indexOf(std::size_t line, int column) const {
 std::optional<FrameIndex> FieldModel::linkOf(const QModelIndex& index) const {
     const TreeLine* line = this->line(index);
     if (line == nullptr || line->field == nullptr) return std::nullopt;
-    const bool names = line->field->name == "rdma.message.first_frame" || line->field->name == "rdma.message.last_frame";
+    const bool names =
+        line->field->name == "rdma.message.first_frame" || line->field->name == "rdma.message.last_frame";
     return names && line->value.number != 0 ? std::optional(FrameIndex{line->value.number}) : std::nullopt;
 }
 
@@ -83,7 +85,9 @@ QModelIndex FieldModel::parent(const QModelIndex& child) const {
     return indexOf(static_cast<std::size_t>(m_nodes[*at].parent));
 }
 
-int FieldModel::rowCount(const QModelIndex& parent) const { return parent.column() > 0 ? 0 : static_cast<int>(childrenOf(parent).size()); }
+int FieldModel::rowCount(const QModelIndex& parent) const {
+    return parent.column() > 0 ? 0 : static_cast<int>(childrenOf(parent).size());
+}
 
 int FieldModel::columnCount(const QModelIndex&) const { return 2; }
 

@@ -1,5 +1,5 @@
-// FieldModel: the lines of a packet's tree as a model: layers, what is wrong with them, their fields and the parts of those.
-// Two columns: what a line is called, and what it says. All text is printable: values come from the wire.
+// FieldModel: the lines of a packet's tree as a model: layers, what is wrong with them, their fields and the parts of
+// those. Two columns: what a line is called, and what it says. All text is printable: values come from the wire.
 #pragma once
 
 #include <gui/packets/owned_packet.hpp>
@@ -36,7 +36,8 @@ public:
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override;  // lines can be dragged
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
+                                      int role = Qt::DisplayRole) const override;
 
 private:
     // A line among its siblings.

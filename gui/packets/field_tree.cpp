@@ -112,10 +112,12 @@ QString FieldTree::keyOf(const QModelIndex& index) const {
     int before = 0;
     const std::vector<TreeLine>& lines = m_model->packet()->lines();
     for (std::size_t i = 0; i < *m_model->number(index); ++i)
-        if (lines[i].kind == line->kind && lines[i].field == line->field && lines[i].heading() == line->heading()) ++before;
+        if (lines[i].kind == line->kind && lines[i].field == line->field && lines[i].heading() == line->heading())
+            ++before;
     QString key = nameOf(line->kind);
     if (!line->heading())
-        key += QLatin1Char('/') + (line->field != nullptr ? QString::fromStdString(std::string(line->field->name)) : QStringLiteral("!"));
+        key += QLatin1Char('/') +
+               (line->field != nullptr ? QString::fromStdString(std::string(line->field->name)) : QStringLiteral("!"));
     return before == 0 ? key : key + QLatin1Char('#') + QString::number(before);
 }
 
@@ -129,7 +131,8 @@ QModelIndex FieldTree::indexOfKey(const QString& key) const {
 void FieldTree::restore() {
     if (m_model->packet() == nullptr) return;
     for (std::size_t i = 0; i < m_model->packet()->lines().size(); ++i)
-        if (const QModelIndex index = m_model->indexOf(i); m_model->rowCount(index) > 0 && m_open.contains(keyOf(index)))
+        if (const QModelIndex index = m_model->indexOf(i);
+            m_model->rowCount(index) > 0 && m_open.contains(keyOf(index)))
             setExpanded(index, true);
     if (const QModelIndex selected = indexOfKey(m_selected); selected.isValid()) {
         setCurrentIndex(selected);
@@ -201,8 +204,11 @@ QString FieldTree::copied(CopyForm form) const {
     if (line == nullptr) return {};
     std::string text;
     switch (form) {
-        case CopyForm::Line: dissect::append_printable(text, (dissect::append_text(text, *line), std::exchange(text, {}))); break;
-        case CopyForm::Value: return m_model->indexOf(*m_model->number(currentIndex()), FieldModel::Words).data().toString();
+        case CopyForm::Line:
+            dissect::append_printable(text, (dissect::append_text(text, *line), std::exchange(text, {})));
+            break;
+        case CopyForm::Value:
+            return m_model->indexOf(*m_model->number(currentIndex()), FieldModel::Words).data().toString();
         case CopyForm::Name: return fieldName();
         case CopyForm::Filter: return fieldFilter();
         case CopyForm::Bytes:
@@ -228,10 +234,11 @@ QString FieldTree::placeText() const {
     if (text.isEmpty()) text = QString::fromStdString(std::string(dissect::label(*line)));
     if (span.length == 0) return tr("%1: computed, not in the packet").arg(text);
     const std::uint32_t last = span.offset + span.length - 1;
-    text +=
-        span.length == 1 ? tr(": byte %1").arg(span.offset) : tr(": bytes %1 to %2 (%3 bytes)").arg(span.offset).arg(last).arg(span.length);
+    text += span.length == 1 ? tr(": byte %1").arg(span.offset)
+                             : tr(": bytes %1 to %2 (%3 bytes)").arg(span.offset).arg(last).arg(span.length);
     if (span.bit_width == 1) text += tr(", bit %1").arg(span.first_bit);
-    else if (span.bit_width > 1) text += tr(", bits %1 to %2").arg(span.first_bit).arg(span.first_bit + span.bit_width - 1);
+    else if (span.bit_width > 1)
+        text += tr(", bits %1 to %2").arg(span.first_bit).arg(span.first_bit + span.bit_width - 1);
     if (span.bit_width > 0) text += tr(" (bit 0 is the MSB)");
     return text;
 }
@@ -266,11 +273,13 @@ void FieldTree::keyPressEvent(QKeyEvent* event) {
     if (control && event->key() == Qt::Key_Right) return openAll();
     if (control && event->key() == Qt::Key_Left) return closeAll();
     if (event->key() == Qt::Key_Backspace) {
-        if (const QModelIndex above = currentIndex().siblingAtColumn(0).parent(); above.isValid()) setCurrentIndex(above);
+        if (const QModelIndex above = currentIndex().siblingAtColumn(0).parent(); above.isValid())
+            setCurrentIndex(above);
         return;
     }
     // Letters are for the filter bar, not for a search among labels.
-    if (!event->text().isEmpty() && event->text().front().isPrint() && event->key() != Qt::Key_Space) return event->ignore();
+    if (!event->text().isEmpty() && event->text().front().isPrint() && event->key() != Qt::Key_Space)
+        return event->ignore();
     QTreeView::keyPressEvent(event);
 }
 
@@ -296,13 +305,14 @@ void FieldTree::fillMenu(QMenu& menu) {
     const QString name = fieldName();
     menu.addAction(tr("Apply as &column"), this, [this, name] { Q_EMIT columnWanted(name); })
         ->setEnabled(line != nullptr && line->field != nullptr && !name.isEmpty());
-    addFilterOffers(
-        menu, m_presentFilter, fieldFilter(),
-        {[this](const QString& filter) { Q_EMIT filterWanted(filter); }, [this](const QString& filter) { Q_EMIT filterPrepared(filter); }});
+    addFilterOffers(menu, m_presentFilter, fieldFilter(),
+                    {[this](const QString& filter) { Q_EMIT filterWanted(filter); },
+                     [this](const QString& filter) { Q_EMIT filterPrepared(filter); }});
     menu.addAction(tr("Co&nnection filter"), this, &FieldTree::followConversationWanted);
     menu.addAction(tr("&Follow message"), this, &FieldTree::followMessageWanted);
     if (const auto frame = m_model->linkOf(currentIndex()))
-        menu.addAction(tr("&Go to packet %1").arg(std::to_underlying(*frame)), this, [this, frame] { Q_EMIT packetWanted(std::to_underlying(*frame)); });
+        menu.addAction(tr("&Go to packet %1").arg(std::to_underlying(*frame)), this,
+                       [this, frame] { Q_EMIT packetWanted(std::to_underlying(*frame)); });
     menu.addSeparator();
     fillCopyMenu(*menu.addMenu(tr("Cop&y")));
 }

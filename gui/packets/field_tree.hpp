@@ -1,5 +1,5 @@
-// FieldTree: the fields of a packet, opened and closed as the user left them: what is open, and which field is selected, is kept
-// by name from packet to packet.
+// FieldTree: the fields of a packet, opened and closed as the user left them: what is open, and which field is
+// selected, is kept by name from packet to packet.
 #pragma once
 
 #include <gui/packets/field_model.hpp>
@@ -35,7 +35,8 @@ public:
     // Of the current line; empty where there is none.
     [[nodiscard]] QString fieldName() const;
     [[nodiscard]] QString fieldFilter() const;
-    // What dragging the current line takes along, owned by the caller: its filter, for the filter line, and as text. Null where it has none.
+    // What dragging the current line takes along, owned by the caller: its filter, for the filter line, and as text.
+    // Null where it has none.
     [[nodiscard]] QMimeData* dragged() const;
     enum class CopyForm { Line, Value, Name, Filter, Bytes, Everything };
     [[nodiscard]] QString copied(CopyForm form) const;
@@ -63,7 +64,8 @@ Q_SIGNALS:
     void columnWanted(const QString& field);
     void followMessageWanted();
     void followConversationWanted();
-    void packetWanted(quint64 frame);  // which the line names: by a double click, or Enter; a FrameIndex, which Qt 6.4 carries in no signal
+    void packetWanted(quint64 frame);  // which the line names: by a double click, or Enter; a FrameIndex, which Qt 6.4
+                                       // carries in no signal
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
@@ -74,7 +76,8 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    // Of headings and of fields with parts: a name that comes again in the next packet; the n-th of a name has its number.
+    // Of headings and of fields with parts: a name that comes again in the next packet; the n-th of a name has its
+    // number.
     static QSet<QString> openAtFirst();
     [[nodiscard]] QString keyOf(const QModelIndex& index) const;
     [[nodiscard]] QModelIndex indexOfKey(const QString& key) const;

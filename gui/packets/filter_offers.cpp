@@ -27,8 +27,8 @@ void addOffers(QMenu& menu, const QString& title, const QString& present, const 
     offers->setEnabled(!offered.isEmpty());
     for (const Offer& offer : kOffers) {
         const QString filter = joinedFilter(present, offered, offer.joining);
-        QAction* action =
-            offers->addAction(QCoreApplication::translate("FilterOffers", offer.title), offers, [use, filter] { use(filter); });
+        QAction* action = offers->addAction(QCoreApplication::translate("FilterOffers", offer.title), offers,
+                                            [use, filter] { use(filter); });
         action->setToolTip(filter);
         action->setEnabled(offer.joining <= Joining::Not || !present.trimmed().isEmpty());
     }
@@ -44,7 +44,8 @@ QString joinedFilter(const QString& present, const QString& offered, Joining joi
     if (alone) return part;
     const bool both = joining == Joining::And || joining == Joining::AndNot;
     // Not arg(): filters may hold a % of their own.
-    return QLatin1Char('(') + present + (both ? QStringLiteral(") and (") : QStringLiteral(") or (")) + part + QLatin1Char(')');
+    return QLatin1Char('(') + present + (both ? QStringLiteral(") and (") : QStringLiteral(") or (")) + part +
+           QLatin1Char(')');
 }
 
 void addFilterOffers(QMenu& menu, const QString& present, const QString& offered, const FilterTakers& use) {

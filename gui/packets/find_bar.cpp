@@ -24,7 +24,8 @@ struct KindRow {
     const char* example;
 };
 constexpr std::array kKinds{
-    KindRow{SearchKind::Filter, QT_TRANSLATE_NOOP("FindBar", "Display filter"), "rdma.retransmission or rdma.icrc.status == bad"},
+    KindRow{SearchKind::Filter, QT_TRANSLATE_NOOP("FindBar", "Display filter"),
+            "rdma.retransmission or rdma.icrc.status == bad"},
     KindRow{SearchKind::Text, QT_TRANSLATE_NOOP("FindBar", "Info text"), "nak=PSN_SEQUENCE_ERROR"},
     KindRow{SearchKind::Bytes, QT_TRANSLATE_NOOP("FindBar", "Bytes (hex)"), "0a 4d 00 0b"},
     KindRow{SearchKind::Psn, QT_TRANSLATE_NOOP("FindBar", "PSN"), "4711"},
@@ -97,7 +98,8 @@ FindBar::FindBar(QWidget* parent)
 
 FindBar::~FindBar() = default;
 
-void FindBar::setSource(std::function<std::unique_ptr<PacketRows>()> rows, std::function<std::optional<dissect::FrameIndex>()> from) {
+void FindBar::setSource(std::function<std::unique_ptr<PacketRows>()> rows,
+                        std::function<std::optional<dissect::FrameIndex>()> from) {
     cancel();
     m_rows = std::move(rows);
     m_from = std::move(from);
@@ -128,7 +130,8 @@ void FindBar::setSearching(bool on) {
 
 void FindBar::find(SearchWay way) {
     if (!m_rows) return;
-    auto what = PacketSearch::make(kKinds[static_cast<std::size_t>(std::max(0, m_kind->currentIndex()))].kind, m_text->text());
+    auto what =
+        PacketSearch::make(kKinds[static_cast<std::size_t>(std::max(0, m_kind->currentIndex()))].kind, m_text->text());
     if (!what) {
         open();
         return say(what.error(), true);
@@ -178,7 +181,8 @@ void FindBar::ended(const SearchResult& result, SearchWay way) {
     m_result = result;
     if (result.cancelled) say(tr("Search stopped"), false);
     else if (!result.frame) say(tr("No displayed packet matches"), true);
-    else if (result.wrapped) say(way == SearchWay::Forward ? tr("Wrapped to the start") : tr("Wrapped to the end"), false);
+    else if (result.wrapped)
+        say(way == SearchWay::Forward ? tr("Wrapped to the start") : tr("Wrapped to the end"), false);
     if (result.frame) Q_EMIT found();
     Q_EMIT finished();
 }

@@ -1,5 +1,5 @@
-// FindBar: the bar that Ctrl+F opens. It searches on a thread of its own, so that the window stays alive however long it takes;
-// Esc ends the search, then the bar.
+// FindBar: the bar that Ctrl+F opens. It searches on a thread of its own, so that the window stays alive however long
+// it takes; Esc ends the search, then the bar.
 #pragma once
 
 #include <gui/packets/packet_search.hpp>
@@ -23,7 +23,8 @@ public:
     ~FindBar() override;
 
     // Where it searches: the rows as they are when a search begins, and the packet that it begins from.
-    void setSource(std::function<std::unique_ptr<PacketRows>()> rows, std::function<std::optional<dissect::FrameIndex>()> from);
+    void setSource(std::function<std::unique_ptr<PacketRows>()> rows,
+                   std::function<std::optional<dissect::FrameIndex>()> from);
 
     // Opens the bar; with its text selected, to be typed over.
     void open();

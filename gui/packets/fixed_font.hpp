@@ -1,5 +1,5 @@
-// The fixed-width font of what stands in columns. Only its family is fixed: the size stays that of the application, so that
-// larger text is larger here too.
+// The fixed-width font of what stands in columns. Only its family is fixed: the size stays that of the application, so
+// that larger text is larger here too.
 #pragma once
 
 #include <QFont>

@@ -1,5 +1,5 @@
-// FrameRanges: packets that somebody selected, as ranges of frame numbers. A range says: all in it that are shown, so that it
-// stays right when a filter comes or goes, and a hundred million selected packets cost 16 bytes.
+// FrameRanges: packets that somebody selected, as ranges of frame numbers. A range says: all in it that are shown, so
+// that it stays right when a filter comes or goes, and a hundred million selected packets cost 16 bytes.
 #pragma once
 
 #include <transport-replay/index/extract.hpp>
@@ -61,7 +61,8 @@ public:
 
 private:
     [[nodiscard]] static dissect::FrameIndex step(dissect::FrameIndex frame, int by) {
-        return dissect::FrameIndex{std::to_underlying(frame) + static_cast<std::uint64_t>(static_cast<std::int64_t>(by))};
+        return dissect::FrameIndex{std::to_underlying(frame) +
+                                   static_cast<std::uint64_t>(static_cast<std::int64_t>(by))};
     }
     [[nodiscard]] static bool touches(const FrameRange& a, const FrameRange& b) {
         return a.first <= step(b.last, 1) && b.first <= step(a.last, 1);

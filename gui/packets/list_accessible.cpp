@@ -63,7 +63,9 @@ public:
     PacketList& list() const { return *static_cast<PacketList*>(widget()); }
     int logical(int column) const { return list().header()->logicalIndex(column); }
     std::uint64_t position(int row) const { return list().topRow() + static_cast<std::uint64_t>(row); }
-    bool has(int row, int column) const { return row >= 0 && row < rowCount() && column >= 0 && column < columnCount(); }
+    bool has(int row, int column) const {
+        return row >= 0 && row < rowCount() && column >= 0 && column < columnCount();
+    }
 
     void* interface_cast(QAccessible::InterfaceType type) override {
         if (type == QAccessible::TableInterface) return static_cast<QAccessibleTableInterface*>(this);
@@ -98,7 +100,8 @@ public:
     QAccessibleInterface* cellAt(int row, int column) const override {
         if (!has(row, column)) return nullptr;
         const auto place = std::pair(row, column);
-        if (const auto found = m_cells.find(place); found != m_cells.end()) return QAccessible::accessibleInterface(found->second);
+        if (const auto found = m_cells.find(place); found != m_cells.end())
+            return QAccessible::accessibleInterface(found->second);
         auto* cell = new CellInterface(const_cast<ListInterface&>(*this), row, column);
         m_cells.emplace(place, QAccessible::registerAccessibleInterface(cell));  // who owns it from now on
         return cell;
@@ -111,7 +114,9 @@ public:
         return cells;
     }
     QString columnDescription(int column) const override {
-        return column < 0 || column >= columnCount() ? QString() : list().columns()[static_cast<std::size_t>(logical(column))].title;
+        return column < 0 || column >= columnCount()
+                   ? QString()
+                   : list().columns()[static_cast<std::size_t>(logical(column))].title;
     }
     QString rowDescription(int row) const override { return has(row, 0) ? list().spoken(position(row)) : QString(); }
     int selectedColumnCount() const override { return 0; }
@@ -132,8 +137,9 @@ public:
     bool isRowSelected(int row) const override {
         if (!has(row, 0)) return false;
         const dissect::FrameIndex frame = list().rows()->frameAt(position(row));
-        return std::ranges::any_of(list().selectedFrames(),
-                                   [&](const FrameRange& range) { return range.first <= frame && frame <= range.last; });
+        return std::ranges::any_of(list().selectedFrames(), [&](const FrameRange& range) {
+            return range.first <= frame && frame <= range.last;
+        });
     }
     bool selectRow(int row) override { return has(row, 0) && list().goTo(list().rows()->frameAt(position(row))); }
     bool selectColumn(int) override { return false; }
@@ -150,7 +156,8 @@ private:
         return static_cast<int>(at - list().topRow());
     }
 
-    mutable std::map<std::pair<int, int>, QAccessible::Id> m_cells;  // of the places on the screen: as many as fit there
+    mutable std::map<std::pair<int, int>, QAccessible::Id>
+        m_cells;  // of the places on the screen: as many as fit there
 };
 
 bool CellInterface::isValid() const { return m_list.isValid() && m_list.has(m_row, m_column); }

@@ -15,7 +15,8 @@ namespace qps::gui {
 class OwnedPacket {
 public:
     // `message`: the number of its message and the frames of that, where it is known.
-    explicit OwnedPacket(const dissect::Packet& packet, std::optional<std::uint64_t> message = {}, std::vector<std::uint32_t> frames = {})
+    explicit OwnedPacket(const dissect::Packet& packet, std::optional<std::uint64_t> message = {},
+                         std::vector<std::uint32_t> frames = {})
         : m_bytes(packet.frame.bytes.begin(), packet.frame.bytes.end()),
           m_options(packet.frame.options.begin(), packet.frame.options.end()),
           m_frames(std::move(frames)),

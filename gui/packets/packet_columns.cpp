@@ -26,12 +26,17 @@ struct Standard {
 
 constexpr std::array kStandard{
     Standard{ColumnKind::Number, "number", "No.", "Number of the packet in the capture, from 1", "00000000", true},
-    Standard{ColumnKind::Time, "time", "Time", "Time since the first packet; the context menu has other formats", "00000.000000000", true},
-    Standard{ColumnKind::Source, "source", "Source", "Where it comes from: innermost IP address, GID, LID or MAC address", "192.168.100.100", false},
-    Standard{ColumnKind::Destination, "destination", "Destination", "Where it goes to: innermost IP address, GID, LID or MAC address", "192.168.100.100", false},
+    Standard{ColumnKind::Time, "time", "Time", "Time since the first packet; the context menu has other formats",
+             "00000.000000000", true},
+    Standard{ColumnKind::Source, "source", "Source",
+             "Where it comes from: innermost IP address, GID, LID or MAC address", "192.168.100.100", false},
+    Standard{ColumnKind::Destination, "destination", "Destination",
+             "Where it goes to: innermost IP address, GID, LID or MAC address", "192.168.100.100", false},
     Standard{ColumnKind::Protocol, "protocol", "Protocol", "Innermost protocol that is decoded", "InfiniBand ", false},
     Standard{ColumnKind::Length, "length", "Length", "Length on the wire, in bytes", "0000000", true},
-    Standard{ColumnKind::Info, "info", "Info", "The message, or the transport headers: opcode (9.2.1), QP, PSN (9.2), then the extended headers (9.3)", "RC_RDMA_WRITE_FIRST qp=00000000 psn=00000000 va=0x0000000000000000", false},
+    Standard{ColumnKind::Info, "info", "Info",
+             "The message, or the transport headers: opcode (9.2.1), QP, PSN (9.2), then the extended headers (9.3)",
+             "RC_RDMA_WRITE_FIRST qp=00000000 psn=00000000 va=0x0000000000000000", false},
 };
 
 const Standard* standard(ColumnKind kind) {
@@ -62,7 +67,8 @@ std::vector<std::string_view> fieldsOf(const PacketColumn& column) {
         case ColumnKind::Number: return {"frame.number"};
         case ColumnKind::Time: return {"frame.time_relative"};
         case ColumnKind::Source: return {"ip.src", "ipv6.src", "infiniband.grh.sgid", "infiniband.lrh.slid", "eth.src"};
-        case ColumnKind::Destination: return {"ip.dst", "ipv6.dst", "infiniband.grh.dgid", "infiniband.lrh.dlid", "eth.dst"};
+        case ColumnKind::Destination:
+            return {"ip.dst", "ipv6.dst", "infiniband.grh.dgid", "infiniband.lrh.dlid", "eth.dst"};
         case ColumnKind::Length: return {"frame.len"};
         case ColumnKind::Info: return {"infiniband.bth.opcode"};
         case ColumnKind::Protocol: return {"rdma.encapsulation"};
@@ -74,7 +80,10 @@ std::vector<std::string_view> fieldsOf(const PacketColumn& column) {
 std::optional<Qpn> destinationOf(const Packet& packet) {
     static const auto field = column("infiniband.bth.destqp");
     std::optional<Qpn> number;
-    if (field) for_each_value(packet, *field, [&](const Layer&, const Field&, const Value& value) { number = Qpn{static_cast<std::uint32_t>(value.number)}; });
+    if (field)
+        for_each_value(packet, *field, [&](const Layer&, const Field&, const Value& value) {
+            number = Qpn{static_cast<std::uint32_t>(value.number)};
+        });
     return number;
 }
 
@@ -110,7 +119,8 @@ std::optional<PacketColumn> fieldColumn(const QString& name) {
     column.title = QString::fromUtf8(found->name.data(), static_cast<qsizetype>(found->name.size()));
     column.field = *found;
     const ValueType type = value_type(found->places.front().field->format);
-    column.right = found->places.front().field->names.empty() && (type == ValueType::unsigned_integer || type == ValueType::fixed_point);
+    column.right = found->places.front().field->names.empty() &&
+                   (type == ValueType::unsigned_integer || type == ValueType::fixed_point);
     return column;
 }
 
@@ -123,8 +133,12 @@ QString cellText(const PacketColumn& column, const Packet& packet, const Names* 
     switch (column.kind) {
         case ColumnKind::Number: text = std::to_string(std::to_underlying(packet.frame.index)); break;
         case ColumnKind::Time: break;
-        case ColumnKind::Source: append_source(text, packet); return addressText(text, std::nullopt, names).left(kMostText);
-        case ColumnKind::Destination: append_destination(text, packet); return addressText(text, destinationOf(packet), names).left(kMostText);
+        case ColumnKind::Source:
+            append_source(text, packet);
+            return addressText(text, std::nullopt, names).left(kMostText);
+        case ColumnKind::Destination:
+            append_destination(text, packet);
+            return addressText(text, destinationOf(packet), names).left(kMostText);
         case ColumnKind::Protocol: text = shownProtocol(packet); break;
         case ColumnKind::Length: text = std::to_string(packet.frame.wire_bytes()); break;
         case ColumnKind::Info: appendInfo(text, packet); break;
@@ -136,8 +150,9 @@ QString cellText(const PacketColumn& column, const Packet& packet, const Names* 
 QString columnTip(const PacketColumn& column) {
     if (const Standard* row = standard(column.kind)) return QString::fromLatin1(row->tip);
     const Field& field = *column.field->places.front().field;
-    return QStringLiteral("%1\n%2").arg(QString::fromStdString(std::string(column.field->name)),
-                                        QString::fromUtf8(field.meaning.data(), static_cast<qsizetype>(field.meaning.size())));
+    return QStringLiteral("%1\n%2").arg(
+        QString::fromStdString(std::string(column.field->name)),
+        QString::fromUtf8(field.meaning.data(), static_cast<qsizetype>(field.meaning.size())));
 }
 
 QString usualText(const PacketColumn& column) {
@@ -175,12 +190,13 @@ QStringList savedColumns(const std::vector<PacketColumn>& columns) {
     QStringList lines;
     for (const PacketColumn& column : columns) {
         const Standard* row = standard(column.kind);
-        const QString name = row != nullptr
-                                 ? QString::fromLatin1(row->name)
-                                 : QString::fromUtf8(column.field->name.data(), static_cast<qsizetype>(column.field->name.size()));
+        const QString name = row != nullptr ? QString::fromLatin1(row->name)
+                                            : QString::fromUtf8(column.field->name.data(),
+                                                                static_cast<qsizetype>(column.field->name.size()));
         lines.append(QStringList{name, QString(column.title).remove(QLatin1Char('|')),
                                  column.right ? QStringLiteral("right") : QStringLiteral("left"),
-                                 column.hidden ? QStringLiteral("hidden") : QStringLiteral("shown"), QString::number(column.width)}
+                                 column.hidden ? QStringLiteral("hidden") : QStringLiteral("shown"),
+                                 QString::number(column.width)}
                          .join(QLatin1Char('|')));
     }
     return lines;

@@ -26,13 +26,20 @@ struct Upper {
     std::string_view word;
 };
 constexpr std::array kUppers{
-    Upper{LayerFamily::nvme, "NVMe", "nvme"},       Upper{LayerFamily::iser, "iSER", "iser"},
-    Upper{LayerFamily::iscsi, "iSER", "iscsi"},     Upper{LayerFamily::scsi, "SCSI", "scsi"},
-    Upper{LayerFamily::srp, "SRP", "srp"},          Upper{LayerFamily::rpc_rdma, "RPC", "rpcordma or rpc or nfs"},
-    Upper{LayerFamily::smb_direct, "SMB", "smb"},   Upper{LayerFamily::rds, "RDS", "rds"},
-    Upper{LayerFamily::ipoib, "IPoIB", "ipoib"},    Upper{LayerFamily::rsockets, "rsockets", "rsockets"},
-    Upper{LayerFamily::lnet, "LNet", "lnet"},       Upper{LayerFamily::ucx, "UCX", "rdma.ucx.am or rdma.ucx.ud"},
-    Upper{LayerFamily::libfabric, "libfabric", "rdma.rxm or rdma.rxd"}, Upper{LayerFamily::sdp, "SDP", "infiniband_sdp.bsdh"},
+    Upper{LayerFamily::nvme, "NVMe", "nvme"},
+    Upper{LayerFamily::iser, "iSER", "iser"},
+    Upper{LayerFamily::iscsi, "iSER", "iscsi"},
+    Upper{LayerFamily::scsi, "SCSI", "scsi"},
+    Upper{LayerFamily::srp, "SRP", "srp"},
+    Upper{LayerFamily::rpc_rdma, "RPC", "rpcordma or rpc or nfs"},
+    Upper{LayerFamily::smb_direct, "SMB", "smb"},
+    Upper{LayerFamily::rds, "RDS", "rds"},
+    Upper{LayerFamily::ipoib, "IPoIB", "ipoib"},
+    Upper{LayerFamily::rsockets, "rsockets", "rsockets"},
+    Upper{LayerFamily::lnet, "LNet", "lnet"},
+    Upper{LayerFamily::ucx, "UCX", "rdma.ucx.am or rdma.ucx.ud"},
+    Upper{LayerFamily::libfabric, "libfabric", "rdma.rxm or rdma.rxd"},
+    Upper{LayerFamily::sdp, "SDP", "infiniband_sdp.bsdh"},
 };
 
 const Upper* upperOf(LayerKind kind) {
@@ -77,7 +84,8 @@ std::string_view classOf(const Packet& packet, const Layer& mad) {
 std::string madWords(const Packet& packet, const Layer& mad) {
     std::string words;
     append_words_of_layer(words, packet, mad);
-    if (const std::size_t at = words.find(" class="); at != std::string::npos) words.erase(at, words.find(' ', at + 1) - at);
+    if (const std::size_t at = words.find(" class="); at != std::string::npos)
+        words.erase(at, words.find(' ', at + 1) - at);
     if (const std::size_t at = words.find("attr="); at != std::string::npos) words.erase(at, 5);
     return words;
 }
@@ -93,7 +101,8 @@ std::string opcodeWords(const Packet& packet) {
 
 std::string listed(std::string words) {
     if (!words.empty() && words.front() == ' ') words.erase(0, 1);
-    for (std::size_t at = words.find(' '); at != std::string::npos; at = words.find(' ', at + 2)) words.replace(at, 1, ", ");
+    for (std::size_t at = words.find(' '); at != std::string::npos; at = words.find(' ', at + 2))
+        words.replace(at, 1, ", ");
     std::ranges::replace(words, '=', ' ');
     return words;
 }
@@ -101,7 +110,8 @@ std::string listed(std::string words) {
 std::string acknowledgmentWords(const Packet& packet, const Layer& aeth) {
     const auto code = valueOf(packet, aeth, "infiniband.aeth.syndrome.error_code");
     std::string words = code ? "NAK, " + transport::nak_text(static_cast<std::uint8_t>(code->number))
-                        : valueOf(packet, aeth, "rdma.aeth.rnr_timer_ms") ? std::string("RNR NAK") : std::string("ACK");
+                        : valueOf(packet, aeth, "rdma.aeth.rnr_timer_ms") ? std::string("RNR NAK")
+                                                                          : std::string("ACK");
     return words + ", MSN " + plain(packet, aeth, "infiniband.aeth.msn");
 }
 
@@ -121,11 +131,12 @@ std::string_view shownProtocol(const Packet& packet) {
 std::string protocolFilter(const Packet& packet) {
     const Layer* mad = find(packet, LayerKind::mad);
     for (const Layer& layer : packet.layers())
-        if (const Upper* upper = mad == nullptr ? upperOf(layer.kind) : nullptr)
-            return std::string(upper->word);
+        if (const Upper* upper = mad == nullptr ? upperOf(layer.kind) : nullptr) return std::string(upper->word);
     if (mad != nullptr)
-        if (const auto value = valueOf(packet, *mad, "infiniband.mad.mgmtclass")) return fmt::format("infiniband.mad.mgmtclass == {}", value->number);
-    if (packet.has_transport() && info(packet.opcode).defined && info(packet.opcode).verb == Verb::notify) return "rdma.service == CNP";
+        if (const auto value = valueOf(packet, *mad, "infiniband.mad.mgmtclass"))
+            return fmt::format("infiniband.mad.mgmtclass == {}", value->number);
+    if (packet.has_transport() && info(packet.opcode).defined && info(packet.opcode).verb == Verb::notify)
+        return "rdma.service == CNP";
     return {};
 }
 
@@ -143,7 +154,8 @@ void appendInfo(std::string& out, const Packet& packet) {
         out += "  [";
         append_line(out, packet);
         // The words are said already.
-        if (const std::size_t at = out.rfind(words); at != std::string::npos && at > words.size()) out.erase(at, words.size());
+        if (const std::size_t at = out.rfind(words); at != std::string::npos && at > words.size())
+            out.erase(at, words.size());
         out += ']';
     }
 }
@@ -152,21 +164,27 @@ std::string layerSummary(const Packet& packet, const Layer& layer) {
     std::string words;
     if (layer.kind == kind::grid_ftp) return plain(packet, layer, "rdma.gridftp.line");
     switch (layer.kind) {
-        case LayerKind::frame: return fmt::format("number {}, {} bytes", std::to_underlying(packet.frame.index), packet.frame.wire_bytes());
+        case LayerKind::frame:
+            return fmt::format("number {}, {} bytes", std::to_underlying(packet.frame.index),
+                               packet.frame.wire_bytes());
         case LayerKind::ethernet: return plain(packet, layer, "eth.src") + " to " + plain(packet, layer, "eth.dst");
         case LayerKind::ipv4: return plain(packet, layer, "ip.src") + " to " + plain(packet, layer, "ip.dst");
         case LayerKind::ipv6: return plain(packet, layer, "ipv6.src") + " to " + plain(packet, layer, "ipv6.dst");
-        case LayerKind::udp: return "port " + plain(packet, layer, "udp.srcport") + " to " + plain(packet, layer, "udp.dstport");
+        case LayerKind::udp:
+            return "port " + plain(packet, layer, "udp.srcport") + " to " + plain(packet, layer, "udp.dstport");
         case LayerKind::lrh:
-            return "LID " + plain(packet, layer, "infiniband.lrh.slid") + " to " + plain(packet, layer, "infiniband.lrh.dlid");
-        case LayerKind::grh: return plain(packet, layer, "infiniband.grh.sgid") + " to " + plain(packet, layer, "infiniband.grh.dgid");
+            return "LID " + plain(packet, layer, "infiniband.lrh.slid") + " to " +
+                   plain(packet, layer, "infiniband.lrh.dlid");
+        case LayerKind::grh:
+            return plain(packet, layer, "infiniband.grh.sgid") + " to " + plain(packet, layer, "infiniband.grh.dgid");
         case LayerKind::bth:
             if (!packet.has_transport()) return {};
             return fmt::format("{}, QP {}, PSN {}", opcodeWords(packet), plain(packet, layer, "infiniband.bth.destqp"),
                                plain(packet, layer, "infiniband.bth.psn"));
         case LayerKind::aeth: return acknowledgmentWords(packet, layer);
         case LayerKind::rdma: {
-            if (const std::string connection = plain(packet, layer, "rdma.connection"); !connection.empty()) words = "connection " + connection;
+            if (const std::string connection = plain(packet, layer, "rdma.connection"); !connection.empty())
+                words = "connection " + connection;
             const auto add = [&](std::string_view more) { words += (words.empty() ? "" : ", ") + std::string(more); };
             if (valueOf(packet, layer, "rdma.retransmission")) add("retransmission");
             if (valueOf(packet, layer, "rdma.psn_missing")) add("PSNs before it are missing");
@@ -180,9 +198,12 @@ std::string layerSummary(const Packet& packet, const Layer& layer) {
 }
 
 std::string otherBase(const TreeLine& line) {
-    if (line.field == nullptr || value_type(line.field->format) != ValueType::unsigned_integer || !line.value.bytes.empty()) return {};
+    if (line.field == nullptr || value_type(line.field->format) != ValueType::unsigned_integer ||
+        !line.value.bytes.empty())
+        return {};
     const std::string_view name = line.field->name.substr(line.field->name.rfind('.') + 1);
-    constexpr std::array<std::string_view, 9> kMeant{"destqp", "srcqp", "qpn", "r_key", "q_key", "p_key", "rkey", "qkey", "stag"};
+    constexpr std::array<std::string_view, 9> kMeant{"destqp", "srcqp", "qpn",  "r_key", "q_key",
+                                                     "p_key",  "rkey",  "qkey", "stag"};
     const bool meant = std::ranges::any_of(kMeant, [name](std::string_view word) { return name.ends_with(word); });
     if (!meant || !line.field->names.empty()) return {};
     if (line.field->format == Format::hexadecimal) return std::to_string(line.value.number);

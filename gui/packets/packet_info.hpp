@@ -1,7 +1,8 @@
-// What a row of the packet list says of a packet, and the heading of a layer in its tree: the message first, then what carried it.
+// What a row of the packet list says of a packet, and the heading of a layer in its tree: the message first, then what
+// carried it.
 //
-// The words are those of the one-line notation; only their order is another. What an attacker could feed: everything in the fields;
-// callers make the text printable.
+// The words are those of the one-line notation; only their order is another. What an attacker could feed: everything in
+// the fields; callers make the text printable.
 #pragma once
 
 #include <dissect/packet.hpp>

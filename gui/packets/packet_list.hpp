@@ -1,8 +1,9 @@
-// PacketList: the list of packets. It draws the rows in sight and holds none of the others, so that it is as quick with a hundred
-// million packets as with ten.
+// PacketList: the list of packets. It draws the rows in sight and holds none of the others, so that it is as quick with
+// a hundred million packets as with ten.
 //
-// It knows neither session nor selection: packets come from a PacketRows, what the user does goes out by signals. What it keeps
-// itself are the columns, the notes and which rows are selected. `current` is a packet of the capture; a filter may hide it.
+// It knows neither session nor selection: packets come from a PacketRows, what the user does goes out by signals. What
+// it keeps itself are the columns, the notes and which rows are selected. `current` is a packet of the capture; a
+// filter may hide it.
 #pragma once
 
 #include <gui/packets/frame_ranges.hpp>
@@ -24,11 +25,13 @@ public:
     explicit PacketList(QWidget* parent = nullptr);
     ~PacketList() override;
 
-    // `rows` must outlive the list or its next call; nullptr: an empty list. The selection begins anew, and of another capture the notes.
+    // `rows` must outlive the list or its next call; nullptr: an empty list. The selection begins anew, and of another
+    // capture the notes.
     enum class Notes { Anew, Kept };
     void setRows(PacketRows* rows, Notes notes = Notes::Anew);
     [[nodiscard]] PacketRows* rows() const { return m_rows; }
-    // More rows, or others: a filter came, or finds more. The packet that was current or uppermost stays where it was on the screen.
+    // More rows, or others: a filter came, or finds more. The packet that was current or uppermost stays where it was
+    // on the screen.
     void rowsChanged();
     // While more are coming: whether the list goes along, if it shows the last ones.
     void setAutoScroll(bool on) { m_autoScroll = on; }
@@ -42,7 +45,8 @@ public:
     void fitColumns();
     [[nodiscard]] QStringList saveColumns() const;
     void restoreColumns(const QStringList& lines);
-    // The column that the rows are sorted by, as the heading shows it; nothing: the order of the capture. Who has the rows sorts them.
+    // The column that the rows are sorted by, as the heading shows it; nothing: the order of the capture. Who has the
+    // rows sorts them.
     struct Sorted {
         PacketColumn column;
         bool descending = false;
@@ -128,7 +132,7 @@ Q_SIGNALS:
     void fieldColumnWanted();                  // the user wants to choose one
     void columnsChanged();
     void sortWanted(const std::optional<qps::gui::PacketList::Sorted>& sorted);  // the user clicked a heading
-    void notice(const QString& text);  // for the status bar
+    void notice(const QString& text);                                            // for the status bar
     void viewRequested(const QString& id);
 
 protected:
@@ -153,8 +157,7 @@ private:
     bool goToOf(const std::optional<dissect::FrameIndex>& frame, const QString& otherwise);
     bool searchConversation(int direction);
     [[nodiscard]] std::optional<std::uint64_t> currentPosition() const;  // nothing where it is not shown
-    template <class Each>
-    void forEachSelected(std::uint64_t most, Each&& each);
+    template <class Each> void forEachSelected(std::uint64_t most, Each&& each);
     void afterNotes();
 
     void makeHeader();
@@ -167,7 +170,8 @@ private:
     void barAction(int action);
 
     void paintRow(QPainter& painter, std::uint64_t position, const QRect& row);
-    void paintSigns(QPainter& painter, dissect::FrameIndex frame, const RowText& text, const QRect& row, const QColor& ink);
+    void paintSigns(QPainter& painter, dissect::FrameIndex frame, const RowText& text, const QRect& row,
+                    const QColor& ink);
     [[nodiscard]] int gutter() const;  // left of the columns' text: signs of marks and comments
     [[nodiscard]] int margin() const;
 

@@ -86,7 +86,8 @@ void PacketList::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void PacketList::wheelEvent(QWheelEvent* event) {
-    if (std::abs(event->angleDelta().x()) > std::abs(event->angleDelta().y())) return QAbstractScrollArea::wheelEvent(event);
+    if (std::abs(event->angleDelta().x()) > std::abs(event->angleDelta().y()))
+        return QAbstractScrollArea::wheelEvent(event);
     constexpr double kNotch = 120;  // eighths of a degree
     constexpr double kLinesANotch = 3;
     m_wheelRest -= event->pixelDelta().isNull() ? event->angleDelta().y() / kNotch * kLinesANotch

@@ -43,15 +43,16 @@ void PacketList::fillFilterMenu(QMenu& menu, int column) {
     const dissect::Packet* packet = m_rows->read(*m_current);
     const bool known = packet != nullptr && column >= 0 && std::cmp_less(column, columns().size());
     const QString offered = known ? cellFilter(columns()[static_cast<std::size_t>(column)], *packet) : QString();
-    addFilterOffers(
-        menu, m_presentFilter, offered,
-        {[this](const QString& filter) { Q_EMIT filterWanted(filter); }, [this](const QString& filter) { Q_EMIT filterPrepared(filter); }});
+    addFilterOffers(menu, m_presentFilter, offered,
+                    {[this](const QString& filter) { Q_EMIT filterWanted(filter); },
+                     [this](const QString& filter) { Q_EMIT filterPrepared(filter); }});
     const auto offer = [&](const QString& title, const QString& filter) {
         menu.addAction(title, this, [this, filter] { Q_EMIT filterWanted(filter); })->setEnabled(!filter.isEmpty());
     };
     offer(tr("Co&nnection filter"), conversationFilter());
     offer(tr("&Follow message"), messageFilter());
-    menu.addAction(tr("Colo&ur connection"), this, &PacketList::colourConversation)->setEnabled(!conversationFilter().isEmpty());
+    menu.addAction(tr("Colo&ur connection"), this, &PacketList::colourConversation)
+        ->setEnabled(!conversationFilter().isEmpty());
 }
 
 // Twice takes the colour away.
@@ -61,8 +62,8 @@ void PacketList::colourConversation() {
     if (filter.isEmpty()) return;
     std::vector<RowRule> all = rules().rules();
     if (std::erase_if(all, [&](const RowRule& rule) { return rule.filter == filter; }) == 0) {
-        const auto coloured = static_cast<std::size_t>(
-            std::ranges::count_if(all, [](const RowRule& rule) { return rule.filter.startsWith(QStringLiteral("rdma.connection == ")); }));
+        const auto coloured = static_cast<std::size_t>(std::ranges::count_if(
+            all, [](const RowRule& rule) { return rule.filter.startsWith(QStringLiteral("rdma.connection == ")); }));
         // Behind the rules for what went wrong, which the eye must still find.
         all.push_back({tr("Connection: %1").arg(filter), filter, kInks[coloured % kInks.size()], true, true});
     }
@@ -108,14 +109,17 @@ void PacketList::headerMenu(const QPoint& at) {
         menu.addAction(right ? tr("Align &left") : tr("Align &right"), this,
                        change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].right = !all[i].right; }));
         menu.addAction(tr("Re&name..."), this, [this, column] { renameColumn(column); });
-        menu.addAction(tr("&Hide"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].hidden = true; }))
+        menu.addAction(tr("&Hide"), this,
+                       change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].hidden = true; }))
             ->setEnabled(m_header->count() - m_header->hiddenSectionCount() > 1);
-        menu.addAction(tr("Reset &width"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].width = 0; }));
+        menu.addAction(tr("Reset &width"), this,
+                       change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].width = 0; }));
         menu.addAction(tr("R&emove"), this, change([](std::vector<PacketColumn>& all, std::size_t i) {
                            all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
                        }))
             ->setEnabled(m_header->count() > 1);
-        if (columns()[static_cast<std::size_t>(column)].kind == ColumnKind::Time) fillTimeMenu(*menu.addMenu(tr("&Time format")));
+        if (columns()[static_cast<std::size_t>(column)].kind == ColumnKind::Time)
+            fillTimeMenu(*menu.addMenu(tr("&Time format")));
         menu.addSeparator();
     }
     QMenu* shown = menu.addMenu(tr("&Columns"));
@@ -137,7 +141,8 @@ void PacketList::renameColumn(int column) {
     if (column < 0 || std::cmp_greater_equal(column, columns().size())) return;
     const auto place = static_cast<std::size_t>(column);
     bool accepted = false;
-    const QString title = QInputDialog::getText(this, tr("Rename column"), tr("Title:"), QLineEdit::Normal, columns()[place].title, &accepted);
+    const QString title = QInputDialog::getText(this, tr("Rename column"), tr("Title:"), QLineEdit::Normal,
+                                                columns()[place].title, &accepted);
     if (!accepted || title.trimmed().isEmpty()) return;
     m_texts.columns()[place].title = title.trimmed().left(kLongest).remove(QLatin1Char('|'));
     setColumns(restoredColumns(saveColumns()));
@@ -146,8 +151,10 @@ void PacketList::renameColumn(int column) {
 void PacketList::editComment() {
     if (m_rows == nullptr || !m_current) return;
     const dissect::Packet* packet = m_rows->read(*m_current);
-    const QString before = packet != nullptr ? m_notes.comments.of(*packet) : m_notes.comments.written(*m_current).value_or(QString());
-    if (const auto text = askComment(std::to_underlying(*m_current), before, this)) static_cast<void>(setComment(*m_current, *text));
+    const QString before =
+        packet != nullptr ? m_notes.comments.of(*packet) : m_notes.comments.written(*m_current).value_or(QString());
+    if (const auto text = askComment(std::to_underlying(*m_current), before, this))
+        static_cast<void>(setComment(*m_current, *text));
 }
 
 }  // namespace qps::gui

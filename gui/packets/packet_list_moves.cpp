@@ -19,7 +19,8 @@ FrameIndex neighbour(FrameIndex frame, int direction) {
 }
 
 QString csvCell(QString text) {
-    const bool quoted = text.contains(QLatin1Char('"')) || text.contains(QLatin1Char(',')) || text.contains(QLatin1Char('\n'));
+    const bool quoted =
+        text.contains(QLatin1Char('"')) || text.contains(QLatin1Char(',')) || text.contains(QLatin1Char('\n'));
     // A spreadsheet would run a text that begins so as a formula, and captures come from strangers.
     if (!text.isEmpty() && QStringLiteral("=+@").contains(text.front())) text.prepend(QLatin1Char('\''));
     return quoted ? QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"') : text;
@@ -56,7 +57,8 @@ void PacketList::extendTo(FrameIndex frame) {
     const std::uint64_t other = m_rows->positionOf(frame);
     const std::uint64_t last = std::max(one, other);
     std::vector<FrameIndex> frames;
-    for (std::uint64_t at = std::min(one, other); at <= last && at < m_scroll.rows; ++at) frames.push_back(m_rows->frameAt(at));
+    for (std::uint64_t at = std::min(one, other); at <= last && at < m_scroll.rows; ++at)
+        frames.push_back(m_rows->frameAt(at));
     std::ranges::sort(frames);
     m_selected.assign(frames);
 }
@@ -84,7 +86,8 @@ bool PacketList::goToOf(const std::optional<FrameIndex>& frame, const QString& o
         Q_EMIT notice(otherwise);
         return false;
     }
-    if (!m_rows->isShown(*frame)) Q_EMIT notice(tr("Packet %1 is hidden by the filter").arg(std::to_underlying(*frame)));
+    if (!m_rows->isShown(*frame))
+        Q_EMIT notice(tr("Packet %1 is hidden by the filter").arg(std::to_underlying(*frame)));
     return true;
 }
 
@@ -129,7 +132,8 @@ bool PacketList::searchConversation(int direction) {
     for (FrameIndex at = neighbour(*m_current, direction); at != FrameIndex{} && std::to_underlying(at) <= total;
          at = neighbour(at, direction))
         if (m_rows->row(at).connection() == connection && m_rows->isShown(at)) return goTo(at);
-    Q_EMIT notice(direction > 0 ? tr("No later packet in this connection") : tr("No earlier packet in this connection"));
+    Q_EMIT notice(direction > 0 ? tr("No later packet in this connection")
+                                : tr("No earlier packet in this connection"));
     return false;
 }
 
@@ -146,8 +150,12 @@ bool PacketList::goToFollowingMessage() {
     return goToOf(followingMessage(*m_rows, *m_current), tr("No later message of this requester"));
 }
 
-bool PacketList::nextMark() { return goToOf(m_notes.marks.next(m_current.value_or(FrameIndex{})), tr("No later mark")); }
-bool PacketList::previousMark() { return goToOf(m_current ? m_notes.marks.previous(*m_current) : std::nullopt, tr("No earlier mark")); }
+bool PacketList::nextMark() {
+    return goToOf(m_notes.marks.next(m_current.value_or(FrameIndex{})), tr("No later mark"));
+}
+bool PacketList::previousMark() {
+    return goToOf(m_current ? m_notes.marks.previous(*m_current) : std::nullopt, tr("No earlier mark"));
+}
 bool PacketList::nextTimeReference() {
     return goToOf(m_notes.references.next(m_current.value_or(FrameIndex{})), tr("No later time reference"));
 }
@@ -156,8 +164,7 @@ bool PacketList::previousTimeReference() {
 }
 
 // Calls each(frame) for the packets that are selected and shown, at most so many; false from each ends it.
-template <class Each>
-void PacketList::forEachSelected(std::uint64_t most, Each&& each) {
+template <class Each> void PacketList::forEachSelected(std::uint64_t most, Each&& each) {
     if (m_rows == nullptr) return;
     if (m_rows->isSorted()) {
         std::vector<std::uint64_t> positions;
@@ -251,7 +258,8 @@ QString PacketList::copied(CopyForm form) {
         QStringList cells;
         for (int visual = 0; visual < m_header->count(); ++visual) {
             const int column = m_header->logicalIndex(visual);
-            if (!m_header->isSectionHidden(column)) cells << (form == CopyForm::Csv ? csvCell(cellOf(column)) : cellOf(column));
+            if (!m_header->isSectionHidden(column))
+                cells << (form == CopyForm::Csv ? csvCell(cellOf(column)) : cellOf(column));
         }
         text += cells.join(between) + QLatin1Char('\n');
     };

@@ -16,10 +16,12 @@ void PacketList::paintEvent(QPaintEvent*) {
     if (m_rows == nullptr || m_scroll.rows == 0) {
         painter.setPen(palette().color(QPalette::Disabled, QPalette::Text));
         const bool none = m_rows == nullptr || m_rows->total() == 0;
-        painter.drawText(viewport()->rect(), Qt::AlignCenter, none ? tr("No packets") : tr("No packet matches the display filter"));
+        painter.drawText(viewport()->rect(), Qt::AlignCenter,
+                         none ? tr("No packets") : tr("No packet matches the display filter"));
         return;
     }
-    for (std::uint64_t i = 0; i <= m_scroll.page && m_top + i < m_scroll.rows; ++i) paintRow(painter, m_top + i, rowRect(m_top + i));
+    for (std::uint64_t i = 0; i <= m_scroll.page && m_top + i < m_scroll.rows; ++i)
+        paintRow(painter, m_top + i, rowRect(m_top + i));
 }
 
 void PacketList::paintRow(QPainter& painter, std::uint64_t position, const QRect& row) {
@@ -65,10 +67,12 @@ void PacketList::paintRow(QPainter& painter, std::uint64_t position, const QRect
 }
 
 // A bar in the colour of the rule, a diamond for a mark, a bubble for a comment.
-void PacketList::paintSigns(QPainter& painter, FrameIndex frame, const RowText& text, const QRect& row, const QColor& ink) {
+void PacketList::paintSigns(QPainter& painter, FrameIndex frame, const RowText& text, const QRect& row,
+                            const QColor& ink) {
     const int left = -m_header->offset();
     const int height = row.height();
-    if (text.rule != nullptr) painter.fillRect(QRect(left, row.y(), std::max(3, height / 5), height), inkOf(text.rule->ink, palette()));
+    if (text.rule != nullptr)
+        painter.fillRect(QRect(left, row.y(), std::max(3, height / 5), height), inkOf(text.rule->ink, palette()));
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     const double side = height * 0.45;
@@ -77,7 +81,8 @@ void PacketList::paintSigns(QPainter& painter, FrameIndex frame, const RowText& 
     painter.setBrush(ink);
     if (m_notes.marks.contains(frame)) {
         const double x = left + height * 0.65;
-        painter.drawPolygon(QPolygonF{{x, middle - side / 2}, {x + side / 2, middle}, {x, middle + side / 2}, {x - side / 2, middle}});
+        painter.drawPolygon(
+            QPolygonF{{x, middle - side / 2}, {x + side / 2, middle}, {x, middle + side / 2}, {x - side / 2, middle}});
     }
     if (!text.comment.isEmpty()) {
         const QRectF bubble(left + height * 1.05, middle - side * 0.6, side * 1.3, side * 0.9);
@@ -98,7 +103,8 @@ QString PacketList::toolTipAt(const QPoint& at) {
     const int column = m_header->logicalIndexAt(at.x());
     if (column >= 0 && std::cmp_less(column, text.cells.size())) {
         const QString& content = text.cells[static_cast<std::size_t>(column)];
-        const int room = cellRect(*position, column).width() - 2 * margin() - (m_header->visualIndex(column) == 0 ? gutter() : 0);
+        const int room =
+            cellRect(*position, column).width() - 2 * margin() - (m_header->visualIndex(column) == 0 ? gutter() : 0);
         if (fontMetrics().horizontalAdvance(content) > room) lines << content;
     }
     if (!text.comment.isEmpty()) lines << tr("Comment: %1").arg(text.comment);

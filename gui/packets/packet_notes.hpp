@@ -1,5 +1,5 @@
-// What a user says of packets: comments, packets to ignore, packets that times count from. Of the session; an export writes the
-// comments into the file.
+// What a user says of packets: comments, packets to ignore, packets that times count from. Of the session; an export
+// writes the comments into the file.
 #pragma once
 
 #include <dissect/capture/options.hpp>

@@ -2,7 +2,8 @@
 
 namespace qps::gui {
 
-PacketPanes::PacketPanes(QWidget* parent) : QSplitter(Qt::Horizontal, parent), m_tree(new FieldTree(this)), m_bytes(new BytesView(this)) {
+PacketPanes::PacketPanes(QWidget* parent)
+    : QSplitter(Qt::Horizontal, parent), m_tree(new FieldTree(this)), m_bytes(new BytesView(this)) {
     setObjectName(QStringLiteral("packetPanes"));
     setChildrenCollapsible(false);
     addWidget(m_tree);

@@ -24,8 +24,8 @@ public:
     [[nodiscard]] virtual std::uint64_t total() const = 0;
     [[nodiscard]] virtual transport::PacketRow row(dissect::FrameIndex frame) const = 0;
 
-    // How many are shown, and where each stands. Positions count from 0; positionOf() a packet that is not shown is where the
-    // next one that is shown stands.
+    // How many are shown, and where each stands. Positions count from 0; positionOf() a packet that is not shown is
+    // where the next one that is shown stands.
     [[nodiscard]] virtual std::uint64_t count() const = 0;
     [[nodiscard]] virtual dissect::FrameIndex frameAt(std::uint64_t position) const = 0;
     [[nodiscard]] virtual std::uint64_t positionOf(dissect::FrameIndex frame) const = 0;

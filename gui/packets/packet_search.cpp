@@ -110,7 +110,8 @@ SearchResult searchPackets(PacketRows& rows, const PacketSearch& search, FrameIn
         const std::uint64_t back = i + 1;
         const std::uint64_t position = forward ? (start + ahead) % count : (start + count - back % count) % count;
         const bool wrapped = forward ? start + ahead >= count : back > start;
-        if (i % kAskEvery == 0 && !goOn(static_cast<double>(i) / static_cast<double>(count))) return {.cancelled = true};
+        if (i % kAskEvery == 0 && !goOn(static_cast<double>(i) / static_cast<double>(count)))
+            return {.cancelled = true};
         const FrameIndex frame = rows.frameAt(position);
         if (search.matches(rows, frame)) return {.frame = frame, .wrapped = wrapped};
     }

@@ -1,5 +1,5 @@
-// Searching packets: by a display filter, by the text of their line, by bytes, by PSN; from one packet on, around the end of the
-// capture if need be. No widgets: it runs in any thread.
+// Searching packets: by a display filter, by the text of their line, by bytes, by PSN; from one packet on, around the
+// end of the capture if need be. No widgets: it runs in any thread.
 #pragma once
 
 #include <gui/packets/packet_rows.hpp>
@@ -32,10 +32,10 @@ struct SearchResult {
 
 enum class SearchWay { Forward, Backward };
 
-// The nearest packet that is shown and matches, `from` itself the last. Asks goOn(part of the capture seen) now and then; false
-// ends the search.
-[[nodiscard]] SearchResult searchPackets(PacketRows& rows, const PacketSearch& search, dissect::FrameIndex from, SearchWay way,
-                                         const std::function<bool(double)>& goOn);
+// The nearest packet that is shown and matches, `from` itself the last. Asks goOn(part of the capture seen) now and
+// then; false ends the search.
+[[nodiscard]] SearchResult searchPackets(PacketRows& rows, const PacketSearch& search, dissect::FrameIndex from,
+                                         SearchWay way, const std::function<bool(double)>& goOn);
 
 // "0a 0b:0c-0d" or "0x0a0b"; nothing where it is no whole bytes in hex.
 [[nodiscard]] std::optional<std::vector<std::byte>> bytesOfHex(const QString& text);

@@ -25,11 +25,13 @@ using Index = std::shared_ptr<const CaptureIndex>;
 // Numbers as they are ordered; 0 for none.
 std::uint64_t keyOf(const dissect::Packet& packet, const dissect::Column& field) {
     std::optional<std::uint64_t> key;
-    dissect::for_each_value(packet, field, [&](const dissect::Layer&, const dissect::Field& of, const dissect::Value& value) {
-        if (key) return;
-        const bool has_sign = dissect::value_type(of.format) == dissect::ValueType::fixed_point;
-        key = std::max<std::uint64_t>(1, has_sign ? value.number ^ kSign : std::min(value.number, UINT64_MAX - 1) + 1);
-    });
+    dissect::for_each_value(packet, field,
+                            [&](const dissect::Layer&, const dissect::Field& of, const dissect::Value& value) {
+                                if (key) return;
+                                const bool has_sign = dissect::value_type(of.format) == dissect::ValueType::fixed_point;
+                                key = std::max<std::uint64_t>(
+                                    1, has_sign ? value.number ^ kSign : std::min(value.number, UINT64_MAX - 1) + 1);
+                            });
     return key.value_or(0);
 }
 
@@ -39,7 +41,8 @@ std::function<std::uint64_t(FrameIndex)> numbersOf(const PacketColumn& column, c
             const PacketRow& row = index->row(frame);
             return row.has(Mark::timeless) ? 0 : static_cast<std::uint64_t>(std::to_underlying(row.time())) ^ kSign;
         };
-    if (column.kind == ColumnKind::Length) return [index](FrameIndex frame) { return std::uint64_t{index->row(frame).wire_length()}; };
+    if (column.kind == ColumnKind::Length)
+        return [index](FrameIndex frame) { return std::uint64_t{index->row(frame).wire_length()}; };
     if (column.kind == ColumnKind::Number) return [](FrameIndex frame) { return std::to_underlying(frame); };
     if (column.field->name == "rdma.connection")
         return [index](FrameIndex frame) {
@@ -62,15 +65,17 @@ bool isNumber(const PacketColumn& column) {
     }
 }
 
-OrderBy orderBy(const PacketColumn& column, const Index& index, bool descending, const std::shared_ptr<const Names>& names) {
+OrderBy orderBy(const PacketColumn& column, const Index& index, bool descending,
+                const std::shared_ptr<const Names>& names) {
     OrderBy by{.descending = descending};
     if (isNumber(column)) by.number = [column, index] { return numbersOf(column, index); };
     else
         by.text = [column, index, names] {
-            return [column, names, reader = std::make_shared<PacketReader>(index)](FrameIndex frame, std::string& text) {
-                const dissect::Packet* packet = reader->read(frame);
-                text = packet != nullptr ? cellText(column, *packet, names.get()).toStdString() : std::string();
-            };
+            return
+                [column, names, reader = std::make_shared<PacketReader>(index)](FrameIndex frame, std::string& text) {
+                    const dissect::Packet* packet = reader->read(frame);
+                    text = packet != nullptr ? cellText(column, *packet, names.get()).toStdString() : std::string();
+                };
         };
     return by;
 }
@@ -122,7 +127,8 @@ void PacketSorting::start() {
     std::shared_ptr<const RowSet> shown;
     if (m_selection.hits() != nullptr) shown = std::make_shared<RowSet>(*m_selection.hits());
     m_done = std::make_shared<std::atomic<std::uint64_t>>(0);
-    m_pieces = std::max<std::uint64_t>(1, isNumber(m_wanted->column) ? pieces_of(m_selection.shown()) : series::steps_of_sort(m_selection.shown()));
+    m_pieces = std::max<std::uint64_t>(
+        1, isNumber(m_wanted->column) ? pieces_of(m_selection.shown()) : series::steps_of_sort(m_selection.shown()));
     m_looking.start();
     m_job.start([this, shown, done = m_done, packets = m_session.packets(), memory = memory(),
                  by = orderBy(m_wanted->column, index, m_wanted->descending, m_session.names())](
@@ -137,16 +143,23 @@ void PacketSorting::start() {
     });
 }
 
-std::uint64_t PacketSorting::memory() const { return std::max(series::kUsualSortMemory, m_session.memory().bytes() / 8); }
+std::uint64_t PacketSorting::memory() const {
+    return std::max(series::kUsualSortMemory, m_session.memory().bytes() / 8);
+}
 
 void PacketSorting::refuse(NoOrder why) {
     const bool number = isNumber(m_wanted->column);
     const QString title = m_wanted->column.title;
     m_wanted.reset();
-    const auto most = static_cast<qulonglong>(number ? series::most_sorted_by_number(memory()) : series::most_sorted_by_text(memory()));
-    Q_EMIT refused(why == NoOrder::too_many_packets
-                       ? tr("Not sorted by %1: more than %L2 packets are displayed; narrow the display filter, or give more --memory").arg(title).arg(most)
-                       : tr("Not sorted by %1: too many different texts; narrow the display filter, or give more --memory").arg(title));
+    const auto most = static_cast<qulonglong>(number ? series::most_sorted_by_number(memory())
+                                                     : series::most_sorted_by_text(memory()));
+    Q_EMIT refused(
+        why == NoOrder::too_many_packets
+            ? tr("Not sorted by %1: more than %L2 packets are displayed; narrow the display filter, or give more --memory")
+                  .arg(title)
+                  .arg(most)
+            : tr("Not sorted by %1: too many different texts; narrow the display filter, or give more --memory")
+                  .arg(title));
 }
 
 }  // namespace qps::gui

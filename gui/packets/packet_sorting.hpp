@@ -1,5 +1,5 @@
-// PacketSorting: the packets that are shown, sorted by a column of the list. It sorts in a worker, again when the filter lets others
-// through, and not before all are read.
+// PacketSorting: the packets that are shown, sorted by a column of the list. It sorts in a worker, again when the
+// filter lets others through, and not before all are read.
 #pragma once
 
 #include <gui/packets/packet_columns.hpp>

@@ -16,7 +16,9 @@ PacketWindow::PacketWindow(const SharedPacket& packet, const FieldTree& like, QW
     dissect::append_line(line, packet->packet());
     std::string shown;
     dissect::append_printable(shown, line);
-    setWindowTitle(tr("Packet %1 - %2").arg(std::to_underlying(packet->packet().frame.index)).arg(QString::fromStdString(shown).left(200)));
+    setWindowTitle(tr("Packet %1 - %2")
+                       .arg(std::to_underlying(packet->packet().frame.index))
+                       .arg(QString::fromStdString(shown).left(200)));
     setAttribute(Qt::WA_DeleteOnClose);
     m_place->setTextFormat(Qt::PlainText);
     m_place->setAccessibleName(tr("Position of the selected field"));

@@ -2,8 +2,8 @@
 #include <gui/packets/corresponding.hpp>
 #include <gui/packets/event_overview.hpp>
 #include <gui/packets/packet_window.hpp>
-#include <gui/packets/rules_dialog.hpp>
 #include <gui/packets/packets_view.hpp>
+#include <gui/packets/rules_dialog.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 
@@ -43,7 +43,8 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     setAccessibleName(tr("Packets"));
     setFocusProxy(m_list);
     m_splitter->setChildrenCollapsible(false);
-    auto* beside = new QWidget(m_splitter);  // never a window of its own: the list would lose its place in the order of Tab
+    auto* beside =
+        new QWidget(m_splitter);  // never a window of its own: the list would lose its place in the order of Tab
     auto* line = new QHBoxLayout(beside);
     line->setContentsMargins(0, 0, 0, 0);
     line->setSpacing(0);
@@ -162,7 +163,8 @@ void PacketsView::connectSorting() {
         m_list->setSorted(std::nullopt);
         Q_EMIT notice(sentence);
     });
-    connect(&m_sorting, &PacketSorting::progressed, this, [this](double part) { Q_EMIT working(tr("Sorting packets"), part); });
+    connect(&m_sorting, &PacketSorting::progressed, this,
+            [this](double part) { Q_EMIT working(tr("Sorting packets"), part); });
     connect(&m_sorting, &PacketSorting::finished, this, [this] { Q_EMIT working({}, 1); });
 }
 
@@ -184,7 +186,8 @@ void PacketsView::showCurrent() {
     const dissect::Packet* packet = current ? m_rows.read(*current) : nullptr;
     m_panes->setPacket(packet != nullptr ? withMessage(*packet) : nullptr);
     if (current && packet == nullptr)
-        Q_EMIT notice(tr("Packet %1 cannot be read: the file has changed or is gone").arg(std::to_underlying(*current)));
+        Q_EMIT notice(
+            tr("Packet %1 cannot be read: the file has changed or is gone").arg(std::to_underlying(*current)));
 }
 
 void PacketsView::applyFilter(const QString& text) {
@@ -228,7 +231,8 @@ void PacketsView::addColumn(const QString& field) {
 void PacketsView::chooseColumn() {
     QStringList names;
     for (const dissect::NameEntry& entry : dissect::all_names())
-        if (!entry.fields.empty()) names << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
+        if (!entry.fields.empty())
+            names << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
     names.sort();
     bool accepted = false;
     const QString name = QInputDialog::getItem(this, tr("Apply as column"), tr("Field:"), names, 0, true, &accepted);
@@ -237,7 +241,8 @@ void PacketsView::chooseColumn() {
 
 void PacketsView::fieldAsColumn() {
     const dissect::TreeLine* line = m_panes->tree().currentLine();
-    if (line != nullptr && line->field != nullptr && !m_panes->tree().fieldName().isEmpty()) addColumn(m_panes->tree().fieldName());
+    if (line != nullptr && line->field != nullptr && !m_panes->tree().fieldName().isEmpty())
+        addColumn(m_panes->tree().fieldName());
     else chooseColumn();
 }
 

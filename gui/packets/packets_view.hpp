@@ -1,5 +1,5 @@
-// PacketsView: the packets of a capture: the list, the fields and bytes of the current packet, the find bar. It follows session
-// and selection, and says there what the user does.
+// PacketsView: the packets of a capture: the list, the fields and bytes of the current packet, the find bar. It follows
+// session and selection, and says there what the user does.
 #pragma once
 
 #include <gui/packets/find_bar.hpp>
@@ -46,8 +46,8 @@ public:
 
 Q_SIGNALS:
     void viewRequested(const QString& id);
-    void notice(const QString& text);        // something to tell the user, once
-    void placeChanged(const QString& text);  // of the selected field, for the status bar
+    void notice(const QString& text);                // something to tell the user, once
+    void placeChanged(const QString& text);          // of the selected field, for the status bar
     void working(const QString& what, double part);  // 0 to 1; an empty text: it has ended
 
 private:

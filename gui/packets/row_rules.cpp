@@ -25,7 +25,8 @@ constexpr std::array kStandard{
     Standard{"PSN gap", "rdma.psn_missing", Severity::warning},
     Standard{"Malformed or truncated", "rdma.frame.fault and not rdma.frame.fault == none", Severity::warning},
     Standard{"CNP", "rdma.service == CNP", Ink::Notification},
-    Standard{"Congestion mark (CE or FECN)", "ip.dsfield.ecn == 3 or ipv6.tclass.ecn == 3 or infiniband.bth.fecn == 1", Ink::Congestion},
+    Standard{"Congestion mark (CE or FECN)", "ip.dsfield.ecn == 3 or ipv6.tclass.ecn == 3 or infiniband.bth.fecn == 1",
+             Ink::Congestion},
     Standard{"Pause", "macc", Ink::Pause},
     Standard{"Connection management", "infiniband.mad.mgmtclass == 7", Severity::note},
 };
@@ -56,7 +57,8 @@ QStringList savedRules(const std::vector<RowRule>& rules) {
     for (const RowRule& rule : rules) {
         if (rule.temporary) continue;
         const auto* const name = std::ranges::find(kInks, rule.ink, &InkName::ink);
-        lines.append(QStringList{rule.on ? QStringLiteral("on") : QStringLiteral("off"), QLatin1String(name != kInks.end() ? name->saved : "other"),
+        lines.append(QStringList{rule.on ? QStringLiteral("on") : QStringLiteral("off"),
+                                 QLatin1String(name != kInks.end() ? name->saved : "other"),
                                  QString(rule.name).remove(QLatin1Char('|')), rule.filter}
                          .join(QLatin1Char('|')));
     }
@@ -68,16 +70,19 @@ std::vector<RowRule> restoredRules(const QStringList& lines) {
     for (const QString& line : lines) {
         const QString filter = line.section(QLatin1Char('|'), 3);
         const QString saved = line.section(QLatin1Char('|'), 1, 1);
-        const auto* const name = std::ranges::find_if(kInks, [&](const InkName& each) { return saved == QLatin1String(each.saved); });
+        const auto* const name =
+            std::ranges::find_if(kInks, [&](const InkName& each) { return saved == QLatin1String(each.saved); });
         if (filter.isEmpty() || name == kInks.end() || rules.size() == RowRules::kMost) continue;
-        rules.push_back({line.section(QLatin1Char('|'), 2, 2), filter, name->ink, line.startsWith(QLatin1String("on|"))});
+        rules.push_back(
+            {line.section(QLatin1Char('|'), 2, 2), filter, name->ink, line.startsWith(QLatin1String("on|"))});
     }
     return rules;
 }
 
 std::vector<RowRule> standardRules() {
     std::vector<RowRule> rules;
-    for (const Standard& row : kStandard) rules.push_back({QString::fromLatin1(row.name), QString::fromLatin1(row.filter), row.ink});
+    for (const Standard& row : kStandard)
+        rules.push_back({QString::fromLatin1(row.name), QString::fromLatin1(row.filter), row.ink});
     return rules;
 }
 

@@ -1,5 +1,5 @@
-// Colours of rows: a table of rules, each a display filter and the colour of the packets it lets through. The first one that
-// matches wins. Asked only of packets that are in sight.
+// Colours of rows: a table of rules, each a display filter and the colour of the packets it lets through. The first one
+// that matches wins. Asked only of packets that are in sight.
 #pragma once
 
 #include <dissect/filter/filter.hpp>

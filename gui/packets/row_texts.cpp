@@ -33,7 +33,8 @@ QString localText(Instant time) {
         --second;
     }
     const QDateTime local = QDateTime::fromSecsSinceEpoch(second);
-    const QString zone = local.toOffsetFromUtc(local.offsetFromUtc()).toString(Qt::ISODate).mid(kIsoDate);  // "+01:00", of UTC "Z"
+    const QString zone =
+        local.toOffsetFromUtc(local.offsetFromUtc()).toString(Qt::ISODate).mid(kIsoDate);  // "+01:00", of UTC "Z"
     return QStringLiteral("%1.%2 %3")
         .arg(local.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")))
         .arg(rest, 9, 10, QLatin1Char('0'))
@@ -45,7 +46,8 @@ QString localText(Instant time) {
 QString secondsText(Duration time) {
     constexpr std::uint64_t kSecond = 1'000'000'000;
     const auto signed_value = std::to_underlying(time);
-    const std::uint64_t size = signed_value < 0 ? ~static_cast<std::uint64_t>(signed_value) + 1 : static_cast<std::uint64_t>(signed_value);
+    const std::uint64_t size =
+        signed_value < 0 ? ~static_cast<std::uint64_t>(signed_value) + 1 : static_cast<std::uint64_t>(signed_value);
     return QStringLiteral("%1%2.%3")
         .arg(signed_value < 0 ? QStringLiteral("-") : QString())
         .arg(size / kSecond)
@@ -101,7 +103,8 @@ RowText RowTexts::made(FrameIndex frame) {
         if (column.kind == ColumnKind::Time) text.cells[i] = timeText(frame);
         else if (packet != nullptr) text.cells[i] = cellText(column, *packet, names_.get());
         else if (column.kind == ColumnKind::Number) text.cells[i] = QString::number(std::to_underlying(frame));
-        else if (column.kind == ColumnKind::Info) text.cells[i] = QStringLiteral("cannot be read: the file has changed or is gone");
+        else if (column.kind == ColumnKind::Info)
+            text.cells[i] = QStringLiteral("cannot be read: the file has changed or is gone");
     }
     return text;
 }
@@ -117,7 +120,9 @@ QString RowTexts::timeText(FrameIndex frame) const {
 }
 
 std::optional<Instant> RowTexts::origin(FrameIndex frame) const {
-    const auto ofShown = [this](std::optional<FrameIndex> other) { return other ? timeOf(*rows_, *other) : std::nullopt; };
+    const auto ofShown = [this](std::optional<FrameIndex> other) {
+        return other ? timeOf(*rows_, *other) : std::nullopt;
+    };
     if (time_ == TimeFormat::SincePreviousShown) return ofShown(rows_->shownBefore(frame));
     if (const auto reference = notes_.references.previous(frame)) return timeOf(*rows_, *reference);
     return time_ == TimeFormat::SinceFirstShown ? ofShown(rows_->firstShown()) : timeOf(*rows_, FrameIndex{1});

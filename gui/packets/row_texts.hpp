@@ -1,5 +1,5 @@
-// RowTexts: the rows of the list as they are drawn: a text for each column, the colour, the comment. Made when a row comes into
-// sight, kept for a while.
+// RowTexts: the rows of the list as they are drawn: a text for each column, the colour, the comment. Made when a row
+// comes into sight, kept for a while.
 #pragma once
 
 #include <gui/packets/packet_columns.hpp>

@@ -61,18 +61,21 @@ RulesDialog::RulesDialog(const std::vector<RowRule>& before, QWidget* parent)
     m_mistake->setWordWrap(true);
     auto* side = new QVBoxLayout;
     side->addWidget(m_add = button(tr("&Add"), tr("Add a rule above the selected one"), [this] {
-        insert(std::max(m_table->currentRow(), 0), {tr("New rule"), {}, Ink::Other});
-    }));
-    side->addWidget(button(tr("&Remove"), tr("Remove the selected rule"), [this] { m_table->removeRow(m_table->currentRow()); }));
+                        insert(std::max(m_table->currentRow(), 0), {tr("New rule"), {}, Ink::Other});
+                    }));
+    side->addWidget(
+        button(tr("&Remove"), tr("Remove the selected rule"), [this] { m_table->removeRow(m_table->currentRow()); }));
     side->addWidget(button(tr("Move &up"), tr("Ask the selected rule earlier"), [this] { move(-1); }));
     side->addWidget(button(tr("Move &down"), tr("Ask the selected rule later"), [this] { move(1); }));
-    side->addWidget(button(tr("De&faults"), tr("Put the rules of qpscope in place of these"), [this] { fill(standardRules()); }));
+    side->addWidget(
+        button(tr("De&faults"), tr("Put the rules of qpscope in place of these"), [this] { fill(standardRules()); }));
     side->addStretch();
     auto* upper = new QHBoxLayout;
     upper->addWidget(m_table, 1);
     upper->addLayout(side);
     auto* column = new QVBoxLayout(this);
-    column->addWidget(new QLabel(tr("The first rule that is on and whose filter matches gives a packet its colour."), this));
+    column->addWidget(
+        new QLabel(tr("The first rule that is on and whose filter matches gives a packet its colour."), this));
     column->addLayout(upper, 1);
     column->addWidget(m_mistake);
     column->addWidget(m_buttons);
@@ -127,7 +130,8 @@ RowRule RulesDialog::ruleAt(int row) const {
     const auto* colours = qobject_cast<QComboBox*>(m_table->cellWidget(row, colour_column));
     const auto ink = static_cast<std::size_t>(std::max(colours != nullptr ? colours->currentIndex() : 0, 0));
     const QTableWidgetItem& name = *m_table->item(row, name_column);
-    return {name.text(), m_table->item(row, filter_column)->text(), inkNames()[ink].ink, name.checkState() == Qt::Checked, name.data(Qt::UserRole).toBool()};
+    return {name.text(), m_table->item(row, filter_column)->text(), inkNames()[ink].ink,
+            name.checkState() == Qt::Checked, name.data(Qt::UserRole).toBool()};
 }
 
 void RulesDialog::move(int by) {
@@ -146,7 +150,11 @@ void RulesDialog::judge() {
         const RowRule rule = ruleAt(row);
         const auto compiled = dissect::Filter::compile(rule.filter.toStdString());
         if (rule.filter.trimmed().isEmpty()) mistake = tr("Rule '%1' has no filter").arg(rule.name);
-        else if (!compiled) mistake = tr("Rule '%1', column %2: %3").arg(rule.name).arg(compiled.error().column).arg(QString::fromStdString(compiled.error().message));
+        else if (!compiled)
+            mistake = tr("Rule '%1', column %2: %3")
+                          .arg(rule.name)
+                          .arg(compiled.error().column)
+                          .arg(QString::fromStdString(compiled.error().message));
     }
     m_mistake->setText(mistake);
     QPalette shown = m_mistake->palette();

@@ -1,4 +1,5 @@
-// The dialog of coloring rules: name, filter and colour of each, which of them are on, and in which order they are asked.
+// The dialog of coloring rules: name, filter and colour of each, which of them are on, and in which order they are
+// asked.
 #pragma once
 
 #include <gui/packets/row_rules.hpp>

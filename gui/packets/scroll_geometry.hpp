@@ -1,6 +1,6 @@
-// Scroll geometry: which rows of a list are in sight, and where its scroll bar stands. Rows are counted in 64 bits, a scroll bar
-// in 31: a list of more rows than the bar has steps is mapped proportionally when the bar is dragged; wheel, keys and pages move
-// by rows and are exact whatever the bar can tell.
+// Scroll geometry: which rows of a list are in sight, and where its scroll bar stands. Rows are counted in 64 bits, a
+// scroll bar in 31: a list of more rows than the bar has steps is mapped proportionally when the bar is dragged; wheel,
+// keys and pages move by rows and are exact whatever the bar can tell.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,9 @@ struct ScrollGeometry {
     [[nodiscard]] constexpr std::uint64_t clamped(std::uint64_t top) const { return std::min(top, lastTop()); }
     // Some rows down or, if negative, up.
     [[nodiscard]] constexpr std::uint64_t moved(std::uint64_t top, std::int64_t by) const {
-        if (by >= 0) return clamped(static_cast<std::uint64_t>(by) > UINT64_MAX - top ? UINT64_MAX : top + static_cast<std::uint64_t>(by));
+        if (by >= 0)
+            return clamped(static_cast<std::uint64_t>(by) > UINT64_MAX - top ? UINT64_MAX
+                                                                             : top + static_cast<std::uint64_t>(by));
         const std::uint64_t up = ~static_cast<std::uint64_t>(by) + 1;
         return clamped(up > top ? 0 : top - up);
     }
@@ -36,17 +38,20 @@ struct ScrollGeometry {
     }
 
     // The range of the bar is 0 to barMost().
-    [[nodiscard]] constexpr int barMost() const { return static_cast<int>(std::min(lastTop(), static_cast<std::uint64_t>(kBarSteps))); }
+    [[nodiscard]] constexpr int barMost() const {
+        return static_cast<int>(std::min(lastTop(), static_cast<std::uint64_t>(kBarSteps)));
+    }
     [[nodiscard]] constexpr int barValue(std::uint64_t top) const {
         return static_cast<int>(scaled(clamped(top), lastTop(), static_cast<std::uint64_t>(barMost())));
     }
     [[nodiscard]] constexpr std::uint64_t topAt(int value) const {
         const int most = barMost();
-        return scaled(static_cast<std::uint64_t>(std::clamp(value, 0, most)), static_cast<std::uint64_t>(most), lastTop());
+        return scaled(static_cast<std::uint64_t>(std::clamp(value, 0, most)), static_cast<std::uint64_t>(most),
+                      lastTop());
     }
     [[nodiscard]] constexpr int barPage() const {
-        return static_cast<int>(
-            std::max<std::uint64_t>(1, scaled(std::min(visible(), lastTop()), lastTop(), static_cast<std::uint64_t>(barMost()))));
+        return static_cast<int>(std::max<std::uint64_t>(
+            1, scaled(std::min(visible(), lastTop()), lastTop(), static_cast<std::uint64_t>(barMost()))));
     }
 
 private:
@@ -58,7 +63,8 @@ private:
         const std::uint64_t whole = to / from;
         const std::uint64_t rest = to % from;
         // The rest by long double: 64 bits of mantissa, or 53 where a platform has no more; the ends are exact in both.
-        const auto part = static_cast<long double>(value) * static_cast<long double>(rest) / static_cast<long double>(from);
+        const auto part =
+            static_cast<long double>(value) * static_cast<long double>(rest) / static_cast<long double>(from);
         return std::min(to, value * whole + static_cast<std::uint64_t>(part + 0.5L));
     }
 };

@@ -16,8 +16,13 @@ namespace {
 // What was shown at one time, of a capture that may grow meanwhile.
 class PastRows : public PacketRows {
 public:
-    PastRows(std::shared_ptr<const CaptureIndex> index, std::uint64_t total, std::optional<RowSet> hits, SessionRows::Order order)
-        : m_index(std::move(index)), m_total(total), m_hits(std::move(hits)), m_order(std::move(order)), m_reader(m_index) {}
+    PastRows(std::shared_ptr<const CaptureIndex> index, std::uint64_t total, std::optional<RowSet> hits,
+             SessionRows::Order order)
+        : m_index(std::move(index)),
+          m_total(total),
+          m_hits(std::move(hits)),
+          m_order(std::move(order)),
+          m_reader(m_index) {}
 
     [[nodiscard]] std::uint64_t total() const override { return m_total; }
     [[nodiscard]] transport::PacketRow row(FrameIndex frame) const override { return m_index->row(frame); }
@@ -32,9 +37,13 @@ public:
     }
     [[nodiscard]] bool isSorted() const override { return m_order != nullptr; }
     [[nodiscard]] bool isShown(FrameIndex frame) const override { return !m_hits || m_hits->contains(frame); }
-    [[nodiscard]] const transport::GrowingStore<transport::MessageRow>* messages() const override { return &m_index->messages; }
+    [[nodiscard]] const transport::GrowingStore<transport::MessageRow>* messages() const override {
+        return &m_index->messages;
+    }
     [[nodiscard]] const dissect::Packet* read(FrameIndex frame) override { return m_reader.read(frame); }
-    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override { return std::make_unique<PastRows>(m_index, m_total, m_hits, m_order); }
+    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override {
+        return std::make_unique<PastRows>(m_index, m_total, m_hits, m_order);
+    }
 
 private:
     std::shared_ptr<const CaptureIndex> m_index;
@@ -56,7 +65,9 @@ void SessionRows::renew() {
 }
 
 std::uint64_t SessionRows::total() const { return m_session.packets(); }
-transport::PacketRow SessionRows::row(FrameIndex frame) const { return m_index->has(frame) ? m_index->row(frame) : transport::PacketRow{}; }
+transport::PacketRow SessionRows::row(FrameIndex frame) const {
+    return m_index->has(frame) ? m_index->row(frame) : transport::PacketRow{};
+}
 std::uint64_t SessionRows::count() const { return m_selection.shown(); }
 
 const transport::series::PacketOrder* SessionRows::order() const {
@@ -85,11 +96,14 @@ std::optional<FrameIndex> SessionRows::shownBefore(FrameIndex frame) const {
 
 bool SessionRows::isShown(FrameIndex frame) const { return m_selection.isShown(frame); }
 const transport::GrowingStore<transport::MessageRow>* SessionRows::messages() const { return &m_index->messages; }
-const dissect::Packet* SessionRows::read(FrameIndex frame) { return m_index->has(frame) ? m_reader.read(frame) : nullptr; }
+const dissect::Packet* SessionRows::read(FrameIndex frame) {
+    return m_index->has(frame) ? m_reader.read(frame) : nullptr;
+}
 
 std::unique_ptr<PacketRows> SessionRows::snapshot() const {
     const RowSet* hits = m_selection.hits();
-    return std::make_unique<PastRows>(m_index, total(), hits == nullptr ? std::nullopt : std::optional(*hits), isSorted() ? m_order : nullptr);
+    return std::make_unique<PastRows>(m_index, total(), hits == nullptr ? std::nullopt : std::optional(*hits),
+                                      isSorted() ? m_order : nullptr);
 }
 
 }  // namespace qps::gui

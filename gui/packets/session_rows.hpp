@@ -1,4 +1,5 @@
-// SessionRows: the packets of the session that the selection shows, as rows of a list, in the order of the capture or in another.
+// SessionRows: the packets of the session that the selection shows, as rows of a list, in the order of the capture or
+// in another.
 #pragma once
 
 #include <gui/packets/packet_rows.hpp>

@@ -17,7 +17,8 @@ struct Unit {
 constexpr std::array kCounts{Unit{1, ""}};
 constexpr std::array kBytes{Unit{1, " B"}, Unit{1024, " KiB"}, Unit{1048576, " MiB"}, Unit{1073741824, " GiB"},
                             Unit{1099511627776, " TiB"}};
-constexpr std::array kBitRates{Unit{1, " bit/s"}, Unit{1e3, " kbit/s"}, Unit{1e6, " Mbit/s"}, Unit{1e9, " Gbit/s"}, Unit{1e12, " Tbit/s"}};
+constexpr std::array kBitRates{Unit{1, " bit/s"}, Unit{1e3, " kbit/s"}, Unit{1e6, " Mbit/s"}, Unit{1e9, " Gbit/s"},
+                               Unit{1e12, " Tbit/s"}};
 constexpr std::array kTimes{Unit{1, " ns"}, Unit{1e3, " us"}, Unit{1e6, " ms"}, Unit{1e9, " s"}};
 
 constexpr std::size_t kMostTicks = 200;  // of an axis: more than fit on any screen
@@ -76,7 +77,8 @@ QString inUnits(std::int64_t time, std::int64_t unit, int decimals) {
     if (decimals > 0) {
         int width = 0;
         for (std::int64_t left = unit; left > 1; left /= 10) ++width;
-        const QString rest = QString::number(magnitude % static_cast<std::uint64_t>(unit)).rightJustified(width, QLatin1Char('0'));
+        const QString rest =
+            QString::number(magnitude % static_cast<std::uint64_t>(unit)).rightJustified(width, QLatin1Char('0'));
         text += QLatin1Char('.') + rest.left(decimals);
     }
     return negative ? QLatin1Char('-') + text : text;
@@ -128,7 +130,9 @@ std::vector<ValueTick> decadeTicks(const ValueScale& scale, Quantity quantity, c
 
 }  // namespace
 
-double TimeScale::pixel(std::int64_t time) const { return left + TimeSpan{span.from, time}.length() / span.length() * width; }
+double TimeScale::pixel(std::int64_t time) const {
+    return left + TimeSpan{span.from, time}.length() / span.length() * width;
+}
 
 std::int64_t TimeScale::time(double pixel) const {
     const double distance = (pixel - left) / width * span.length();
@@ -141,7 +145,8 @@ std::int64_t TimeScale::time(double pixel) const {
 double ValueScale::pixel(double value) const {
     if (!logarithmic) return bottom - (value - span.from) / (span.to - span.from) * height;
     if (!(value > 0)) return bottom;
-    return bottom - (std::log10(value) - std::log10(span.from)) / (std::log10(span.to) - std::log10(span.from)) * height;
+    return bottom -
+           (std::log10(value) - std::log10(span.from)) / (std::log10(span.to) - std::log10(span.from)) * height;
 }
 
 double ValueScale::value(double pixel) const {
@@ -155,12 +160,15 @@ std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& exten
     const double length = scale.span.length();
     if (!(length > 0) || !(scale.width > 0)) return ticks;
     const std::int64_t longest = std::max(magnitude(scale.span.from), magnitude(scale.span.to));
-    const auto labelled = [&](std::int64_t time, double step) { return timeText(time, static_cast<std::int64_t>(step), longest); };
+    const auto labelled = [&](std::int64_t time, double step) {
+        return timeText(time, static_cast<std::int64_t>(step), longest);
+    };
 
     double step = std::max(1.0, niceStep(length / static_cast<double>(kMostTicks)));
     const auto fits = [&](double apart) {
-        const double widest = std::max(extent(labelled(scale.span.from, apart)),
-                                       extent(labelled(scale.span.to - static_cast<std::int64_t>(std::min(apart, length)), apart)));
+        const double widest =
+            std::max(extent(labelled(scale.span.from, apart)),
+                     extent(labelled(scale.span.to - static_cast<std::int64_t>(std::min(apart, length)), apart)));
         return apart / length * scale.width >= widest || apart >= length;
     };
     while (!fits(step)) step = nextStep(step);
@@ -196,7 +204,8 @@ std::vector<ValueTick> valueTicks(const ValueScale& scale, Quantity quantity, co
     while (multiple >= first && ticks.size() < kMostTicks) {
         const double value = multiple * step;
         const QString label = number(value, decimals) + QLatin1String(value == 0 && !whole ? "" : unit.name);
-        ticks.push_back({value * unit.size, row.take(scale.pixel(value * unit.size), extent(label)) ? label : QString()});
+        ticks.push_back(
+            {value * unit.size, row.take(scale.pixel(value * unit.size), extent(label)) ? label : QString()});
         if (multiple - 1 == multiple) break;
         multiple -= 1;
     }

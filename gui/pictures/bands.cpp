@@ -12,14 +12,15 @@ namespace {
 
 // Which column of a range an instant lies in; the instant is inside.
 std::size_t columnOf(const Range& range, std::size_t columns, Instant at) {
-    const double share = static_cast<double>(std::to_underlying(at - range.from)) / static_cast<double>(std::to_underlying(range.length()));
+    const double share = static_cast<double>(std::to_underlying(at - range.from)) /
+                         static_cast<double>(std::to_underlying(range.length()));
     return std::min(columns - 1, static_cast<std::size_t>(std::max(0.0, share) * static_cast<double>(columns)));
 }
 
 Instant columnEnd(const Range& range, std::size_t columns, std::size_t column) {
     const double length = static_cast<double>(std::to_underlying(range.length()));
-    return range.from +
-           dissect::Duration{static_cast<std::int64_t>(length * static_cast<double>(column + 1) / static_cast<double>(columns))};
+    return range.from + dissect::Duration{static_cast<std::int64_t>(length * static_cast<double>(column + 1) /
+                                                                    static_cast<double>(columns))};
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ std::vector<Bands::Shaded> Bands::shaded(const Range& range, std::size_t columns
         else found.push_back({first, last});
         // Those that begin and end in columns already shaded add nothing.
         const Instant end = columnEnd(range, columns, found.back().last);
-        const auto later = std::ranges::upper_bound(until_.begin() + static_cast<std::ptrdiff_t>(next), until_.end(), end);
+        const auto later =
+            std::ranges::upper_bound(until_.begin() + static_cast<std::ptrdiff_t>(next), until_.end(), end);
         next = static_cast<std::size_t>(later - until_.begin());
     }
     return found;
@@ -54,7 +56,8 @@ std::vector<Bands::Shaded> Bands::shaded(const Range& range, std::size_t columns
 const Band* Bands::at(const Range& range) const {
     // The last that begins before the range ends; earlier ones may be longer, but few overlap.
     constexpr std::size_t kMostLooked = 1000;
-    std::size_t next = static_cast<std::size_t>(std::ranges::lower_bound(bands_, range.to, {}, &Band::from) - bands_.begin());
+    std::size_t next =
+        static_cast<std::size_t>(std::ranges::lower_bound(bands_, range.to, {}, &Band::from) - bands_.begin());
     for (std::size_t looked = 0; next > 0 && looked < kMostLooked; ++looked) {
         --next;
         if (until_[next] < range.from) break;

@@ -1,7 +1,8 @@
-// Bands: stretches of time that a picture shades (a pause, a wait), found by where they lie and merged where they share a pixel.
+// Bands: stretches of time that a picture shades (a pause, a wait), found by where they lie and merged where they share
+// a pixel.
 //
-// No widgets. What a query costs follows from the number of columns, not of bands. What an attacker could feed: any number of
-// them, overlapping, ends before beginnings (they are put in order).
+// No widgets. What a query costs follows from the number of columns, not of bands. What an attacker could feed: any
+// number of them, overlapping, ends before beginnings (they are put in order).
 #pragma once
 
 #include <transport-replay/series/scope.hpp>

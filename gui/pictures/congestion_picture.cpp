@@ -41,13 +41,15 @@ void addPauses(Panel& panel, const std::vector<transport::PausePeriod>& pauses) 
         transport::PausePeriod named;
         named.interface = key.first;
         named.priority = key.second;
-        panel.layers.push_back(
-            {.name = nameOf(named), .ink = Ink::Pause, .shape = Shape::Bands, .bands = std::make_shared<const Bands>(std::move(bands))});
+        panel.layers.push_back({.name = nameOf(named),
+                                .ink = Ink::Pause,
+                                .shape = Shape::Bands,
+                                .bands = std::make_shared<const Bands>(std::move(bands))});
     }
 }
 
-// A way that only answers is marked too, and says nothing of the flow that is held up: of each connection that way counts whose
-// packets carry what is sent.
+// A way that only answers is marked too, and says nothing of the flow that is held up: of each connection that way
+// counts whose packets carry what is sent.
 bool carries(const HitWay& way, const transport::Timeline& timeline) {
     constexpr std::uint64_t kAnswersShare = 20;  // of the bytes of a connection: acknowledgments are about that
     const transport::Connection* connection = timeline.find(way.connection);
@@ -79,9 +81,11 @@ std::vector<HitWay> hitWays(const CongestionSeries& series, const std::vector<tr
 
 QString nameOf(const HitWay& way, const transport::Timeline& timeline) {
     const transport::Connection* connection = timeline.find(way.connection);
-    QString name = connection == nullptr ? tr("connection %1").arg(std::to_underlying(way.connection))
-                                         : tr("%1 to %2").arg(QString::fromStdString(transport::text(connection->end(way.from))),
-                                                              QString::fromStdString(transport::text(connection->end(transport::other(way.from)))));
+    QString name = connection == nullptr
+                       ? tr("connection %1").arg(std::to_underlying(way.connection))
+                       : tr("%1 to %2")
+                             .arg(QString::fromStdString(transport::text(connection->end(way.from))),
+                                  QString::fromStdString(transport::text(connection->end(transport::other(way.from)))));
     QStringList why;
     if (way.marked != 0) why << tr("%L1 CE").arg(way.marked);
     if (way.cnps != 0) why << tr("%L1 CNPs").arg(way.cnps);
@@ -92,8 +96,8 @@ std::uint64_t bytesOf(const Amount& amount) { return amount.bytes; }
 
 }  // namespace
 
-PlotData congestionPlot(const CongestionSeries& series, const std::vector<transport::PausePeriod>& pauses, std::vector<HitFlow> flows,
-                        Throughput all) {
+PlotData congestionPlot(const CongestionSeries& series, const std::vector<transport::PausePeriod>& pauses,
+                        std::vector<HitFlow> flows, Throughput all) {
     PlotData data;
     if (series.marks.empty() && series.notifications.empty() && pauses.empty()) return data;
     // Against all of the traffic a flow would be flat: where it is known which flows are hit, they stand alone.
@@ -104,20 +108,26 @@ PlotData congestionPlot(const CongestionSeries& series, const std::vector<transp
                 .weight = 3};
     if (!alone) rates.layers.push_back({.name = tr("all"), .ink = Ink::Request, .shape = Shape::Area, .faint = true});
     for (std::size_t i = 0; i < flows.size() && i < kMostHitFlows; ++i)
-        rates.layers.push_back({.name = flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps, .line = kFlowLines[i]});
+        rates.layers.push_back(
+            {.name = flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps, .line = kFlowLines[i]});
     Panel events{.title = tr("Congestion"), .lanes = true, .weight = 2};
-    events.layers.push_back({.name = tr("CE marks"), .ink = Ink::Congestion, .mark = MarkShape::Stroke, .points = pointsOf(series.marks)});
     events.layers.push_back(
-        {.name = tr("CNPs"), .ink = Ink::Notification, .mark = MarkShape::Stroke, .points = pointsOf(series.notifications)});
+        {.name = tr("CE marks"), .ink = Ink::Congestion, .mark = MarkShape::Stroke, .points = pointsOf(series.marks)});
+    events.layers.push_back({.name = tr("CNPs"),
+                             .ink = Ink::Notification,
+                             .mark = MarkShape::Stroke,
+                             .points = pointsOf(series.notifications)});
     addPauses(events, pauses);
     data.panels = {std::move(rates), std::move(events)};
 
     std::vector<Throughput> sums;
     if (!alone) sums.push_back(std::move(all));
     for (HitFlow& flow : flows) sums.push_back(std::move(flow.throughput));
-    data.refine = [shared = std::make_shared<const std::vector<Throughput>>(std::move(sums))](PlotData& plot, const Zoom& zoom) {
+    data.refine = [shared = std::make_shared<const std::vector<Throughput>>(std::move(sums))](PlotData& plot,
+                                                                                              const Zoom& zoom) {
         auto& layers = plot.panels[0].layers;
-        for (std::size_t i = 0; i < layers.size(); ++i) layers[i].points = binned((*shared)[i], zoom.view, zoom.columns, bytesOf, true);
+        for (std::size_t i = 0; i < layers.size(); ++i)
+            layers[i].points = binned((*shared)[i], zoom.view, zoom.columns, bytesOf, true);
         tellBins(plot.panels[0], shared->front(), zoom);
     };
     return data;

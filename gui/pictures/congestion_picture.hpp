@@ -1,5 +1,5 @@
-// CongestionPicture: congestion marks, notifications and pauses on one axis of time, above them the throughput of the flows that
-// they hit hardest.
+// CongestionPicture: congestion marks, notifications and pauses on one axis of time, above them the throughput of the
+// flows that they hit hardest.
 #pragma once
 
 #include <gui/pictures/plot_picture.hpp>
@@ -17,8 +17,9 @@ struct HitFlow {
 };
 
 // `flows`: at most kMostHitFlows; `all`: of all packets.
-[[nodiscard]] PlotData congestionPlot(const transport::series::CongestionSeries& series, const std::vector<transport::PausePeriod>& pauses,
-                                      std::vector<HitFlow> flows, transport::series::Throughput all);
+[[nodiscard]] PlotData congestionPlot(const transport::series::CongestionSeries& series,
+                                      const std::vector<transport::PausePeriod>& pauses, std::vector<HitFlow> flows,
+                                      transport::series::Throughput all);
 
 class CongestionPicture : public PlotPicture {
     Q_OBJECT

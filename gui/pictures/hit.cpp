@@ -44,8 +44,8 @@ std::optional<Hit> pointNear(const PlotData& data, const PlotLayout& layout, Lay
         least = wholeValue(std::floor(box.scale.value(at.y() + radius)));
         most = wholeValue(std::ceil(box.scale.value(at.y() - radius)));
     }
-    const auto position =
-        layer.points->nearest(rangeAround(data, layout, at.x(), radius), data.instant(layout.time.time(at.x())), least, most);
+    const auto position = layer.points->nearest(rangeAround(data, layout, at.x(), radius),
+                                                data.instant(layout.time.time(at.x())), least, most);
     return position ? std::optional(hitOf(data, layout, id, *position)) : std::nullopt;
 }
 
@@ -58,17 +58,18 @@ std::optional<Hit> bandAt(const PlotData& data, const PlotLayout& layout, LayerI
 }
 
 // Every visible layer of a panel that has something.
-template <class Visit>
-void eachLayer(const PlotData& data, const Hidden& hidden, std::size_t panel, Visit visit) {
+template <class Visit> void eachLayer(const PlotData& data, const Hidden& hidden, std::size_t panel, Visit visit) {
     for (std::size_t i = 0; i < data.panels[panel].layers.size(); ++i)
-        if (!hidden.contains({panel, i}) && !data.panels[panel].layers[i].empty()) visit(LayerId{panel, i}, data.panels[panel].layers[i]);
+        if (!hidden.contains({panel, i}) && !data.panels[panel].layers[i].empty())
+            visit(LayerId{panel, i}, data.panels[panel].layers[i]);
 }
 
 double distance(QPointF a, QPointF b) { return std::hypot(a.x() - b.x(), a.y() - b.y()); }
 
 }  // namespace
 
-std::optional<Hit> hitAt(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF at, double radius) {
+std::optional<Hit> hitAt(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF at,
+                         double radius) {
     const auto panel = layout.panelAt(at);
     if (!panel) return std::nullopt;
     std::optional<Hit> best;
@@ -87,7 +88,8 @@ std::optional<Hit> hitAt(const PlotData& data, const PlotLayout& layout, const H
     return best;
 }
 
-std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF from, bool forward) {
+std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF from,
+                             bool forward) {
     const auto panel = layout.panelAt(from);
     if (!panel) return std::nullopt;
     const double pixel = 0.5;  // what lies under the crosshair already is not next
@@ -138,7 +140,8 @@ QString describe(const PlotData& data, const Hit& hit) {
         text += QLatin1String(": ") + hit.text;
     }
     const Shape shape = panel.layers[hit.id.layer].shape;
-    if (panel.bin > 0 && (shape == Shape::Steps || shape == Shape::Area)) text += words(" in a bin of %1").arg(exactTimeText(panel.bin));
+    if (panel.bin > 0 && (shape == Shape::Steps || shape == Shape::Area))
+        text += words(" in a bin of %1").arg(exactTimeText(panel.bin));
     text += words(", at %1").arg(exactTimeText(data.timeOf(hit.time)));
     if (hit.frame != dissect::FrameIndex{}) text += words(", packet %1").arg(std::to_underlying(hit.frame));
     return text;

@@ -19,11 +19,13 @@ struct Hit {
 };
 
 // The nearest point of a visible layer no farther away than `radius`; else the band there.
-[[nodiscard]] std::optional<Hit> hitAt(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF at, double radius);
+[[nodiscard]] std::optional<Hit> hitAt(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF at,
+                                       double radius);
 
-// The next point of the same panel in time, after or before a place; of those at one time the first. Bands are passed over.
-[[nodiscard]] std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF from,
-                                           bool forward);
+// The next point of the same panel in time, after or before a place; of those at one time the first. Bands are passed
+// over.
+[[nodiscard]] std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, const Hidden& hidden,
+                                           QPointF from, bool forward);
 
 // What a bar at the side counts: "17: 8 us to 9 us"; nothing where there is none.
 [[nodiscard]] std::optional<QString> sideAt(const PlotData& data, const PlotLayout& layout, QPointF at);

@@ -27,8 +27,8 @@ constexpr int kProgressPause = 100;     // ms
 constexpr std::array kInks{Ink::Request,      Ink::Acknowledgment, Ink::Retransmission,         Ink::Congestion,
                            Ink::Notification, Ink::Wait,           Ink::NegativeAcknowledgment, Ink::Pause};
 constexpr std::array kPens{Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine};
-constexpr std::array kDots{MarkShape::Dot, MarkShape::Cross, MarkShape::Diamond, MarkShape::Triangle,
-                           MarkShape::Square, MarkShape::Ring, MarkShape::Stroke, MarkShape::Dot};
+constexpr std::array kDots{MarkShape::Dot,    MarkShape::Cross, MarkShape::Diamond, MarkShape::Triangle,
+                           MarkShape::Square, MarkShape::Ring,  MarkShape::Stroke,  MarkShape::Dot};
 
 // Whether a bin without packets has a value all the same: nothing is 0, but no average.
 bool sumsUp(Measure measure) { return measure <= Measure::sum; }
@@ -36,8 +36,9 @@ bool sumsUp(Measure measure) { return measure <= Measure::sum; }
 bool isTime(const QString& field) {
     const auto column = dissect::column(field.trimmed().toStdString());
     return column && std::ranges::all_of(column->places, [](const dissect::FieldPlace& place) {
-        return dissect::value_type(place.field->format) == dissect::ValueType::fixed_point && place.field->digits == 9;
-    });
+               return dissect::value_type(place.field->format) == dissect::ValueType::fixed_point &&
+                      place.field->digits == 9;
+           });
 }
 
 Quantity quantityOf(const SeriesWish& wish) {
@@ -68,7 +69,8 @@ std::shared_ptr<const Points> pointsOfLine(const IoGraph& graph, const GraphLine
         const double value = std::clamp(line.bins[bin].value * scale, -kMostDrawn, kMostDrawn);
         points.push_back({graph.begin_of(bin), std::llround(value), {}});
     }
-    if (sumsUp(wish.measure) && !points.empty()) points.push_back({graph.begin_of(line.bins.size()), points.back().y, {}});  // it ends somewhere
+    if (sumsUp(wish.measure) && !points.empty())
+        points.push_back({graph.begin_of(line.bins.size()), points.back().y, {}});  // it ends somewhere
     return std::make_shared<const Points>(std::move(points));
 }
 
@@ -78,7 +80,8 @@ PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes) {
     PlotData data;
     for (std::size_t i = 0; i < std::min(wishes.size(), graph.lines.size()); ++i) {
         const SeriesWish& wish = wishes[i];
-        const bool ofPackets = !measure_rows()[static_cast<std::size_t>(wish.measure)].of_field || wish.measure == Measure::count;
+        const bool ofPackets =
+            !measure_rows()[static_cast<std::size_t>(wish.measure)].of_field || wish.measure == Measure::count;
         const QString title = panelTitle(quantityOf(wish), ofPackets);
         auto panel = std::ranges::find(data.panels, title, &Panel::title);
         if (panel == data.panels.end()) {
@@ -99,9 +102,12 @@ PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes) {
 }
 
 IoPicture::IoPicture(Session& session, Selection& selection, QWidget* parent)
-    : PlotPicture(tr("I/O graph"), QStringLiteral("io"), session, selection, parent), m_width(new QComboBox(this)), m_series(new SeriesList(this)) {
+    : PlotPicture(tr("I/O graph"), QStringLiteral("io"), session, selection, parent),
+      m_width(new QComboBox(this)),
+      m_series(new SeriesList(this)) {
     m_width->addItem(tr("Bins: auto"), QVariant::fromValue<qlonglong>(0));
-    for (qlonglong width = 1'000; width <= 10'000'000'000; width *= 10) m_width->addItem(tr("Bins: %1").arg(exactTimeText(width)), width);
+    for (qlonglong width = 1'000; width <= 10'000'000'000; width *= 10)
+        m_width->addItem(tr("Bins: %1").arg(exactTimeText(width)), width);
     m_width->addItem(tr("Bins: 1 min"), QVariant::fromValue<qlonglong>(60'000'000'000));
     m_width->setAccessibleName(tr("Bin width"));
     m_width->setToolTip(tr("Bin width: what is summed up in one step; wider where there would be more than 65536"));
@@ -117,7 +123,8 @@ IoPicture::IoPicture(Session& session, Selection& selection, QWidget* parent)
     const QStringList kept = settings.value(kSeriesKey).toStringList();
     if (!kept.isEmpty()) m_series->restore(kept);
     else
-        m_series->setWishes({{true, Measure::bits_per_second, {}, {}}, {true, Measure::packets, {}, QStringLiteral("rdma.retransmission")}});
+        m_series->setWishes({{true, Measure::bits_per_second, {}, {}},
+                             {true, Measure::packets, {}, QStringLiteral("rdma.retransmission")}});
     m_width->setCurrentIndex(std::max(0, m_width->findData(settings.value(kWidthKey, 0).toLongLong())));
     const auto anew = [this] {
         remember();
@@ -168,7 +175,8 @@ PlotPicture::Maker IoPicture::maker(QString& notice) {
         else wishes.push_back(wish);
     }
     if (wishes.empty()) {
-        notice = reasons.isEmpty() ? tr("No series is drawn. Tick one, or add one.") : tr("Nothing to draw: %1.").arg(reasons.join(QStringLiteral("; ")));
+        notice = reasons.isEmpty() ? tr("No series is drawn. Tick one, or add one.")
+                                   : tr("Nothing to draw: %1.").arg(reasons.join(QStringLiteral("; ")));
         return {};
     }
     m_done = std::make_shared<std::atomic<std::uint64_t>>(0);
@@ -176,23 +184,28 @@ PlotPicture::Maker IoPicture::maker(QString& notice) {
     m_stop->setEnabled(true);
     m_looking.start();
     const dissect::Duration width{m_width->currentData().toLongLong()};
-    const QString leftOut = reasons.isEmpty() ? QString() : tr("   Left out: %1.").arg(reasons.join(QStringLiteral("; ")));
+    const QString leftOut =
+        reasons.isEmpty() ? QString() : tr("   Left out: %1.").arg(reasons.join(QStringLiteral("; ")));
     return [wishes, width, leftOut, packets = session().packets(), done = m_done](
                const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
         std::vector<GraphSeries> series;
         for (const SeriesWish& wish : wishes) {
-            auto filter = dissect::Filter::compile(transport::with_frames(wish.filter.toStdString(), *inputs.index, *inputs.timeline, stop));
+            auto filter = dissect::Filter::compile(
+                transport::with_frames(wish.filter.toStdString(), *inputs.index, *inputs.timeline, stop));
             const auto field = dissect::column(wish.field.trimmed().toStdString());
-            series.push_back({filter ? std::move(*filter) : dissect::Filter{}, wish.measure, field ? std::optional(*field) : std::nullopt});
+            series.push_back({filter ? std::move(*filter) : dissect::Filter{}, wish.measure,
+                              field ? std::optional(*field) : std::nullopt});
         }
-        const auto graph = transport::series::io_graph(inputs.index, packets, series, inputs.whole, width, {stop, done.get()});
+        const auto graph =
+            transport::series::io_graph(inputs.index, packets, series, inputs.whole, width, {stop, done.get()});
         if (!graph) return std::nullopt;
         Made made{ioPlot(*graph, wishes), tr("None of the series has a packet.")};
         if (made.data.panels.empty()) return made;
         QString& subject = made.data.panels.front().subject;
         subject = leftOut;
         for (std::size_t i = 0; i < graph->lines.size(); ++i)
-            if (graph->lines[i].too_many) subject += tr("   %1 has too many values: filter them.").arg(nameOf(wishes[i]));
+            if (graph->lines[i].too_many)
+                subject += tr("   %1 has too many values: filter them.").arg(nameOf(wishes[i]));
         return made;
     };
 }

@@ -1,5 +1,5 @@
-// IoPicture: an I/O graph: several series over time, each of the packets of a filter, each what the user wants of them. Series of one
-// quantity share a panel.
+// IoPicture: an I/O graph: several series over time, each of the packets of a filter, each what the user wants of them.
+// Series of one quantity share a panel.
 #pragma once
 
 #include <gui/pictures/plot_picture.hpp>

@@ -69,7 +69,8 @@ std::optional<std::size_t> LadderGeometry::lineAt(const QPointF& point) const {
 std::optional<std::size_t> LadderGeometry::boxAt(const QPointF& point) const {
     if (!lanes.body().contains(point)) return std::nullopt;
     for (std::size_t i = 0; i < ladder.lines.size(); ++i)
-        if ((ladder.lines[i].collapsed || ladder.lines[i].heading) && box(i).adjusted(-2, -2, 2, 2).contains(point)) return i;
+        if ((ladder.lines[i].collapsed || ladder.lines[i].heading) && box(i).adjusted(-2, -2, 2, 2).contains(point))
+            return i;
     return std::nullopt;
 }
 
@@ -83,8 +84,9 @@ std::optional<std::size_t> LadderGeometry::waitAt(const QPointF& point) const {
 std::optional<std::size_t> LadderGeometry::breakAt(const QPointF& point) const {
     if (!lanes.body().contains(point)) return std::nullopt;
     const auto& breaks = layout.breaks();
-    const auto found = std::ranges::find_if(
-        breaks, [&](const LadderBreak& silence) { return screen(silence.top) <= point.y() && point.y() <= screen(silence.bottom); });
+    const auto found = std::ranges::find_if(breaks, [&](const LadderBreak& silence) {
+        return screen(silence.top) <= point.y() && point.y() <= screen(silence.bottom);
+    });
     return found == breaks.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - breaks.begin()));
 }
 

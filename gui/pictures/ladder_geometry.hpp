@@ -1,4 +1,5 @@
-// Where the parts of a ladder lie on the screen: lanes, arrows, brackets, and what a pointer hits. Numbers only; nothing is painted.
+// Where the parts of a ladder lie on the screen: lanes, arrows, brackets, and what a pointer hits. Numbers only;
+// nothing is painted.
 #pragma once
 
 #include <transport-replay/series/ladder_layout.hpp>
@@ -17,8 +18,8 @@ struct LadderType {
     double time = 80;      // the longest label of the axis
 };
 
-// The columns of the picture: times, lane of end a, lane of end b; above them a heading that stays. Lanes keep their order however
-// narrow the area is.
+// The columns of the picture: times, lane of end a, lane of end b; above them a heading that stays. Lanes keep their
+// order however narrow the area is.
 struct LadderLanes {
     QRectF area;
     double header = 0;  // height of the heading
@@ -66,7 +67,8 @@ struct LadderGeometry {
 // With this scale half of the neighbouring lines lie no closer than a line and a half of text.
 [[nodiscard]] double naturalScale(const transport::series::Ladder& ladder, double line);
 
-// Which messages are drawn up where a message is in sight: some before it, whose answers may come after it, and enough to fill a screen.
+// Which messages are drawn up where a message is in sight: some before it, whose answers may come after it, and enough
+// to fill a screen.
 struct LadderWindow {
     static constexpr std::size_t kBefore = 64;
     static constexpr std::size_t kAfter = 256;  // a tall screen shows about a hundred lines

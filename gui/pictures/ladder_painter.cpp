@@ -70,14 +70,17 @@ public:
         bold.setBold(true);
         painter_.setFont(bold);
         const double half = (lanes.b - lanes.a) / 2 - margin;
-        name(End::a, QRectF(lanes.a, area.top(), half, area.height()), Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(bold));
-        name(End::b, QRectF(lanes.b - half, area.top(), half, area.height()), Qt::AlignRight | Qt::AlignVCenter, QFontMetricsF(bold));
+        name(End::a, QRectF(lanes.a, area.top(), half, area.height()), Qt::AlignLeft | Qt::AlignVCenter,
+             QFontMetricsF(bold));
+        name(End::b, QRectF(lanes.b - half, area.top(), half, area.height()), Qt::AlignRight | Qt::AlignVCenter,
+             QFontMetricsF(bold));
         painter_.restore();
     }
 
 private:
     void name(End end, const QRectF& place, Qt::Alignment alignment, const QFontMetricsF& metrics) {
-        const QString text = metrics.elidedText(style_.ends[static_cast<std::size_t>(end)], Qt::ElideMiddle, place.width());
+        const QString text =
+            metrics.elidedText(style_.ends[static_cast<std::size_t>(end)], Qt::ElideMiddle, place.width());
         painter_.drawText(place, static_cast<int>(alignment), text);
     }
 
@@ -95,13 +98,15 @@ private:
         painter_.drawLine(QPointF(place.left(), y - tick), QPointF(place.left(), y + tick));
         painter_.drawLine(QPointF(place.left() + width, y - tick), QPointF(place.left() + width, y + tick));
         const QRectF text = place.adjusted(width + metrics_.averageCharWidth(), 0, 0, 0);
-        painter_.drawText(text, Qt::AlignLeft | Qt::AlignVCenter, durationText(Duration{static_cast<std::int64_t>(length)}));
+        painter_.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
+                          durationText(Duration{static_cast<std::int64_t>(length)}));
     }
 
     void highlight() {
         if (!style_.current || *style_.current >= geometry_.ladder.lines.size()) return;
         const QColor base = style_.palette.color(QPalette::Base);
-        const QColor chosen = style_.palette.color(style_.focused ? QPalette::Active : QPalette::Inactive, QPalette::Highlight);
+        const QColor chosen =
+            style_.palette.color(style_.focused ? QPalette::Active : QPalette::Inactive, QPalette::Highlight);
         painter_.fillRect(geometry_.row(*style_.current), mixed(base, chosen, style_.focused ? 0.35 : 0.2));
     }
 
@@ -109,7 +114,8 @@ private:
         painter_.setPen(QPen(style_.palette.color(QPalette::Text), 1.5));
         const QRectF body = geometry_.lanes.body();
         const double bottom = std::min(body.bottom(), geometry_.screen(geometry_.layout.height()) + geometry_.line);
-        for (const double x : {geometry_.lanes.a, geometry_.lanes.b}) painter_.drawLine(QPointF(x, body.top()), QPointF(x, bottom));
+        for (const double x : {geometry_.lanes.a, geometry_.lanes.b})
+            painter_.drawLine(QPointF(x, body.top()), QPointF(x, bottom));
     }
 
     // A wait that lasts as long as a silence gives it its name.
@@ -161,7 +167,8 @@ private:
         painter_.translate(bracket.x1(), bracket.center().y());
         painter_.rotate(-90);
         const double side = requester == End::a ? -geometry_.line : 0;
-        painter_.drawText(QRectF(-bracket.length() / 2, side, bracket.length(), geometry_.line), Qt::AlignCenter, label);
+        painter_.drawText(QRectF(-bracket.length() / 2, side, bracket.length(), geometry_.line), Qt::AlignCenter,
+                          label);
         painter_.restore();
     }
 
@@ -178,8 +185,8 @@ private:
         painter_.drawLine(arrow.p1(), arrow.p2() - along * head / 2);
         painter_.setPen(Qt::NoPen);
         painter_.setBrush(ink);
-        painter_.drawPolygon(
-            QPolygonF{arrow.p2(), arrow.p2() - along * head + across * head * 0.4, arrow.p2() - along * head - across * head * 0.4});
+        painter_.drawPolygon(QPolygonF{arrow.p2(), arrow.p2() - along * head + across * head * 0.4,
+                                       arrow.p2() - along * head - across * head * 0.4});
         painter_.setBrush(Qt::NoBrush);
         if (line.collapsed || line.heading) box(index, line.collapsed);
         painter_.setRenderHint(QPainter::Antialiasing, false);
@@ -214,9 +221,10 @@ private:
         painter_.setPen(style_.palette.color(QPalette::Text));
         painter_.drawText(QPointF(left, baseline), label);
         if (!style_.start) return;
-        const QRectF time(geometry_.lanes.area.left() + pad, arrow.y1() - geometry_.line / 2, typeOf(style_.font, nanoseconds_).time,
-                          geometry_.line);
-        painter_.setPen(mixed(style_.palette.color(QPalette::Base), style_.palette.color(QPalette::Text), chosen ? 1 : 0.75));
+        const QRectF time(geometry_.lanes.area.left() + pad, arrow.y1() - geometry_.line / 2,
+                          typeOf(style_.font, nanoseconds_).time, geometry_.line);
+        painter_.setPen(
+            mixed(style_.palette.color(QPalette::Base), style_.palette.color(QPalette::Text), chosen ? 1 : 0.75));
         painter_.drawText(time, Qt::AlignRight | Qt::AlignVCenter, timeText(line.begins, *style_.start, nanoseconds_));
     }
 
@@ -231,12 +239,14 @@ private:
 
 LadderType typeOf(const QFont& font, bool nanoseconds) {
     const QFontMetricsF metrics(font);
-    const double time = metrics.horizontalAdvance(nanoseconds ? QStringLiteral("00000.000000000") : QStringLiteral("00000.000000"));
+    const double time =
+        metrics.horizontalAdvance(nanoseconds ? QStringLiteral("00000.000000000") : QStringLiteral("00000.000000"));
     return {std::ceil(metrics.height() * 1.3), metrics.averageCharWidth(), time};
 }
 
 bool needsNanoseconds(const Ladder& ladder, Instant start) {
-    return std::ranges::any_of(ladder.lines, [&](const LadderLine& line) { return std::to_underlying(line.begins - start) % 1000 != 0; });
+    return std::ranges::any_of(
+        ladder.lines, [&](const LadderLine& line) { return std::to_underlying(line.begins - start) % 1000 != 0; });
 }
 
 QString timeText(Instant time, Instant start, bool nanoseconds) {

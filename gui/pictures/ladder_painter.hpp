@@ -1,5 +1,5 @@
-// Paints a ladder: two lanes with the names of their ends, an arrow a message or packet with its label, the time beside it, waits as
-// brackets, silences broken.
+// Paints a ladder: two lanes with the names of their ends, an arrow a message or packet with its label, the time beside
+// it, waits as brackets, silences broken.
 #pragma once
 
 #include <gui/pictures/ladder_geometry.hpp>

@@ -16,8 +16,10 @@ LadderPicture::LadderPicture(Session& session, Selection& selection, QWidget* pa
     tool(tr("Zoom in"), "zoom-in", tr("Zoom in (Ctrl++)"), &LadderView::zoomIn);
     tool(tr("Zoom out"), "zoom-out", tr("Zoom out (Ctrl+-)"), &LadderView::zoomOut);
     tool(tr("Normal size"), "zoom-original", tr("Reset the zoom (Ctrl+0)"), &LadderView::zoomNaturally);
-    tool(tr("Expand messages"), "view-expand", tr("Expand the messages in view into packets (one: Enter)"), &LadderView::openAll);
-    tool(tr("Collapse messages"), "view-collapse", tr("Collapse all messages into one line each (one: Enter)"), &LadderView::closeAll);
+    tool(tr("Expand messages"), "view-expand", tr("Expand the messages in view into packets (one: Enter)"),
+         &LadderView::openAll);
+    tool(tr("Collapse messages"), "view-collapse", tr("Collapse all messages into one line each (one: Enter)"),
+         &LadderView::closeAll);
     menu().addSeparator();
     addSaveTools();
     connect(m_view, &LadderView::pointedAt, this, &LadderPicture::setWords);
@@ -37,9 +39,12 @@ QStringList LadderPicture::caption() const {
     const auto& lines = m_sheet.ladder.lines;
     if (lines.empty()) return {title()};
     const dissect::Instant to = std::ranges::max(lines, {}, &transport::series::LadderLine::ends).ends;
-    QStringList caption = captionOf(QStringLiteral("%1: %2").arg(title(), m_view->ends()), m_session, lines.front().begins, to);
+    QStringList caption =
+        captionOf(QStringLiteral("%1: %2").arg(title(), m_view->ends()), m_session, lines.front().begins, to);
     if (m_sheet.left_out != 0)
-        caption << tr("The first %L1 of %L2 messages; CSV has all of them.").arg(m_sheet.messages).arg(m_sheet.messages + m_sheet.left_out);
+        caption << tr("The first %L1 of %L2 messages; CSV has all of them.")
+                       .arg(m_sheet.messages)
+                       .arg(m_sheet.messages + m_sheet.left_out);
     return caption;
 }
 

@@ -23,7 +23,8 @@ using transport::End;
 namespace {
 
 constexpr double kFontStep = 1.25;
-constexpr double kLeastScale = 1e-12, kMostScale = 1e3;  // pixels of a nanosecond: a century, and a picosecond, to a finger's width
+constexpr double kLeastScale = 1e-12,
+                 kMostScale = 1e3;  // pixels of a nanosecond: a century, and a picosecond, to a finger's width
 
 }  // namespace
 
@@ -90,14 +91,17 @@ void LadderView::drawUp(std::size_t message) {
         return std::nullopt;
     };
     const std::optional<double> before = topOf(top);
-    const auto current = m_current && *m_current < m_ladder.lines.size() ? std::optional(m_ladder.lines[*m_current].frame) : std::nullopt;
+    const auto current = m_current && *m_current < m_ladder.lines.size()
+                             ? std::optional(m_ladder.lines[*m_current].frame)
+                             : std::nullopt;
 
     m_centre = std::min(message, m_messages.size());
     m_window = LadderWindow::around(message, m_messages.size());
     m_ladder = {};
     if (m_index && m_timeline)
         m_ladder =
-            transport::series::ladder(*m_index, *m_timeline, m_messages, m_window.first, m_window.end, m_expanded).value_or(Ladder());
+            transport::series::ladder(*m_index, *m_timeline, m_messages, m_window.first, m_window.end, m_expanded)
+                .value_or(Ladder());
     layOut();
     m_current = current ? lineOf(*current) : std::nullopt;
     if (const auto after = topOf(top); before && after) m_offset += *after - *before;
@@ -108,7 +112,8 @@ void LadderView::drawUp(std::size_t message) {
 
 void LadderView::layOut() {
     const double line = typeOf(font(), false).line;
-    if (m_scale == 0 && !m_ladder.lines.empty()) m_scale = std::clamp(naturalScale(m_ladder, line), kLeastScale, kMostScale);
+    if (m_scale == 0 && !m_ladder.lines.empty())
+        m_scale = std::clamp(naturalScale(m_ladder, line), kLeastScale, kMostScale);
     m_layout = laidOut(m_ladder);
 }
 
@@ -125,12 +130,16 @@ LadderGeometry LadderView::geometry(const QRectF& area) const {
 
 LadderStyle LadderView::style() const {
     LadderStyle style{font(), palette(), {}, m_index ? m_index->start() : std::nullopt, m_scale, m_current, hasFocus()};
-    const std::shared_ptr<const Names> names = m_session.names() != nullptr ? m_session.names() : std::make_shared<const Names>();
-    if (const transport::Connection* connection = m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
+    const std::shared_ptr<const Names> names =
+        m_session.names() != nullptr ? m_session.names() : std::make_shared<const Names>();
+    if (const transport::Connection* connection =
+            m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
         for (const End end : {End::a, End::b})
             // The number of a packet delivery context is no queue pair's.
-            style.ends[static_cast<std::size_t>(end)] = connection->service == dissect::Service::uet ? QString::fromStdString(transport::text(connection->end(end)))
-                                                                                                     : names->whoIs(connection->end(end));
+            style.ends[static_cast<std::size_t>(end)] =
+                connection->service == dissect::Service::uet
+                    ? QString::fromStdString(transport::text(connection->end(end)))
+                    : names->whoIs(connection->end(end));
     return style;
 }
 
@@ -140,7 +149,8 @@ double LadderView::room() const { return geometry().lanes.body().height(); }
 std::size_t LadderView::messageAt(double y) const {
     std::size_t found = m_window.first;
     for (std::size_t i = 0; i < m_ladder.lines.size() && m_layout.lines()[i].top <= y; ++i)
-        if (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading) found = std::max(found, *m_ladder.lines[i].message);
+        if (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading)
+            found = std::max(found, *m_ladder.lines[i].message);
     return found;
 }
 
@@ -154,7 +164,8 @@ void LadderView::scrollTo(double offset) {
 // Near the ends of the window of messages another one is drawn up.
 void LadderView::keepInSight() {
     const std::size_t top = messageAt(m_offset);
-    if (m_window.leaves(top, messageAt(m_offset + room())) && LadderWindow::around(top, m_messages.size()) != m_window) drawUp(top);
+    if (m_window.leaves(top, messageAt(m_offset + room())) && LadderWindow::around(top, m_messages.size()) != m_window)
+        drawUp(top);
 }
 
 // Where all messages are drawn up the bar counts pixels, else messages.
@@ -186,7 +197,8 @@ void LadderView::scrollContentsBy(int, int) {
         return;
     }
     const auto message = static_cast<std::size_t>(value);
-    if (message < m_window.first + LadderWindow::kMargin || message + LadderWindow::kMargin >= m_window.end) drawUp(message);
+    if (message < m_window.first + LadderWindow::kMargin || message + LadderWindow::kMargin >= m_window.end)
+        drawUp(message);
     for (std::size_t i = 0; i < m_ladder.lines.size(); ++i)
         if (m_ladder.lines[i].message == message && (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading)) {
             scrollTo(m_layout.lines()[i].top);
@@ -307,15 +319,19 @@ LadderView::Sheet LadderView::sheet(double width, double tallest) const {
     const auto [first, end] = chosenMessages();
     std::size_t stop = std::min(end, first + kMaxLadderMessages);
     const auto draw = [&] {
-        sheet.ladder = transport::series::ladder(*m_index, *m_timeline, m_messages, first, stop, m_expanded).value_or(Ladder());
+        sheet.ladder =
+            transport::series::ladder(*m_index, *m_timeline, m_messages, first, stop, m_expanded).value_or(Ladder());
         sheet.layout = laidOut(sheet.ladder);
-        const LadderType type = typeOf(font(), needsNanoseconds(sheet.ladder, m_index->start().value_or(dissect::Instant{})));
-        const LadderGeometry whole{sheet.ladder, sheet.layout, LadderLanes::of(QRectF(0, 0, width, tallest), type), type.line, 0};
+        const LadderType type =
+            typeOf(font(), needsNanoseconds(sheet.ladder, m_index->start().value_or(dissect::Instant{})));
+        const LadderGeometry whole{sheet.ladder, sheet.layout, LadderLanes::of(QRectF(0, 0, width, tallest), type),
+                                   type.line, 0};
         sheet.height = whole.lanes.header + whole.height();
     };
     draw();
     while (sheet.height > tallest && stop > first + 1) {
-        stop = first + std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(stop - first) * 0.95 * tallest / sheet.height));
+        stop = first + std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(stop - first) * 0.95 *
+                                                                         tallest / sheet.height));
         draw();
     }
     sheet.messages = stop - first;
@@ -328,7 +344,8 @@ void LadderView::paint(QPainter& painter, const Sheet& sheet, const QSizeF& size
     style.palette = palette;
     style.current.reset();
     const LadderType type = typeOf(font(), style.start && needsNanoseconds(sheet.ladder, *style.start));
-    paintLadder(painter, {sheet.ladder, sheet.layout, LadderLanes::of(QRectF(QPointF(0, 0), size), type), type.line, 0}, style);
+    paintLadder(painter, {sheet.ladder, sheet.layout, LadderLanes::of(QRectF(QPointF(0, 0), size), type), type.line, 0},
+                style);
 }
 
 QString LadderView::ends() const {
@@ -340,7 +357,9 @@ QString LadderView::csv() const {
     const LadderStyle names = style();
     const auto quoted = [](QString text) { return u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"'; };
     QString table = QStringLiteral("time,end time,from,to,first packet,last packet,label\n");
-    const auto seconds = [&](dissect::Instant time) { return names.start ? timeText(time, *names.start, true) : QString(); };
+    const auto seconds = [&](dissect::Instant time) {
+        return names.start ? timeText(time, *names.start, true) : QString();
+    };
     const auto add = [&](const LadderLine& line) {
         const auto name = [&](End end) { return quoted(names.ends[static_cast<std::size_t>(end)]); };
         table += QStringList{seconds(line.begins),
@@ -372,7 +391,8 @@ void LadderView::paintEvent(QPaintEvent*) {
     painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
     painter.setPen(palette().color(QPalette::PlaceholderText));
     const int margin = fontMetrics().height();
-    painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap, reason);
+    painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap,
+                     reason);
 }
 
 void LadderView::resizeEvent(QResizeEvent*) { scrollTo(m_offset); }
@@ -428,10 +448,13 @@ void LadderView::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     if (const auto box = geometry().boxAt(event->position())) toggle(*box);
     else if (const auto line = geometry().lineAt(event->position())) setCurrent(*line);
-    else if (const auto wait = geometry().waitAt(event->position())) m_selection.selectPacket(m_ladder.waits[*wait].trigger);
+    else if (const auto wait = geometry().waitAt(event->position()))
+        m_selection.selectPacket(m_ladder.waits[*wait].trigger);
 }
 
-void LadderView::mouseMoveEvent(QMouseEvent* event) { Q_EMIT pointedAt(tipAt(event->position()).replace(u'\n', QStringLiteral(": "))); }
+void LadderView::mouseMoveEvent(QMouseEvent* event) {
+    Q_EMIT pointedAt(tipAt(event->position()).replace(u'\n', QStringLiteral(": ")));
+}
 
 void LadderView::mouseDoubleClickEvent(QMouseEvent* event) {
     if (geometry().boxAt(event->position())) return;
@@ -448,21 +471,25 @@ void LadderView::wheelEvent(QWheelEvent* event) {
 
 QString LadderView::tipAt(const QPointF& point) const {
     const LadderGeometry here = geometry();
-    const auto number = [](dissect::FrameIndex frame) { return QLocale().toString(static_cast<qulonglong>(std::to_underlying(frame))); };
+    const auto number = [](dissect::FrameIndex frame) {
+        return QLocale().toString(static_cast<qulonglong>(std::to_underlying(frame)));
+    };
     if (!emptyReason().isEmpty()) return {};
     if (const auto box = here.boxAt(point))
         return m_ladder.lines[*box].collapsed ? tr("Expand into packets") : tr("Collapse into one message");
     if (const auto found = here.lineAt(point)) {
         const LadderLine& line = m_ladder.lines[*found];
-        const QString packets = line.frame == line.last ? tr("Packet %1").arg(number(line.frame))
-                                                        : tr("Packets %1 to %2").arg(number(line.frame), number(line.last));
+        const QString packets = line.frame == line.last
+                                    ? tr("Packet %1").arg(number(line.frame))
+                                    : tr("Packets %1 to %2").arg(number(line.frame), number(line.last));
         return packets + u'\n' + QString::fromStdString(line.label);
     }
     if (const auto wait = here.waitAt(point))
         return tr("Stall: %1\nStarted at packet %2")
             .arg(QString::fromStdString(m_ladder.waits[*wait].label), number(m_ladder.waits[*wait].trigger));
     if (const auto silence = here.breakAt(point))
-        return tr("Idle for %1 (not to scale)").arg(QString::fromStdString(transport::duration_text(m_layout.breaks()[*silence].length)));
+        return tr("Idle for %1 (not to scale)")
+            .arg(QString::fromStdString(transport::duration_text(m_layout.breaks()[*silence].length)));
     return {};
 }
 

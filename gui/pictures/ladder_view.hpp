@@ -1,7 +1,8 @@
-// LadderView: the sequence diagram of the connection that is selected. Messages as arrows, opened to their packets on request; time
-// runs down, to scale. A click selects the packet; the packet that is selected elsewhere is shown here.
+// LadderView: the sequence diagram of the connection that is selected. Messages as arrows, opened to their packets on
+// request; time runs down, to scale. A click selects the packet; the packet that is selected elsewhere is shown here.
 //
-// Only a window of the messages is drawn up, and scrolling moves it: a connection of millions of messages costs no more than a small one.
+// Only a window of the messages is drawn up, and scrolling moves it: a connection of millions of messages costs no more
+// than a small one.
 #pragma once
 
 #include <gui/pictures/ladder_painter.hpp>

@@ -20,7 +20,8 @@ constexpr std::array kShapes{MarkShape::Dot,  MarkShape::Diamond, MarkShape::Tri
 static_assert(kKinds.size() == transport::kMessageKindNames.size() && kShapes.size() == kKinds.size());
 
 QString spoken(std::string_view name) {
-    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
+        .replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 std::vector<SideBar> barsOf(const transport::series::Distributed& distribution, std::uint64_t times) {
@@ -28,13 +29,15 @@ std::vector<SideBar> barsOf(const transport::series::Distributed& distribution, 
     for (std::size_t bin = 0; bin < distribution.histogram.size(); ++bin)
         if (distribution.histogram[bin] != 0)
             bars.push_back({static_cast<double>(transport::series::latency_bin_begin(bin)),
-                            static_cast<double>(transport::series::latency_bin_begin(bin + 1)), distribution.histogram[bin] * times});
+                            static_cast<double>(transport::series::latency_bin_begin(bin + 1)),
+                            distribution.histogram[bin] * times});
     return bars;
 }
 
 double value(dissect::Duration duration) { return static_cast<double>(std::to_underlying(duration)); }
 
-constexpr std::size_t kMostExact = std::size_t{1} << 18;  // latencies sorted between two paintings; of more a sample stands for all
+constexpr std::size_t kMostExact = std::size_t{1}
+                                   << 18;  // latencies sorted between two paintings; of more a sample stands for all
 
 // Latencies of a part of the time, of each kind evenly where there are too many.
 struct Seen {
@@ -51,7 +54,8 @@ Seen seenIn(const Panel& panel, const transport::series::Range& range) {
     }
     const std::size_t step = seen.all / kMostExact + 1;
     for (std::size_t i = 0; i < parts.size(); ++i)
-        for (std::size_t at = parts[i].first; at < parts[i].second; at += step) seen.values.push_back(panel.layers[i].points->points()[at].y);
+        for (std::size_t at = parts[i].first; at < parts[i].second; at += step)
+            seen.values.push_back(panel.layers[i].points->points()[at].y);
     return seen;
 }
 
@@ -90,7 +94,8 @@ PlotData latencyPlot(const std::vector<LatencyPoint>& points) {
                                     .mark = kShapes[i],
                                     .points = pointsOf(byKind[i])});
     data.panels.push_back(std::move(panel));
-    if (!points.empty()) data.refine = [](PlotData& plot, const Zoom& zoom) { tellStatistics(plot.panels.front(), zoom); };
+    if (!points.empty())
+        data.refine = [](PlotData& plot, const Zoom& zoom) { tellStatistics(plot.panels.front(), zoom); };
     return data;
 }
 
@@ -130,7 +135,8 @@ PlotPicture::Maker LatencyPicture::maker(QString& notice) {
     return [scope, nothing, whose = connectionText(m_of->currentIndex() == 0)](
                const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());
-        const auto points = transport::series::latencies(*inputs.index, scope, std::nullopt, transport::series::kAllMessageKinds, stop);
+        const auto points =
+            transport::series::latencies(*inputs.index, scope, std::nullopt, transport::series::kAllMessageKinds, stop);
         if (!points) return std::nullopt;
         Made made{latencyPlot(*points), nothing, true};
         made.data.panels.front().subject = whose;

@@ -1,5 +1,5 @@
-// LatencyPicture: how long messages took, each a point over the time it began, by kind, on a logarithmic axis; at the side how many
-// took how long, and lines for the percentiles.
+// LatencyPicture: how long messages took, each a point over the time it began, by kind, on a logarithmic axis; at the
+// side how many took how long, and lines for the percentiles.
 #pragma once
 
 #include <gui/pictures/plot_picture.hpp>

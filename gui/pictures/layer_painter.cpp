@@ -34,11 +34,13 @@ double xOf(const PlotData& data, const LayerPlace& place, dissect::Instant at) {
 
 double yOf(const LayerPlace& place, std::int64_t value) {
     if (place.row) return place.area.center().y();
-    return std::clamp(place.values.pixel(static_cast<double>(value)), place.area.top() - 1e4, place.area.bottom() + 1e4);
+    return std::clamp(place.values.pixel(static_cast<double>(value)), place.area.top() - 1e4,
+                      place.area.bottom() + 1e4);
 }
 
 std::size_t columnsOf(const LayerPlace& place) {
-    return static_cast<std::size_t>(std::clamp(place.area.width() * place.deviceRatio, 1.0, static_cast<double>(Points::kMaxColumns)));
+    return static_cast<std::size_t>(
+        std::clamp(place.area.width() * place.deviceRatio, 1.0, static_cast<double>(Points::kMaxColumns)));
 }
 
 // The way of a line or a staircase through its points: of each column the first, the extremes and the last.
@@ -68,15 +70,16 @@ QPolygonF wayOf(const PlotData& data, const Layer& layer, const LayerPlace& plac
     }
     if (next < points.points().size()) {
         const auto& after = points.points()[next];
-        go(xOf(data, place, after.time), steps ? (way.isEmpty() ? yOf(place, after.y) : way.back().y()) : yOf(place, after.y));
+        go(xOf(data, place, after.time),
+           steps ? (way.isEmpty() ? yOf(place, after.y) : way.back().y()) : yOf(place, after.y));
     } else if (steps && !way.isEmpty() && layer.shape == Shape::Steps) {
         go(std::max(way.back().x(), place.area.right()), way.back().y());  // what was said last still holds
     }
     return way;
 }
 
-// The way along which the ground below a staircase ends. Where columns are full of points, that is their lowest, a few pixels wide:
-// what lies above it the line covers, and narrow upright pieces cost most.
+// The way along which the ground below a staircase ends. Where columns are full of points, that is their lowest, a few
+// pixels wide: what lies above it the line covers, and narrow upright pieces cost most.
 QPolygonF groundOf(const PlotData& data, const Layer& layer, const LayerPlace& place, const QPolygonF& way) {
     const std::size_t columns = columnsOf(place);
     if (static_cast<std::size_t>(way.size()) < 2 * columns) return way;
@@ -90,8 +93,9 @@ QPolygonF groundOf(const PlotData& data, const Layer& layer, const LayerPlace& p
     return lowest;
 }
 
-// Upright pieces, one a step: one polygon of them all would cost the square of its corners. They begin and end between pixels of the
-// device and are opaque: painters fill these many times faster, and give what shines through to other threads, piece by piece.
+// Upright pieces, one a step: one polygon of them all would cost the square of its corners. They begin and end between
+// pixels of the device and are opaque: painters fill these many times faster, and give what shines through to other
+// threads, piece by piece.
 void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& place, const QColor& color) {
     const auto snapped = [&](double at) { return std::round(at * place.deviceRatio) / place.deviceRatio; };
     const double ground = snapped(std::clamp(place.values.pixel(0), place.area.top(), place.area.bottom()));
@@ -99,24 +103,29 @@ void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& plac
     for (qsizetype i = 0; i + 1 < way.size(); ++i) {
         const double left = snapped(way[i].x());
         const double right = snapped(way[i + 1].x());
-        if (right > left) painter.fillRect(QRectF(QPointF(left, snapped(way[i].y())), QPointF(right, ground)).normalized(), fill);
+        if (right > left)
+            painter.fillRect(QRectF(QPointF(left, snapped(way[i].y())), QPointF(right, ground)).normalized(), fill);
     }
 }
 
-// Where columns are full of points: of each its extent, joined to the one before. As rectangles of whole pixels, which painters fill
-// ten times faster than they draw lines.
-void paintFullColumns(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+// Where columns are full of points: of each its extent, joined to the one before. As rectangles of whole pixels, which
+// painters fill ten times faster than they draw lines.
+void paintFullColumns(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+                      const QColor& color) {
     const double pixel = 1 / place.deviceRatio;
     const auto snapped = [&](double at) { return std::floor(at * place.deviceRatio) / place.deviceRatio; };
     std::optional<QPointF> before;
-    const auto upright = [&](double x, double top, double bottom) { painter.fillRect(QRectF(x, top, pixel, bottom - top + pixel), color); };
+    const auto upright = [&](double x, double top, double bottom) {
+        painter.fillRect(QRectF(x, top, pixel, bottom - top + pixel), color);
+    };
     const auto& points = layer.points->points();
     for (const auto& column : layer.points->columns(data.range(place.time.span), columnsOf(place))) {
         const double x = snapped(xOf(data, place, points[column.first].time));
         double top = snapped(yOf(place, column.extremes.most));
         double bottom = snapped(yOf(place, column.extremes.least));
         if (before) {
-            if (x > before->x() + pixel) painter.fillRect(QRectF(before->x(), before->y(), x - before->x(), pixel), color);
+            if (x > before->x() + pixel)
+                painter.fillRect(QRectF(before->x(), before->y(), x - before->x(), pixel), color);
             top = std::min(top, before->y());
             bottom = std::max(bottom, before->y());
         }
@@ -125,7 +134,8 @@ void paintFullColumns(QPainter& painter, const PlotData& data, const Layer& laye
     }
 }
 
-void paintLine(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+void paintLine(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+               const QColor& color) {
     const QPolygonF way = wayOf(data, layer, place);
     if (layer.shape == Shape::Area) paintGround(painter, groundOf(data, layer, place, way), place, color);
     if (layer.shape != Shape::Line && static_cast<std::size_t>(way.size()) > 3 * columnsOf(place))
@@ -170,7 +180,9 @@ QRectF strokeAt(QPointF at, double size) { return {at.x() - kStrokeWidth / 2, at
 void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
     const double half = size / 2;
     switch (shape) {
-        case MarkShape::Dot: painter.fillRect(QRectF(at.x() - half, at.y() - half, size, size), painter.pen().color()); break;
+        case MarkShape::Dot:
+            painter.fillRect(QRectF(at.x() - half, at.y() - half, size, size), painter.pen().color());
+            break;
         case MarkShape::Stroke: painter.fillRect(strokeAt(at, size), painter.pen().color()); break;
         case MarkShape::Square: painter.drawRect(QRectF(at.x() - half, at.y() - half, size, size)); break;
         case MarkShape::Cross:
@@ -178,7 +190,8 @@ void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
             painter.drawLine(QLineF(at.x() - half, at.y() + half, at.x() + half, at.y() - half));
             break;
         case MarkShape::Diamond: {
-            const std::array corners{at + QPointF(0, -half), at + QPointF(half, 0), at + QPointF(0, half), at + QPointF(-half, 0)};
+            const std::array corners{at + QPointF(0, -half), at + QPointF(half, 0), at + QPointF(0, half),
+                                     at + QPointF(-half, 0)};
             painter.drawConvexPolygon(corners.data(), static_cast<int>(corners.size()));
             break;
         }
@@ -205,12 +218,15 @@ void preparePen(QPainter& painter, MarkShape shape, const QColor& color) {
     painter.setRenderHint(QPainter::Antialiasing, shape != MarkShape::Dot && shape != MarkShape::Stroke);
 }
 
-// A mark drawn once, to be put down many times: a smooth outline costs some 3 us, an image a tenth. Only onto pixels: what is
-// printed or saved as SVG keeps its outlines.
-std::optional<QImage> stampOf(const QPainter& painter, MarkShape shape, double size, double deviceRatio, std::size_t marks) {
-    if (marks < kFewPoints || painter.paintEngine()->type() != QPaintEngine::Raster || painter.transform().type() > QTransform::TxTranslate)
+// A mark drawn once, to be put down many times: a smooth outline costs some 3 us, an image a tenth. Only onto pixels:
+// what is printed or saved as SVG keeps its outlines.
+std::optional<QImage> stampOf(const QPainter& painter, MarkShape shape, double size, double deviceRatio,
+                              std::size_t marks) {
+    if (marks < kFewPoints || painter.paintEngine()->type() != QPaintEngine::Raster ||
+        painter.transform().type() > QTransform::TxTranslate)
         return std::nullopt;
-    const int side = 2 * static_cast<int>(std::ceil((size / 2 + 2) * deviceRatio));  // even: its middle lies between pixels
+    const int side =
+        2 * static_cast<int>(std::ceil((size / 2 + 2) * deviceRatio));  // even: its middle lies between pixels
     QImage stamp(side, side, QImage::Format_ARGB32_Premultiplied);
     stamp.setDevicePixelRatio(deviceRatio);
     stamp.fill(Qt::transparent);
@@ -228,7 +244,8 @@ void paintStamp(QPainter& painter, const QImage& stamp, QPointF at) {
     painter.drawImage(QPointF(snapped(at.x()), snapped(at.y())), stamp);
 }
 
-void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+                const QColor& color) {
     // Few points must be seen, many must not cover one another; strokes in a row are as tall as it.
     const auto range = data.range(place.time.span);
     const std::size_t first = layer.points->lower_bound(range.from, 0);
@@ -238,7 +255,7 @@ void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, con
     const bool small = layer.mark == MarkShape::Dot || stroke || crowded;
     const double size = stroke && place.row ? place.area.height()
                         : crowded           ? kCrowdedDot
-                                            : sizeOf(layer.mark, place.markSize) + (inView < kFewPoints && !stroke ? 1 : 0);
+                                  : sizeOf(layer.mark, place.markSize) + (inView < kFewPoints && !stroke ? 1 : 0);
     const double cell = small ? 1 / place.deviceRatio : std::max(1.0, size / 3);
     const auto columns = static_cast<std::size_t>(std::max(1.0, place.area.width() / (small ? 2 : cell)));
     Cells cells(place.area, cell);
@@ -261,7 +278,8 @@ void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, con
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
-void paintBands(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+void paintBands(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+                const QColor& color) {
     const std::size_t columns = columnsOf(place);
     const double width = place.area.width() / static_cast<double>(columns);
     QColor ground = color;
@@ -280,7 +298,8 @@ void paintBands(QPainter& painter, const PlotData& data, const Layer& layer, con
 
 }  // namespace
 
-void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+                const QColor& color) {
     if (layer.empty() || place.area.width() < 1 || place.area.height() < 1) return;
     painter.save();
     painter.setClipRect(place.area.adjusted(-1, -1, 1, 1));

@@ -17,7 +17,8 @@ struct LayerPlace {
     QColor ground{};         // that the picture is painted on
 };
 
-void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color);
+void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+                const QColor& color);
 // Its sign in the legend.
 void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const QColor& color);
 

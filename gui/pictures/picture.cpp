@@ -28,7 +28,9 @@ constexpr double kTallestSvg = 1e6;     // viewers go no further
 // All or nothing: a file that cannot be written whole leaves what was there.
 std::optional<QString> writeFile(const QString& path, const auto& write) {
     QSaveFile file(path);
-    const auto failed = [&] { return QObject::tr("Cannot write %1: %2.").arg(QFileInfo(path).fileName(), file.errorString()); };
+    const auto failed = [&] {
+        return QObject::tr("Cannot write %1: %2.").arg(QFileInfo(path).fileName(), file.errorString());
+    };
     if (!file.open(QIODevice::WriteOnly)) return failed();
     write(file);
     if (file.error() != QFileDevice::NoError || !file.commit()) return failed();
@@ -83,16 +85,17 @@ QAction* Picture::addTool(const QString& text, const QString& icon, const QStrin
 }
 
 void Picture::addSaveTools() {
-    for (const auto& [text, ending] :
-         {std::pair{tr("Save as PNG..."), QStringLiteral("png")}, std::pair{tr("Save as SVG..."), QStringLiteral("svg")},
-          std::pair{tr("Save data as CSV..."), QStringLiteral("csv")}})
+    for (const auto& [text, ending] : {std::pair{tr("Save as PNG..."), QStringLiteral("png")},
+                                       std::pair{tr("Save as SVG..."), QStringLiteral("svg")},
+                                       std::pair{tr("Save data as CSV..."), QStringLiteral("csv")}})
         connect(m_menu->addAction(text), &QAction::triggered, this, [this, ending] { askAndSave(ending); });
     auto* button = new QToolButton(m_tools);
     button->setText(tr("Save"));
     button->setToolTip(tr("Save the graph as PNG or SVG, or its data as CSV"));
     button->setAccessibleName(tr("Save graph"));
     button->setPopupMode(QToolButton::InstantPopup);
-    button->setMinimumWidth(button->sizeHint().width() + 3 * fontMetrics().averageCharWidth());  // the arrow is not at its last letter
+    button->setMinimumWidth(button->sizeHint().width() +
+                            3 * fontMetrics().averageCharWidth());  // the arrow is not at its last letter
     button->setFocusPolicy(Qt::TabFocus);
     auto* choices = new QMenu(button);
     const auto actions = m_menu->actions();
@@ -101,14 +104,17 @@ void Picture::addSaveTools() {
     m_tools->addWidget(button);
 }
 
-QPalette Picture::paletteOf(Colors colors) const { return colors == Colors::Light ? gui::paletteOf(Theme::Light) : palette(); }
+QPalette Picture::paletteOf(Colors colors) const {
+    return colors == Colors::Light ? gui::paletteOf(Theme::Light) : palette();
+}
 
 double Picture::captionHeight(const QStringList& lines) const {
     const double line = QFontMetricsF(font()).height();
     return line * 0.5 + 1.2 * line * static_cast<double>(lines.size());
 }
 
-void Picture::paintAll(QPainter& painter, const QStringList& caption, const QSizeF& size, double scale, const QPalette& palette) const {
+void Picture::paintAll(QPainter& painter, const QStringList& caption, const QSizeF& size, double scale,
+                       const QPalette& palette) const {
     const double above = captionHeight(caption);
     const QFontMetricsF metrics(font());
     const double margin = metrics.averageCharWidth();
@@ -118,7 +124,8 @@ void Picture::paintAll(QPainter& painter, const QStringList& caption, const QSiz
         QFont font = this->font();
         font.setBold(i == 0);
         painter.setFont(font);
-        const QRectF line(margin, metrics.height() * (0.3 + 1.2 * static_cast<double>(i)), size.width() - 2 * margin, metrics.height());
+        const QRectF line(margin, metrics.height() * (0.3 + 1.2 * static_cast<double>(i)), size.width() - 2 * margin,
+                          metrics.height());
         painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
                          QFontMetricsF(font).elidedText(caption[i], Qt::ElideRight, line.width()));
     }
@@ -131,7 +138,8 @@ void Picture::paintOnPage(QPainter& painter, const QSizeF& page) const {
     QSizeF size = pictureSize(kMostPixels);
     const QStringList lines = caption();
     size.rheight() += captionHeight(lines);
-    const double scale = std::min(page.width() / std::max(1.0, size.width()), page.height() / std::max(1.0, size.height()));
+    const double scale =
+        std::min(page.width() / std::max(1.0, size.width()), page.height() / std::max(1.0, size.height()));
     painter.scale(scale, scale);
     paintAll(painter, lines, size, scale, paletteOf(Colors::Light));
 }
@@ -141,7 +149,8 @@ std::optional<QString> Picture::savePng(const QString& path, double scale, Color
     QSizeF size = pictureSize(room);
     const QStringList lines = caption();
     size.rheight() += captionHeight(lines);
-    const double bounded = std::min({scale, kMostPixels / std::max(1.0, size.width()), kMostPixels / std::max(1.0, size.height())});
+    const double bounded =
+        std::min({scale, kMostPixels / std::max(1.0, size.width()), kMostPixels / std::max(1.0, size.height())});
     QImage image((size * bounded).toSize().expandedTo(QSize(1, 1)), QImage::Format_RGB32);
     if (image.isNull()) return tr("Cannot write %1: out of memory.").arg(QFileInfo(path).fileName());
     image.setDevicePixelRatio(bounded);
@@ -192,8 +201,9 @@ void Picture::askAndSave(const QString& ending) {
     if (isDark(palette())) filters << ofWindow;
     const qsizetype chosen = ending == QLatin1String("svg") ? 1 : ending == QLatin1String("csv") ? 2 : 0;
     QString filter = filters[chosen];
-    QString path = QFileDialog::getSaveFileName(this, tr("Save %1").arg(m_title), fileName() + QLatin1Char('.') + ending,
-                                                filters.join(QLatin1String(";;")), &filter);
+    QString path =
+        QFileDialog::getSaveFileName(this, tr("Save %1").arg(m_title), fileName() + QLatin1Char('.') + ending,
+                                     filters.join(QLatin1String(";;")), &filter);
     if (path.isEmpty()) return;
     QString format = QFileInfo(path).suffix().toLower();
     if (format != QLatin1String("png") && format != QLatin1String("svg") && format != QLatin1String("csv")) {
@@ -211,7 +221,8 @@ void Picture::askAndSave(const QString& ending) {
 QStringList captionOf(const QString& what, const Session& session, dissect::Instant from, dissect::Instant to) {
     const QString when = QString::fromStdString(dissect::utc(from));
     return {what, QObject::tr("%1, %2 and %3 on, qpscope %4")
-                      .arg(session.title(), when, QString::fromStdString(transport::duration_text(to - from)), QStringLiteral(QPSCOPE_VERSION))};
+                      .arg(session.title(), when, QString::fromStdString(transport::duration_text(to - from)),
+                           QStringLiteral(QPSCOPE_VERSION))};
 }
 
 }  // namespace qps::gui

@@ -1,5 +1,5 @@
-// Picture: a view that can be saved: as PNG, as SVG, and its data as CSV. It has a row of buttons above and a line of words below;
-// who derives from it puts the picture between and says how it is painted and written.
+// Picture: a view that can be saved: as PNG, as SVG, and its data as CSV. It has a row of buttons above and a line of
+// words below; who derives from it puts the picture between and says how it is painted and written.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -26,9 +26,10 @@ public:
     [[nodiscard]] QString title() const { return m_title; }
     // Colours of a saved picture: light, as papers are, unless the window's are asked for.
     enum class Colors { Light, OfWindow };
-    // Nothing: it is written. Else one sentence that says why not. `scale`: pixels for one of the screen's. Above the picture stands its
-    // caption.
-    [[nodiscard]] std::optional<QString> savePng(const QString& path, double scale, Colors colors = Colors::Light) const;
+    // Nothing: it is written. Else one sentence that says why not. `scale`: pixels for one of the screen's. Above the
+    // picture stands its caption.
+    [[nodiscard]] std::optional<QString> savePng(const QString& path, double scale,
+                                                 Colors colors = Colors::Light) const;
     [[nodiscard]] std::optional<QString> saveSvg(const QString& path, Colors colors = Colors::Light) const;
     [[nodiscard]] std::optional<QString> saveCsv(const QString& path) const;
 
@@ -67,7 +68,8 @@ private:
     void askAndSave(const QString& ending);
     [[nodiscard]] double captionHeight(const QStringList& lines) const;
     // Caption and picture, in an area so large.
-    void paintAll(QPainter& painter, const QStringList& caption, const QSizeF& size, double scale, const QPalette& palette) const;
+    void paintAll(QPainter& painter, const QStringList& caption, const QSizeF& size, double scale,
+                  const QPalette& palette) const;
     [[nodiscard]] QPalette paletteOf(Colors colors) const;
 
     QString m_title;
@@ -78,6 +80,7 @@ private:
 };
 
 // The caption of a picture of an open capture: what it shows; file, when, and with what it was made.
-[[nodiscard]] QStringList captionOf(const QString& what, const Session& session, dissect::Instant from, dissect::Instant to);
+[[nodiscard]] QStringList captionOf(const QString& what, const Session& session, dissect::Instant from,
+                                    dissect::Instant to);
 
 }  // namespace qps::gui

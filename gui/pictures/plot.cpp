@@ -80,7 +80,9 @@ void Plot::zoomValues(double factor, std::optional<QPointF> around) {
     const std::size_t panel = around ? layoutNow().panelAt(*around).value_or(panelOfCrosshair()) : panelOfCrosshair();
     if (m_data.panels[panel].lanes) return;
     const PanelBox& box = layoutNow().panels[panel];
-    const double y = around ? around->y() : m_crosshair && box.area.contains(*m_crosshair) ? m_crosshair->y() : box.area.center().y();
+    const double y = around                                           ? around->y()
+                     : m_crosshair && box.area.contains(*m_crosshair) ? m_crosshair->y()
+                                                                      : box.area.center().y();
     Viewport view = m_view;
     view.values[panel] = zoomed(valuesOf(panel), box.scale.value(y), factor, m_data.panels[panel].logarithmic);
     changeView(std::move(view), Wheel);
@@ -190,7 +192,9 @@ void Plot::resizeEvent(QResizeEvent*) {
 
 void Plot::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) invalidate();
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange ||
+        event->type() == QEvent::StyleChange)
+        invalidate();
 }
 
 QSize Plot::sizeHint() const { return QSize(80, 30) * fontMetrics().height() / 2; }

@@ -1,7 +1,8 @@
-// Plot: the widget that shows PlotData, and everything one can do to it with mouse or keys. It knows no capture: what somebody
-// chooses it tells by signals.
+// Plot: the widget that shows PlotData, and everything one can do to it with mouse or keys. It knows no capture: what
+// somebody chooses it tells by signals.
 //
-// The data is painted once into an image and again only when it, the view or the size changes; the crosshair moves over the image.
+// The data is painted once into an image and again only when it, the view or the size changes; the crosshair moves over
+// the image.
 #pragma once
 
 #include <gui/pictures/hit.hpp>
@@ -57,7 +58,8 @@ public:
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
-    // Something that has a packet. (Not the number itself: the meta types of Qt 6.4 refuse an enumeration of unsigned long.)
+    // Something that has a packet. (Not the number itself: the meta types of Qt 6.4 refuse an enumeration of unsigned
+    // long.)
     void packetChosen(const qps::gui::Hit& hit);
     void packetWanted(const qps::gui::Hit& hit);  // choose it, and go there
     void rangeChosen(std::optional<qps::gui::TimeSpan> range);

@@ -53,22 +53,25 @@ private:
     QByteArray rows_;
 };
 
-bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, const Layer& layer, const transport::series::Range& range) {
+bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, const Layer& layer,
+                const transport::series::Range& range) {
     const QByteArray begin = quoted(panel.title + panel.subject) + ',' + quoted(layer.name) + ',';
     if (layer.shape == Shape::Bands) {
         for (const Band& band : layer.bands->all()) {
             if (band.to < range.from || band.from >= range.to) continue;
-            if (!rows.add(begin + seconds(data.timeOf(band.from)) + ',' + seconds(data.timeOf(band.to)) + ",,," + packet(band.frame) + ',' +
-                          quoted(band.text) + "\r\n"))
+            if (!rows.add(begin + seconds(data.timeOf(band.from)) + ',' + seconds(data.timeOf(band.to)) + ",,," +
+                          packet(band.frame) + ',' + quoted(band.text) + "\r\n"))
                 return false;
         }
         return true;
     }
     const auto& points = layer.points->points();
     const QByteArray unit = panel.lanes ? "" : unitOf(panel.quantity);
-    for (std::size_t i = layer.points->lower_bound(range.from, 0); i < points.size() && points[i].time < range.to; ++i) {
+    for (std::size_t i = layer.points->lower_bound(range.from, 0); i < points.size() && points[i].time < range.to;
+         ++i) {
         const QByteArray value = panel.lanes ? QByteArray() : QByteArray::number(static_cast<qlonglong>(points[i].y));
-        if (!rows.add(begin + seconds(data.timeOf(points[i].time)) + ",," + value + ',' + unit + ',' + packet(points[i].frame) + ",\r\n"))
+        if (!rows.add(begin + seconds(data.timeOf(points[i].time)) + ",," + value + ',' + unit + ',' +
+                      packet(points[i].frame) + ",\r\n"))
             return false;
     }
     return true;

@@ -7,8 +7,8 @@
 
 namespace qps::gui {
 
-// Times in seconds since the capture began, with nine digits; `packet` is empty where none belongs to a row. Stops where the device
-// fails; the device says why.
+// Times in seconds since the capture began, with nine digits; `packet` is empty where none belongs to a row. Stops
+// where the device fails; the device says why.
 void writeCsv(QIODevice& device, const PlotData& data, TimeSpan time, const Hidden& hidden);
 
 }  // namespace qps::gui

@@ -1,5 +1,5 @@
-// PlotData: what a plot shows: panels one above the other over one axis of time, each with its layers. Values only; points are
-// shared with their source, so that copies are cheap.
+// PlotData: what a plot shows: panels one above the other over one axis of time, each with its layers. Values only;
+// points are shared with their source, so that copies are cheap.
 #pragma once
 
 #include <gui/look.hpp>
@@ -32,12 +32,14 @@ struct Layer {
     Shape shape = Shape::Marks;
     MarkShape mark = MarkShape::Dot;
     Qt::BrushStyle pattern = Qt::SolidPattern;  // of bands
-    std::shared_ptr<const Points> points{};  // all but bands
+    std::shared_ptr<const Points> points{};     // all but bands
     std::shared_ptr<const Bands> bands{};
-    bool faint = false;                  // stands behind the others
+    bool faint = false;                 // stands behind the others
     Qt::PenStyle line = Qt::SolidLine;  // of lines and staircases: told apart without colours
 
-    [[nodiscard]] bool empty() const { return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty(); }
+    [[nodiscard]] bool empty() const {
+        return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty();
+    }
 };
 
 // A horizontal line with its name: a percentile, a rate of a link.
@@ -54,9 +56,9 @@ struct SideBar {
 };
 
 struct Panel {
-    QString title{};    // of the axis
-    QString note{};     // behind it: what its values are of, "bins of 5 us"
-    QString subject{};  // behind that: whose they are
+    QString title{};       // of the axis
+    QString note{};        // behind it: what its values are of, "bins of 5 us"
+    QString subject{};     // behind that: whose they are
     std::int64_t bin = 0;  // ns that each value of a staircase is the sum or the average of; 0: none
     Quantity quantity = Quantity::Count;
     bool logarithmic = false;
@@ -71,7 +73,7 @@ struct Panel {
 // What depends on it is put in anew when it changes.
 struct Zoom {
     transport::series::Range view;
-    std::size_t columns = 1;                          // pixels that the view is wide
+    std::size_t columns = 1;                           // pixels that the view is wide
     std::optional<transport::series::Range> chosen{};  // the shared time range
 };
 

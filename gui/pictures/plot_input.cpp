@@ -36,7 +36,8 @@ void Plot::describePoint(const std::optional<Hit>& hit) {
         words = exactTimeText(layout.time.time(m_crosshair->x()));
         const auto panel = layout.panelAt(*m_crosshair);
         if (panel && !m_data.panels[*panel].lanes)
-            words += QLatin1String(", ") + valueText(layout.panels[*panel].scale.value(m_crosshair->y()), m_data.panels[*panel].quantity);
+            words += QLatin1String(", ") +
+                     valueText(layout.panels[*panel].scale.value(m_crosshair->y()), m_data.panels[*panel].quantity);
     }
     setAccessibleDescription(words);
     Q_EMIT pointedAt(words);
@@ -100,8 +101,10 @@ void Plot::mousePressEvent(QMouseEvent* event) {
     m_pressedView = m_view;
     m_moved = false;
     const auto modifiers = event->modifiers();
-    if (m_button == Qt::RightButton || (m_button == Qt::LeftButton && modifiers.testFlag(Qt::ControlModifier))) m_drag = Drag::Range;
-    else if (m_button == Qt::LeftButton) m_drag = modifiers.testFlag(Qt::ShiftModifier) != m_dragZooms ? Drag::Zoom : Drag::Pan;
+    if (m_button == Qt::RightButton || (m_button == Qt::LeftButton && modifiers.testFlag(Qt::ControlModifier)))
+        m_drag = Drag::Range;
+    else if (m_button == Qt::LeftButton)
+        m_drag = modifiers.testFlag(Qt::ShiftModifier) != m_dragZooms ? Drag::Zoom : Drag::Pan;
     else if (m_button == Qt::MiddleButton) m_drag = Drag::Pan;
 }
 
@@ -115,14 +118,16 @@ void Plot::dragTo(QPointF at) {
             const auto panel = layoutNow().panelAt(m_pressed);
             if (panel && view.values[*panel])  // values that follow the data go on following it
                 view.values[*panel] =
-                    panned(*view.values[*panel], (at.y() - m_pressed.y()) / std::max(1.0, layoutNow().panels[*panel].area.height()),
+                    panned(*view.values[*panel],
+                           (at.y() - m_pressed.y()) / std::max(1.0, layoutNow().panels[*panel].area.height()),
                            m_data.panels[*panel].logarithmic);
             changeView(std::move(view), Pull);
             break;
         }
         case Drag::Zoom: m_rubber = QRectF(inside(all, m_pressed), inside(all, at)); break;
         case Drag::Range:
-            m_rubber = QRectF(QPointF(inside(all, m_pressed).x(), all.top()), QPointF(inside(all, at).x(), all.bottom()));
+            m_rubber =
+                QRectF(QPointF(inside(all, m_pressed).x(), all.top()), QPointF(inside(all, at).x(), all.bottom()));
             break;
     }
     update();
@@ -151,7 +156,8 @@ void Plot::zoomInto(const QRectF& rubber) {
     Viewport view = m_view;
     view.time = limited({layout.time.time(rubber.left()), layout.time.time(rubber.right())}, m_data.whole);
     const auto panel = layout.panelAt(rubber.topLeft());
-    const bool tall = panel && rubber.height() > layout.panels[*panel].area.height() * 0.1;  // a flat one means time alone
+    const bool tall =
+        panel && rubber.height() > layout.panels[*panel].area.height() * 0.1;  // a flat one means time alone
     if (tall && !m_data.panels[*panel].lanes && layout.panelAt(rubber.bottomRight()) == panel) {
         const ValueScale& scale = layout.panels[*panel].scale;
         view.values[*panel] = ValueSpan{scale.value(rubber.bottom()), scale.value(rubber.top())};
@@ -206,7 +212,8 @@ void Plot::leaveEvent(QEvent*) {
 
 void Plot::contextMenuEvent(QContextMenuEvent* event) {
     // The right button draws ranges: its menu comes when it is let go without.
-    if (event->reason() != QContextMenuEvent::Mouse) Q_EMIT menuWanted(mapToGlobal(m_crosshair.value_or(rect().center()).toPoint()));
+    if (event->reason() != QContextMenuEvent::Mouse)
+        Q_EMIT menuWanted(mapToGlobal(m_crosshair.value_or(rect().center()).toPoint()));
     event->accept();
 }
 
@@ -216,7 +223,9 @@ bool Plot::viewKey(int key, Qt::KeyboardModifiers modifiers) {
     const bool shift = modifiers.testFlag(Qt::ShiftModifier);
     const bool control = modifiers.testFlag(Qt::ControlModifier);
     const double step = shift ? 1 : kCrosshairStep;
-    const auto arrow = [&](double x, double y) { control || shift ? moveCrosshair(x * step, -y * step) : pan(x * kPanStep, y * kPanStep); };
+    const auto arrow = [&](double x, double y) {
+        control || shift ? moveCrosshair(x * step, -y * step) : pan(x * kPanStep, y * kPanStep);
+    };
     switch (key) {
         case Qt::Key_Plus:
         case Qt::Key_Equal: zoomTime(1 / kZoomStep); return true;
@@ -244,7 +253,8 @@ bool Plot::editKey(int key, Qt::KeyboardModifiers modifiers) {
         case Qt::Key_G:
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            if (const auto hit = underCrosshair(); hit && hit->frame != dissect::FrameIndex{}) Q_EMIT packetWanted(*hit);
+            if (const auto hit = underCrosshair(); hit && hit->frame != dissect::FrameIndex{})
+                Q_EMIT packetWanted(*hit);
             return true;
         case Qt::Key_Escape:
             if (m_drag != Drag::None) {
@@ -272,7 +282,8 @@ void Plot::keyPressEvent(QKeyEvent* event) {
     // Alt, and Ctrl but for the arrows, belong to the window.
     const bool arrow = event->key() >= Qt::Key_Left && event->key() <= Qt::Key_Down;
     const bool ours = !modifiers.testFlag(Qt::AltModifier) && (arrow || !modifiers.testFlag(Qt::ControlModifier));
-    if (!ours || m_data.empty() || (!viewKey(event->key(), modifiers) && !editKey(event->key(), modifiers))) QWidget::keyPressEvent(event);
+    if (!ours || m_data.empty() || (!viewKey(event->key(), modifiers) && !editKey(event->key(), modifiers)))
+        QWidget::keyPressEvent(event);
 }
 
 }  // namespace qps::gui

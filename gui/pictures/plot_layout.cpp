@@ -19,7 +19,8 @@ double widthOf(const QFontMetricsF& font, const QString& text) { return font.hor
 
 bool has(const Hidden& hidden, std::size_t panel, std::size_t layer) { return hidden.contains({panel, layer}); }
 
-// Positions of the points that a part of the time shows: those inside, and for lines and steps the one before and the one after.
+// Positions of the points that a part of the time shows: those inside, and for lines and steps the one before and the
+// one after.
 std::pair<std::size_t, std::size_t> shownPoints(const Layer& layer, const transport::series::Range& range) {
     std::size_t first = layer.points->lower_bound(range.from, 0);
     std::size_t end = layer.points->lower_bound(range.to, first);
@@ -28,7 +29,8 @@ std::pair<std::size_t, std::size_t> shownPoints(const Layer& layer, const transp
     return {first, end};
 }
 
-std::optional<ValueSpan> extremesOf(const Panel& panel, std::size_t number, const transport::series::Range& range, const Hidden& hidden) {
+std::optional<ValueSpan> extremesOf(const Panel& panel, std::size_t number, const transport::series::Range& range,
+                                    const Hidden& hidden) {
     std::optional<ValueSpan> all;
     for (std::size_t i = 0; i < panel.layers.size(); ++i) {
         const Layer& layer = panel.layers[i];
@@ -53,18 +55,21 @@ public:
         const double row = font_.height() * 1.3;
         const double space = widthOf(font_, QStringLiteral("0")) * 1.5;
         double left = bounds_.left() + space / 2;
-        box.titleText = font_.elidedText(panel.title + panel.note + panel.subject, Qt::ElideRight, bounds_.width() / kBoldWider - space);
+        box.titleText = font_.elidedText(panel.title + panel.note + panel.subject, Qt::ElideRight,
+                                         bounds_.width() / kBoldWider - space);
         box.title = QRectF(left, top, widthOf(font_, box.titleText) * kBoldWider, row);
         left = box.title.right() + 2 * space;
         const double sign = font_.height() * 0.8;
         for (std::size_t i = 0; i < panel.layers.size() && !panel.lanes; ++i) {
-            const QString name = font_.elidedText(panel.layers[i].name, Qt::ElideRight, bounds_.width() - sign - 2 * space);
+            const QString name =
+                font_.elidedText(panel.layers[i].name, Qt::ElideRight, bounds_.width() - sign - 2 * space);
             const double width = sign + space / 2 + widthOf(font_, name) + space;
             if (left + width > bounds_.right() && left > bounds_.left() + space) {
                 left = bounds_.left() + space / 2;
                 top += row;
             }
-            layout.legend.push_back({{number, i}, QRectF(left, top, width, row), QRectF(left, top + (row - sign) / 2, sign, sign), name});
+            layout.legend.push_back(
+                {{number, i}, QRectF(left, top, width, row), QRectF(left, top + (row - sign) / 2, sign, sign), name});
             left += width;
         }
         return top + row;
@@ -75,7 +80,8 @@ private:
     QFontMetricsF font_;
 };
 
-void placeLanes(const Panel& panel, std::size_t number, const Hidden& hidden, const QFontMetricsF& font, double widest, PanelBox& box) {
+void placeLanes(const Panel& panel, std::size_t number, const Hidden& hidden, const QFontMetricsF& font, double widest,
+                PanelBox& box) {
     box.lanes.resize(panel.layers.size());
     for (std::size_t i = 0; i < panel.layers.size(); ++i)
         if (!has(hidden, number, i)) box.lanes[i] = box.laneCount++;
@@ -93,7 +99,8 @@ std::vector<double> headers(const PlotData& data, const QRectF& bounds, const QF
     std::vector<double> heights;
     PlotLayout trial;
     trial.panels.resize(data.panels.size());
-    for (std::size_t i = 0; i < data.panels.size(); ++i) heights.push_back(HeaderRows(bounds, font).place(data, i, 0, trial));
+    for (std::size_t i = 0; i < data.panels.size(); ++i)
+        heights.push_back(HeaderRows(bounds, font).place(data, i, 0, trial));
     return heights;
 }
 
@@ -102,7 +109,8 @@ std::vector<double> headers(const PlotData& data, const QRectF& bounds, const QF
 QRectF PanelBox::laneOf(std::size_t layer) const {
     if (laneCount == 0 || layer >= lanes.size() || !lanes[layer]) return area;
     const double height = area.height() / static_cast<double>(laneCount);
-    return {area.left(), area.top() + height * static_cast<double>(*lanes[layer]) + height * 0.1, area.width(), height * 0.8};
+    return {area.left(), area.top() + height * static_cast<double>(*lanes[layer]) + height * 0.1, area.width(),
+            height * 0.8};
 }
 
 QRectF PlotLayout::areaOfAll() const {
@@ -130,7 +138,8 @@ TimeSpan extentOf(const PlotData& data) {
     for (const Panel& panel : data.panels) {
         for (const Layer& layer : panel.layers) {
             if (layer.empty()) continue;
-            if (layer.shape != Shape::Bands) add(layer.points->points().front().time, layer.points->points().back().time);
+            if (layer.shape != Shape::Bands)
+                add(layer.points->points().front().time, layer.points->points().back().time);
             else
                 for (const Band& band : layer.bands->all()) add(band.from, band.to);
         }
@@ -150,7 +159,8 @@ ValueSpan automaticSpan(const PlotData& data, std::size_t panel, TimeSpan time, 
     return withMargin(*span, of.logarithmic, of.fromZero);
 }
 
-PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidden, const QRectF& bounds, const QFontMetricsF& font) {
+PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidden, const QRectF& bounds,
+                  const QFontMetricsF& font) {
     PlotLayout layout;
     layout.bounds = bounds;
     layout.panels.resize(data.panels.size());
@@ -160,10 +170,12 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
 
     const std::vector<double> above = headers(data, bounds, font);
     const double below = line * 2.6;  // labels and the title of the time
-    const int weights =
-        std::accumulate(data.panels.begin(), data.panels.end(), 0, [](int sum, const Panel& panel) { return sum + panel.weight; });
-    const double gaps = line * (kAbovePanel + kBelowPanel) * static_cast<double>(std::max<std::size_t>(1, data.panels.size()));
-    const double height = std::max(0.0, bounds.height() - below - gaps - std::accumulate(above.begin(), above.end(), 0.0));
+    const int weights = std::accumulate(data.panels.begin(), data.panels.end(), 0,
+                                        [](int sum, const Panel& panel) { return sum + panel.weight; });
+    const double gaps =
+        line * (kAbovePanel + kBelowPanel) * static_cast<double>(std::max<std::size_t>(1, data.panels.size()));
+    const double height =
+        std::max(0.0, bounds.height() - below - gaps - std::accumulate(above.begin(), above.end(), 0.0));
 
     // First from top to bottom: the labels of the values tell how far to the right the data begins.
     double top = bounds.top();
@@ -194,7 +206,8 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
         QRectF& area = layout.panels[i].area;
         area.setLeft(left);
         area.setRight(right);
-        if (!data.panels[i].side.empty()) layout.panels[i].side = QRectF(QPointF(right + digit, area.top()), QPointF(end, area.bottom()));
+        if (!data.panels[i].side.empty())
+            layout.panels[i].side = QRectF(QPointF(right + digit, area.top()), QPointF(end, area.bottom()));
     }
     layout.time = {view.time, left, right - left};
     // Labels may reach out under the labels of the values.

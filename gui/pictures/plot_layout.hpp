@@ -1,6 +1,7 @@
 // PlotLayout: where everything of a plot lies: panels, axes, ticks, legend. No widgets, only the measures of a font.
 //
-// Invariant: texts lie inside the bounds and do not touch one another; what does not fit is shortened with dots, or left out.
+// Invariant: texts lie inside the bounds and do not touch one another; what does not fit is shortened with dots, or
+// left out.
 #pragma once
 
 #include <gui/pictures/plot_data.hpp>
@@ -48,7 +49,8 @@ struct PlotLayout {
     [[nodiscard]] std::optional<LayerId> legendAt(QPointF point) const;
 };
 
-// The values that a panel's layers have in a part of the time, with a margin; where they have none, those of all the time.
+// The values that a panel's layers have in a part of the time, with a margin; where they have none, those of all the
+// time.
 [[nodiscard]] ValueSpan automaticSpan(const PlotData& data, std::size_t panel, TimeSpan time, const Hidden& hidden);
 
 [[nodiscard]] PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidden, const QRectF& bounds,

@@ -55,8 +55,8 @@ void paintValueAxis(QPainter& painter, const PanelBox& box, bool lanes, const Pl
             painter.drawLine(QLineF(box.area.left(), sharp(y), box.area.right(), sharp(y)));
         }
         painter.setPen(style.palette.color(QPalette::Text));
-        painter.drawText(QRectF(0, y - line / 2, box.area.left() - gap, line), Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine,
-                         tick.label);
+        painter.drawText(QRectF(0, y - line / 2, box.area.left() - gap, line),
+                         Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine, tick.label);
     }
 }
 
@@ -101,13 +101,15 @@ void paintSide(QPainter& painter, const Panel& panel, const PanelBox& box, const
     for (const SideBar& bar : panel.side) {
         const double top = box.scale.pixel(bar.to);
         const double height = std::max(1.0, box.scale.pixel(bar.from) - top - 1);
-        const double width = std::max(1.0, box.side.width() * static_cast<double>(bar.count) / static_cast<double>(most));
+        const double width =
+            std::max(1.0, box.side.width() * static_cast<double>(bar.count) / static_cast<double>(most));
         painter.fillRect(QRectF(box.side.left(), top, width, height), color);
     }
     painter.restore();
 }
 
-void paintLegend(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden, const PlotStyle& style) {
+void paintLegend(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden,
+                 const PlotStyle& style) {
     for (const LegendEntry& entry : layout.legend) {
         const Layer& layer = data.panels[entry.id.panel].layers[entry.id.layer];
         const bool off = hidden.contains(entry.id);
@@ -125,8 +127,8 @@ void paintLegend(QPainter& painter, const PlotData& data, const PlotLayout& layo
     painter.setFont(style.font);
 }
 
-void paintLayers(QPainter& painter, const PlotData& data, std::size_t number, const PlotLayout& layout, const Hidden& hidden,
-                 const PlotStyle& style) {
+void paintLayers(QPainter& painter, const PlotData& data, std::size_t number, const PlotLayout& layout,
+                 const Hidden& hidden, const PlotStyle& style) {
     const Panel& panel = data.panels[number];
     const PanelBox& box = layout.panels[number];
     const double mark = std::max(5.0, QFontMetricsF(style.font).height() * 0.5);
@@ -135,8 +137,9 @@ void paintLayers(QPainter& painter, const PlotData& data, std::size_t number, co
             const Layer& layer = panel.layers[i];
             const bool isBehind = layer.shape == Shape::Bands || layer.faint;
             if (isBehind != behind || hidden.contains({number, i})) continue;
-            const LayerPlace place{panel.lanes ? box.laneOf(i) : box.area, layout.time, box.scale, panel.lanes, style.deviceRatio, mark,
-                                   style.palette.color(QPalette::Base)};
+            const LayerPlace place{
+                panel.lanes ? box.laneOf(i) : box.area, layout.time, box.scale, panel.lanes, style.deviceRatio, mark,
+                style.palette.color(QPalette::Base)};
             paintLayer(painter, data, layer, place, color(layer.ink, style.palette));
         }
     }
@@ -144,7 +147,8 @@ void paintLayers(QPainter& painter, const PlotData& data, std::size_t number, co
 
 }  // namespace
 
-void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden, const PlotStyle& style) {
+void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden,
+               const PlotStyle& style) {
     painter.save();
     painter.setFont(style.font);
     painter.fillRect(layout.bounds, style.palette.color(QPalette::Base));
@@ -157,8 +161,8 @@ void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout
         paintSide(painter, data.panels[i], box, style);
         painter.setPen(between(style, kFrameShare));
         painter.setBrush(Qt::NoBrush);
-        painter.drawRect(
-            QRectF(sharp(box.area.left()), sharp(box.area.top()), std::floor(box.area.width()), std::floor(box.area.height())));
+        painter.drawRect(QRectF(sharp(box.area.left()), sharp(box.area.top()), std::floor(box.area.width()),
+                                std::floor(box.area.height())));
         QFont bold = style.font;
         bold.setBold(true);
         painter.setPen(style.palette.color(QPalette::Text));
@@ -176,9 +180,12 @@ void paintOverlay(QPainter& painter, const PlotLayout& layout, const Overlay& ov
     const QRectF all = layout.areaOfAll();
     painter.setClipRect(all);
     const QColor accent = style.palette.color(QPalette::Highlight);
-    const auto place = [&](std::int64_t time) { return std::clamp(layout.time.pixel(time), all.left() - 10, all.right() + 10); };
+    const auto place = [&](std::int64_t time) {
+        return std::clamp(layout.time.pixel(time), all.left() - 10, all.right() + 10);
+    };
     if (overlay.range) {
-        const QRectF shaded(QPointF(place(overlay.range->from), all.top()), QPointF(place(overlay.range->to), all.bottom()));
+        const QRectF shaded(QPointF(place(overlay.range->from), all.top()),
+                            QPointF(place(overlay.range->to), all.bottom()));
         painter.fillRect(shaded, withOpacity(accent, kRangeOpacity));
         painter.setPen(QPen(accent, 1));
         painter.drawLine(QLineF(sharp(shaded.left()), all.top(), sharp(shaded.left()), all.bottom()));

@@ -1,5 +1,5 @@
-// Paints a plot: ground, grid, axes, legend and layers; and what lies over them: the range, the packet in question, the crosshair.
-// The same for the screen, an image and an SVG.
+// Paints a plot: ground, grid, axes, legend and layers; and what lies over them: the range, the packet in question, the
+// crosshair. The same for the screen, an image and an SVG.
 #pragma once
 
 #include <gui/pictures/plot_layout.hpp>
@@ -23,7 +23,8 @@ struct Overlay {
     std::optional<QRectF> rubber;  // that will be zoomed to
 };
 
-void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden, const PlotStyle& style);
+void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden,
+               const PlotStyle& style);
 void paintOverlay(QPainter& painter, const PlotLayout& layout, const Overlay& overlay, const PlotStyle& style);
 // Where there is nothing to draw: a sentence in the middle.
 void paintNotice(QPainter& painter, const QRectF& bounds, const QString& text, const PlotStyle& style);

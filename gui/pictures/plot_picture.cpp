@@ -17,7 +17,8 @@ constexpr int kGathering = 60;         // ms: changes that come together are one
 constexpr int kGatheringBusy = 1'000;  // while the capture or the hits still grow
 }  // namespace
 
-PlotPicture::PlotPicture(const QString& title, const QString& fileName, Session& session, Selection& selection, QWidget* parent)
+PlotPicture::PlotPicture(const QString& title, const QString& fileName, Session& session, Selection& selection,
+                         QWidget* parent)
     : Picture(title, parent), m_fileName(fileName), m_session(session), m_selection(selection), m_plot(new Plot(this)) {
     m_plot->setAccessibleName(title);
     setContent(m_plot);
@@ -39,7 +40,8 @@ PlotPicture::PlotPicture(const QString& title, const QString& fileName, Session&
     connect(m_plot, &Plot::packetWanted, this, [this](const Hit& hit) { choose(hit, true); });
     connect(m_plot, &Plot::rangeChosen, this, [this](const std::optional<TimeSpan>& span) {
         const PlotData& shown = m_plot->data();
-        m_selection.setRange(span ? std::optional(TimeRange{shown.instant(span->from), shown.instant(span->to)}) : std::nullopt);
+        m_selection.setRange(span ? std::optional(TimeRange{shown.instant(span->from), shown.instant(span->to)})
+                                  : std::nullopt);
     });
     connect(m_plot, &Plot::pointedAt, this, &PlotPicture::setWords);
     connect(m_plot, &Plot::menuWanted, this, [this](const QPoint& at) { menu().popup(at); });
@@ -70,11 +72,14 @@ void PlotPicture::addPlotTools() {
     if (!tools().actions().isEmpty()) tools().addSeparator();
     tool(tr("Zoom in"), "zoom-in", tr("Zoom in (+ or mouse wheel)"), [this] { m_plot->zoomTime(1 / kZoomStep); });
     tool(tr("Zoom out"), "zoom-out", tr("Zoom out (- or mouse wheel)"), [this] { m_plot->zoomTime(kZoomStep); });
-    tool(tr("Fit"), "zoom-fit-best", tr("Show the whole time range (0 or double click)"), [this] { m_plot->showAll(); });
-    QAction* back = tool(tr("Back"), "edit-undo", tr("Return to the previous zoom (Backspace)"), [this] { m_plot->goBack(); });
+    tool(tr("Fit"), "zoom-fit-best", tr("Show the whole time range (0 or double click)"),
+         [this] { m_plot->showAll(); });
+    QAction* back =
+        tool(tr("Back"), "edit-undo", tr("Return to the previous zoom (Backspace)"), [this] { m_plot->goBack(); });
     back->setEnabled(false);
     connect(m_plot, &Plot::viewChanged, back, [this, back] { back->setEnabled(m_plot->canGoBack()); });
-    QAction* drag = addTool(tr("Drag to zoom"), QStringLiteral("zoom-select"), tr("Zoom into the dragged rectangle instead of panning (Space; Shift inverts)"));
+    QAction* drag = addTool(tr("Drag to zoom"), QStringLiteral("zoom-select"),
+                            tr("Zoom into the dragged rectangle instead of panning (Space; Shift inverts)"));
     drag->setCheckable(true);
     connect(drag, &QAction::toggled, m_plot, &Plot::setDragZooms);
     connect(m_plot, &Plot::dragZoomsChanged, drag, &QAction::setChecked);
@@ -83,9 +88,11 @@ void PlotPicture::addPlotTools() {
     connect(m_layers, &QMenu::aboutToShow, this, &PlotPicture::listLayers);
     connect(menu().addAction(tr("Show whole time range")), &QAction::triggered, m_plot, &Plot::showAll);
     connect(menu().addAction(tr("Zoom to time range")), &QAction::triggered, this, [this] {
-        if (const auto range = m_selection.range()) m_plot->setTime({m_plot->data().timeOf(range->from), m_plot->data().timeOf(range->to)});
+        if (const auto range = m_selection.range())
+            m_plot->setTime({m_plot->data().timeOf(range->from), m_plot->data().timeOf(range->to)});
     });
-    connect(menu().addAction(tr("Clear time range")), &QAction::triggered, this, [this] { m_selection.setRange(std::nullopt); });
+    connect(menu().addAction(tr("Clear time range")), &QAction::triggered, this,
+            [this] { m_selection.setRange(std::nullopt); });
     menu().addSeparator();
     addSaveTools();
 }
@@ -98,7 +105,8 @@ void PlotPicture::listLayers() {
             QAction* action = m_layers->addAction(shown.panels[i].layers[j].name);
             action->setCheckable(true);
             action->setChecked(m_plot->isLayerVisible({i, j}));
-            connect(action, &QAction::toggled, m_plot, [this, i, j](bool visible) { m_plot->setLayerVisible({i, j}, visible); });
+            connect(action, &QAction::toggled, m_plot,
+                    [this, i, j](bool visible) { m_plot->setLayerVisible({i, j}, visible); });
         }
         m_layers->addSeparator();
     }
@@ -106,10 +114,10 @@ void PlotPicture::listLayers() {
 
 void PlotPicture::addConnectionTools() {
     m_connectionTools = true;
-    connect(addTool(tr("Previous"), QStringLiteral("go-previous"), tr("Previous connection (Page Up)")), &QAction::triggered, this,
-            [this] { stepConnection(-1); });
-    connect(addTool(tr("Next"), QStringLiteral("go-next"), tr("Next connection (Page Down)")), &QAction::triggered, this,
-            [this] { stepConnection(1); });
+    connect(addTool(tr("Previous"), QStringLiteral("go-previous"), tr("Previous connection (Page Up)")),
+            &QAction::triggered, this, [this] { stepConnection(-1); });
+    connect(addTool(tr("Next"), QStringLiteral("go-next"), tr("Next connection (Page Down)")), &QAction::triggered,
+            this, [this] { stepConnection(1); });
 }
 
 const transport::Connection* PlotPicture::connection() const {
@@ -152,7 +160,8 @@ void PlotPicture::refresh(bool anew) {
     if (!isVisible()) return;
     // What is being computed of a growing capture is worth having; of something else it is not.
     if (m_job.running() && !anew) return;
-    if (!m_due.isActive() || anew) m_due.start(!anew && (m_session.busy() || m_selection.filtering()) ? kGatheringBusy : kGathering);
+    if (!m_due.isActive() || anew)
+        m_due.start(!anew && (m_session.busy() || m_selection.filtering()) ? kGatheringBusy : kGathering);
 }
 
 void PlotPicture::showEvent(QShowEvent* event) {
@@ -194,8 +203,8 @@ void PlotPicture::compute() {
         if (!*made) return {};
         (*made)->data.origin = whole ? inputs.index->start().value_or(whole->from) : dissect::Instant{};
         if (whole)
-            (*made)->data.whole =
-                limited({(*made)->data.timeOf(whole->from), (*made)->data.timeOf(whole->to)}, {INT64_MIN / 2, INT64_MAX / 2});
+            (*made)->data.whole = limited({(*made)->data.timeOf(whole->from), (*made)->data.timeOf(whole->to)},
+                                          {INT64_MIN / 2, INT64_MAX / 2});
         PlotData& plot = (*made)->data;
         plot.home = (*made)->narrow ? extentOf(plot) : plot.whole;
         return [this, made] { present(std::move(**made)); };
@@ -216,7 +225,8 @@ void PlotPicture::present(Made made) {
 void PlotPicture::followRange() {
     const auto range = m_selection.range();
     const PlotData& shown = m_plot->data();
-    m_plot->setRange(range ? std::optional(TimeSpan{shown.timeOf(range->from), shown.timeOf(range->to)}) : std::nullopt);
+    m_plot->setRange(range ? std::optional(TimeSpan{shown.timeOf(range->from), shown.timeOf(range->to)})
+                           : std::nullopt);
 }
 
 void PlotPicture::followPacket() {
@@ -245,10 +255,13 @@ QStringList PlotPicture::caption() const {
     QString whose;
     for (const Panel& panel : shown.panels)
         if (whose.isEmpty()) whose = panel.subject;
-    return captionOf(title() + whose, m_session, shown.instant(m_plot->view().time.from), shown.instant(m_plot->view().time.to));
+    return captionOf(title() + whose, m_session, shown.instant(m_plot->view().time.from),
+                     shown.instant(m_plot->view().time.to));
 }
 
-void PlotPicture::writeCsv(QIODevice& device) const { gui::writeCsv(device, m_plot->data(), m_plot->view().time, m_plot->hidden()); }
+void PlotPicture::writeCsv(QIODevice& device) const {
+    gui::writeCsv(device, m_plot->data(), m_plot->view().time, m_plot->hidden());
+}
 
 std::optional<FrameIndex> frameAt(const transport::CaptureIndex& index, dissect::Instant time) {
     std::uint64_t low = 0;

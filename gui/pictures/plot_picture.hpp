@@ -1,5 +1,6 @@
-// PlotPicture: a picture that is a plot of the open capture. It computes in a worker when the capture, or what it follows of the
-// selection, changes, as long as it can be seen; it shows the shared range and packet, and tells the selection what was chosen in it.
+// PlotPicture: a picture that is a plot of the open capture. It computes in a worker when the capture, or what it
+// follows of the selection, changes, as long as it can be seen; it shows the shared range and packet, and tells the
+// selection what was chosen in it.
 #pragma once
 
 #include <gui/pictures/picture.hpp>
@@ -89,8 +90,7 @@ private:
 [[nodiscard]] std::optional<dissect::FrameIndex> frameAt(const transport::CaptureIndex& index, dissect::Instant time);
 
 // Points of a picture from what a series has: anything with a time, a y and a frame.
-template <class P>
-[[nodiscard]] std::shared_ptr<const Points> pointsOf(const std::vector<P>& from) {
+template <class P> [[nodiscard]] std::shared_ptr<const Points> pointsOf(const std::vector<P>& from) {
     std::vector<transport::series::Point> points;
     points.reserve(from.size());
     for (const P& point : from) points.push_back({point.time, point.y, point.frame});

@@ -22,18 +22,23 @@ struct MarkLook {
 constexpr std::array kMarks{
     MarkLook{Ink::Request, Shape::Marks, MarkShape::Stroke,
              QT_TRANSLATE_NOOP("PsnPicture", "A request packet as it came first; of TCP a segment")},
-    MarkLook{Ink::Retransmission, Shape::Marks, MarkShape::Diamond,
-             QT_TRANSLATE_NOOP("PsnPicture", "A request packet that was on the wire before (IBA 9.7.5.1.2, 9.7.6.1.3)")},
+    MarkLook{
+        Ink::Retransmission, Shape::Marks, MarkShape::Diamond,
+        QT_TRANSLATE_NOOP("PsnPicture", "A request packet that was on the wire before (IBA 9.7.5.1.2, 9.7.6.1.3)")},
     MarkLook{Ink::Acknowledgment, Shape::Steps, MarkShape::Dot,
              QT_TRANSLATE_NOOP("PsnPicture", "The greatest PSN that the responder has acknowledged (IBA 9.7.2)")},
-    MarkLook{Ink::Response, Shape::Marks, MarkShape::Dot, QT_TRANSLATE_NOOP("PsnPicture", "READ and ATOMIC responses (IBA 9.7.3)")},
+    MarkLook{Ink::Response, Shape::Marks, MarkShape::Dot,
+             QT_TRANSLATE_NOOP("PsnPicture", "READ and ATOMIC responses (IBA 9.7.3)")},
     MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Cross,
              QT_TRANSLATE_NOOP("PsnPicture", "The responder missed a packet and asks for it again (IBA 9.7.5.1.2)")},
     MarkLook{Ink::Wait, Shape::Marks, MarkShape::Triangle,
-             QT_TRANSLATE_NOOP("PsnPicture", "The responder had no receive posted and says how long to wait (IBA 9.7.5.2.8)")},
-    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Diamond,
-             QT_TRANSLATE_NOOP("PsnPicture", "The responder refused the request; the connection fails (IBA 9.7.5.2.1)")},
-    MarkLook{Ink::Other, Shape::Marks, MarkShape::Ring, QT_TRANSLATE_NOOP("PsnPicture", "Packets before this one are missing in the capture")},
+             QT_TRANSLATE_NOOP("PsnPicture",
+                               "The responder had no receive posted and says how long to wait (IBA 9.7.5.2.8)")},
+    MarkLook{
+        Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Diamond,
+        QT_TRANSLATE_NOOP("PsnPicture", "The responder refused the request; the connection fails (IBA 9.7.5.2.1)")},
+    MarkLook{Ink::Other, Shape::Marks, MarkShape::Ring,
+             QT_TRANSLATE_NOOP("PsnPicture", "Packets before this one are missing in the capture")},
 };
 static_assert(kMarks.size() == transport::series::kPsnMarkNames.size());
 
@@ -43,15 +48,17 @@ struct WaitLook {
 };
 
 // By RecoveryKind: what the wait was for, in the colour of what it led to.
-constexpr std::array kWaits{WaitLook{Ink::NegativeAcknowledgment, Qt::BDiagPattern}, WaitLook{Ink::Wait, Qt::FDiagPattern},
-                            WaitLook{Ink::Retransmission, Qt::DiagCrossPattern}, WaitLook{Ink::Response, Qt::VerPattern},
-                            WaitLook{Ink::Other, Qt::Dense6Pattern}};
+constexpr std::array kWaits{WaitLook{Ink::NegativeAcknowledgment, Qt::BDiagPattern},
+                            WaitLook{Ink::Wait, Qt::FDiagPattern}, WaitLook{Ink::Retransmission, Qt::DiagCrossPattern},
+                            WaitLook{Ink::Response, Qt::VerPattern}, WaitLook{Ink::Other, Qt::Dense6Pattern}};
 static_assert(kWaits.size() == transport::kRecoveryKindNames.size());
 
 // "sequence_nak" as people write it: sequence NAK.
 QString spoken(std::string_view name) {
-    QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
-    for (const char* word : {"nak", "rnr", "read"}) text.replace(QLatin1String(word), QString::fromLatin1(word).toUpper());
+    QString text =
+        QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+    for (const char* word : {"nak", "rnr", "read"})
+        text.replace(QLatin1String(word), QString::fromLatin1(word).toUpper());
     return text;
 }
 
@@ -79,14 +86,16 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
         std::vector<Band> bands;
         for (const auto& wait : series.waits)
             if (static_cast<std::size_t>(wait.kind) == i)
-                bands.push_back({wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(wait.to - wait.from))});
+                bands.push_back(
+                    {wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(wait.to - wait.from))});
         if (bands.empty()) continue;
-        panel.layers.push_back({.name = QObject::tr("stall: %1").arg(spoken(transport::kRecoveryKindNames[i])),
-                                .tip = QObject::tr("The requester made no progress until it sent again (IBA 9.7.6.1.3)"),
-                                .ink = kWaits[i].ink,
-                                .shape = Shape::Bands,
-                                .pattern = kWaits[i].pattern,
-                                .bands = std::make_shared<const Bands>(std::move(bands))});
+        panel.layers.push_back(
+            {.name = QObject::tr("stall: %1").arg(spoken(transport::kRecoveryKindNames[i])),
+             .tip = QObject::tr("The requester made no progress until it sent again (IBA 9.7.6.1.3)"),
+             .ink = kWaits[i].ink,
+             .shape = Shape::Bands,
+             .pattern = kWaits[i].pattern,
+             .bands = std::make_shared<const Bands>(std::move(bands))});
     }
     data.panels.push_back(std::move(panel));
     return data;
@@ -95,8 +104,8 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
 PsnPicture::PsnPicture(Session& session, Selection& selection, QWidget* parent)
     : PlotPicture(tr("PSN over time"), QStringLiteral("psn"), session, selection, parent) {
     addConnectionTools();
-    m_way =
-        addTool(QString(), QStringLiteral("object-flip-horizontal"), tr("Direction of the requests shown; switch to the other end (D)"));
+    m_way = addTool(QString(), QStringLiteral("object-flip-horizontal"),
+                    tr("Direction of the requests shown; switch to the other end (D)"));
     connect(m_way, &QAction::triggered, this, &PsnPicture::turnAround);
     addPlotTools();
     connect(&selection, &Selection::connectionChanged, this, [this] { refresh(true); });
@@ -112,11 +121,13 @@ void PsnPicture::turnAround() {
 void PsnPicture::showWay() {
     const transport::Connection* chosen = connection();
     m_way->setEnabled(chosen != nullptr);
-    const QString text = chosen == nullptr
-                             ? tr("No connection")
-                             : tr("%1 to %2").arg(endText(*chosen, m_requester), endText(*chosen, transport::other(m_requester)));
+    const QString text =
+        chosen == nullptr
+            ? tr("No connection")
+            : tr("%1 to %2").arg(endText(*chosen, m_requester), endText(*chosen, transport::other(m_requester)));
     m_way->setText(text);
-    if (QWidget* button = tools().widgetForAction(m_way)) button->setAccessibleName(tr("Switch direction: %1").arg(text));
+    if (QWidget* button = tools().widgetForAction(m_way))
+        button->setAccessibleName(tr("Switch direction: %1").arg(text));
 }
 
 // Another connection is shown from the end that asks more.
@@ -124,8 +135,9 @@ void PsnPicture::follow() {
     const transport::Connection* chosen = connection();
     if (chosen != nullptr && m_followed != chosen->uid) {
         m_followed = chosen->uid;
-        m_requester =
-            chosen->way(transport::End::b).requests > chosen->way(transport::End::a).requests ? transport::End::b : transport::End::a;
+        m_requester = chosen->way(transport::End::b).requests > chosen->way(transport::End::a).requests
+                          ? transport::End::b
+                          : transport::End::a;
     }
     showWay();
 }
@@ -137,14 +149,14 @@ PlotPicture::Maker PsnPicture::maker(QString& notice) {
         notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
         return {};
     }
-    return
-        [connection = *chosen, requester = m_requester, way = QStringLiteral(": ") + m_way->text()](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
-            const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
-            if (!series) return std::nullopt;
-            Made made{psnPlot(*series), tr("This end sent no requests. Press D for the other end."), true};
-            made.data.panels.front().subject = way;
-            return made;
-        };
+    return [connection = *chosen, requester = m_requester, way = QStringLiteral(": ") + m_way->text()](
+               const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
+        const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
+        if (!series) return std::nullopt;
+        Made made{psnPlot(*series), tr("This end sent no requests. Press D for the other end."), true};
+        made.data.panels.front().subject = way;
+        return made;
+    };
 }
 
 void PsnPicture::keyPressEvent(QKeyEvent* event) {

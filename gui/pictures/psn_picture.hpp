@@ -1,5 +1,5 @@
-// PsnPicture: packet sequence numbers over time of one way of a connection, in the manner of tcptrace: requests, the staircase of
-// what was acknowledged, NAKs, what was sent again, responses, and the waits before it was sent again.
+// PsnPicture: packet sequence numbers over time of one way of a connection, in the manner of tcptrace: requests, the
+// staircase of what was acknowledged, NAKs, what was sent again, responses, and the waits before it was sent again.
 #pragma once
 
 #include <gui/pictures/plot_picture.hpp>

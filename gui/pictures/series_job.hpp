@@ -1,5 +1,5 @@
-// SeriesJob: computes in a worker thread and hands the result to the thread of the GUI. The newest order counts: a new one tells
-// the one before to stop, and what that may still bring is thrown away. Nobody waits for anybody.
+// SeriesJob: computes in a worker thread and hands the result to the thread of the GUI. The newest order counts: a new
+// one tells the one before to stop, and what that may still bring is thrown away. Nobody waits for anybody.
 #pragma once
 
 #include <transport-replay/series/scope.hpp>

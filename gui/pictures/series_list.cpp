@@ -30,7 +30,9 @@ QString whyNot(const SeriesWish& wish) {
     if (Selection::mistake(wish.filter)) return SeriesList::tr("\"%1\" is no filter").arg(wish.filter);
     if (!ofField(wish.measure)) return {};
     const auto field = dissect::column(wish.field.trimmed().toStdString());
-    if (wish.field.trimmed().isEmpty()) return SeriesList::tr("%1 needs a field").arg(shown(measure_rows()[static_cast<std::size_t>(wish.measure)].name));
+    if (wish.field.trimmed().isEmpty())
+        return SeriesList::tr("%1 needs a field")
+            .arg(shown(measure_rows()[static_cast<std::size_t>(wish.measure)].name));
     if (!field) return SeriesList::tr("\"%1\" is no field").arg(wish.field);
     if (!transport::series::is_numeric(*field)) return SeriesList::tr("%1 has no numbers").arg(wish.field);
     return {};
@@ -84,7 +86,8 @@ void SeriesList::add(const SeriesWish& wish) {
     connect(line.remove, &QToolButton::clicked, this, [this, of = line.drawn] { remove(of); });
     const int row = m_grid->rowCount();
     int at = 0;
-    for (QWidget* each : std::initializer_list<QWidget*>{line.drawn, line.measure, line.field, line.filter, line.remove})
+    for (QWidget* each :
+         std::initializer_list<QWidget*>{line.drawn, line.measure, line.field, line.filter, line.remove})
         m_grid->addWidget(each, row, at++);
     m_lines.push_back(line);
     nameLines();
@@ -93,7 +96,8 @@ void SeriesList::add(const SeriesWish& wish) {
 void SeriesList::remove(const QCheckBox* of) {
     const auto found = std::ranges::find(m_lines, of, &Line::drawn);
     if (found == m_lines.end()) return;
-    for (QWidget* each : std::initializer_list<QWidget*>{found->drawn, found->measure, found->field, found->filter, found->remove}) {
+    for (QWidget* each :
+         std::initializer_list<QWidget*>{found->drawn, found->measure, found->field, found->filter, found->remove}) {
         each->hide();
         each->deleteLater();
     }
@@ -121,7 +125,8 @@ void SeriesList::nameLines() {
 }
 
 SeriesWish SeriesList::wishOf(const Line& line) const {
-    return {line.drawn->isChecked(), static_cast<Measure>(line.measure->currentIndex()), line.field->text(), line.filter->text()};
+    return {line.drawn->isChecked(), static_cast<Measure>(line.measure->currentIndex()), line.field->text(),
+            line.filter->text()};
 }
 
 std::vector<SeriesWish> SeriesList::wishes() const {
@@ -160,8 +165,10 @@ void SeriesList::restore(const QStringList& lines) {
     std::vector<SeriesWish> all;
     for (const QString& line : lines) {
         const QString measure = line.section(QLatin1Char('|'), 1, 1);
-        const auto row = std::ranges::find_if(measure_rows(), [&](const auto& each) { return shown(each.name) == measure; });
-        if (row == measure_rows().end() || line.count(QLatin1Char('|')) < kPartsOfWish || all.size() == kMostSeries) continue;
+        const auto row =
+            std::ranges::find_if(measure_rows(), [&](const auto& each) { return shown(each.name) == measure; });
+        if (row == measure_rows().end() || line.count(QLatin1Char('|')) < kPartsOfWish || all.size() == kMostSeries)
+            continue;
         all.push_back({line.startsWith(QStringLiteral("drawn")), row->measure, line.section(QLatin1Char('|'), 2, 2),
                        line.section(QLatin1Char('|'), kPartsOfWish)});
     }

@@ -1,4 +1,5 @@
-// SeriesList: the series of an I/O graph as lines that can be edited: whether it is drawn, of which packets, what of them.
+// SeriesList: the series of an I/O graph as lines that can be edited: whether it is drawn, of which packets, what of
+// them.
 #pragma once
 
 #include <transport-replay/series/io_graph.hpp>

@@ -27,7 +27,8 @@ TimeSpan limited(TimeSpan span, TimeSpan whole) {
     if (span.from > span.to) std::swap(span.from, span.to);
     if (span.length() < static_cast<double>(kLeastTime)) {
         const std::int64_t middle = span.from + (span.to - span.from) / 2;
-        span = {moved(middle, -static_cast<double>(kLeastTime) / 2), moved(middle, static_cast<double>(kLeastTime) / 2)};
+        span = {moved(middle, -static_cast<double>(kLeastTime) / 2),
+                moved(middle, static_cast<double>(kLeastTime) / 2)};
     }
     if (span.length() >= whole.length()) return whole;
     if (span.from < whole.from) return {whole.from, moved(whole.from, span.length())};

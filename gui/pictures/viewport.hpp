@@ -26,7 +26,8 @@ inline constexpr double kLeastShareOfWhole = 1e-9;   // of a value axis: where d
 [[nodiscard]] ValueSpan panned(ValueSpan span, double share, bool logarithmic);
 // In order, long enough, and inside the whole.
 [[nodiscard]] TimeSpan limited(TimeSpan span, TimeSpan whole);
-// The span with a margin around it, so that no mark lies on the frame; from 0 where `from_zero`. Logarithmic: whole halves of decades.
+// The span with a margin around it, so that no mark lies on the frame; from 0 where `from_zero`. Logarithmic: whole
+// halves of decades.
 [[nodiscard]] ValueSpan withMargin(ValueSpan span, bool logarithmic, bool fromZero);
 
 // What is seen: a part of the time, and of each panel the values; nothing: those of the data in that time.

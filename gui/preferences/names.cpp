@@ -79,7 +79,9 @@ QString plainAddress(std::string_view text) {
     return QString::fromStdString(transport::text(address));
 }
 
-QString Names::keyOf(const QString& address, dissect::Qpn number) { return QStringLiteral("%1 %2").arg(address).arg(std::to_underlying(number)); }
+QString Names::keyOf(const QString& address, dissect::Qpn number) {
+    return QStringLiteral("%1 %2").arg(address).arg(std::to_underlying(number));
+}
 
 bool Names::add(QHash<QString, QString>& names, const QString& key, const QString& name, Outcome& outcome) {
     if (names.contains(key)) return true;
@@ -106,7 +108,8 @@ Names::Outcome Names::readHosts(std::string_view text) {
         // Labels of queue pairs may have blanks; of a host the words behind the first are other names of it.
         const QString name = printable(pair ? line : nextWord(line));
         if (address.isEmpty() || name.isEmpty()) ++outcome.malformed;
-        else if (!add(pair ? m_queuePairs : m_hosts, pair ? keyOf(address, pair->second) : address, name, outcome)) return outcome;
+        else if (!add(pair ? m_queuePairs : m_hosts, pair ? keyOf(address, pair->second) : address, name, outcome))
+            return outcome;
     }
     return outcome;
 }
@@ -127,7 +130,8 @@ std::uint64_t Names::addRanks(const transport::NcclLog& log) {
             }
             said << QString::number(number);
         }
-        const QString name = (numbers.size() == 1 ? QStringLiteral("rank ") : QStringLiteral("ranks ")) + said.join(QLatin1Char(','));
+        const QString name =
+            (numbers.size() == 1 ? QStringLiteral("rank ") : QStringLiteral("ranks ")) + said.join(QLatin1Char(','));
         const QString known = m_hosts.value(address);
         m_hosts.insert(address, known.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(known, name));
     }
@@ -145,8 +149,8 @@ QString Names::named(const QString& address) const {
 
 QString Names::inText(const QString& text) const {
     // Between backticks, or what may be an address (IPv4, IPv6, MAC, LID), with a queue pair behind it.
-    static const QRegularExpression kPlaces(
-        QStringLiteral("`[^`]*`|(?<![\\w.:])(lid [0-9]+|[0-9A-Fa-f:][0-9A-Fa-f.:]*[0-9A-Fa-f])(?![\\w:])(?: QP ([0-9]+))?"));
+    static const QRegularExpression kPlaces(QStringLiteral(
+        "`[^`]*`|(?<![\\w.:])(lid [0-9]+|[0-9A-Fa-f:][0-9A-Fa-f.:]*[0-9A-Fa-f])(?![\\w:])(?: QP ([0-9]+))?"));
     QString said;
     qsizetype done = 0;
     for (auto places = kPlaces.globalMatch(text); places.hasNext();) {
@@ -163,7 +167,8 @@ QString Names::inText(const QString& text) const {
             said += named(address);
             done = place.capturedEnd(1);
         } else {
-            said += QStringLiteral("%1 (%2)").arg(name.isEmpty() ? label : QStringLiteral("%1, %2").arg(label, name), place.captured());
+            said += QStringLiteral("%1 (%2)").arg(name.isEmpty() ? label : QStringLiteral("%1, %2").arg(label, name),
+                                                  place.captured());
             done = place.capturedEnd();
         }
     }
@@ -186,7 +191,10 @@ QString Names::whoIs(const Endpoint& end) const {
     const QString name = host(address);
     if (label.isEmpty() && name.isEmpty()) return QString::fromStdString(transport::words::who(end));
     const QString first = label.isEmpty() ? name : QStringLiteral("%1, %2").arg(label, name.isEmpty() ? address : name);
-    return end.qpn ? QStringLiteral("%1 %2 %3").arg(first, end.is_port ? QStringLiteral("port") : QStringLiteral("QP")).arg(std::to_underlying(*end.qpn)) : first;
+    return end.qpn ? QStringLiteral("%1 %2 %3")
+                         .arg(first, end.is_port ? QStringLiteral("port") : QStringLiteral("QP"))
+                         .arg(std::to_underlying(*end.qpn))
+                   : first;
 }
 
 QString inText(const Names* names, const std::string& text) {

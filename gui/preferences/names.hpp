@@ -1,7 +1,8 @@
-// Names: what the user calls hosts and queue pairs, in place of addresses and numbers: names as a hosts file has them, labels of GIDs and
-// of queue pairs, ranks from a log of NCCL.
+// Names: what the user calls hosts and queue pairs, in place of addresses and numbers: names as a hosts file has them,
+// labels of GIDs and of queue pairs, ranks from a log of NCCL.
 //
-// What an attacker could feed: files that somebody else wrote: names are short and printable, and there are kMost of them.
+// What an attacker could feed: files that somebody else wrote: names are short and printable, and there are kMost of
+// them.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -23,8 +24,8 @@ public:
     static constexpr qsizetype kMost = 100'000;
     static constexpr qsizetype kLongest = 64;  // characters of a name; what comes behind is left out
 
-    // Lines of an address and a name, as /etc/hosts has them; "10.0.0.1:17" and "[fe80::1]:0x11" in place of the address name a queue
-    // pair, "lid:4" a LID. The first name of an address counts. What begins with # is a comment.
+    // Lines of an address and a name, as /etc/hosts has them; "10.0.0.1:17" and "[fe80::1]:0x11" in place of the
+    // address name a queue pair, "lid:4" a LID. The first name of an address counts. What begins with # is a comment.
     struct Outcome {
         std::uint64_t names = 0;
         std::uint64_t malformed = 0;  // lines
@@ -40,12 +41,12 @@ public:
     [[nodiscard]] QString queuePair(const QString& address, dissect::Qpn number) const;
     // "node0 (10.0.0.1)", or the address alone.
     [[nodiscard]] QString named(const QString& address) const;
-    // What an end of a connection is called: by its label, by the name of its host and its number, or as it is without names. A number
-    // is always there: names of queue pairs are what somebody once wrote down.
-    [[nodiscard]] QString end(const transport::Endpoint& end) const;      // "node0:17", "trainer (17)"
-    [[nodiscard]] QString whoIs(const transport::Endpoint& end) const;    // "node0 QP 17"
-    // A sentence with the names of the addresses and queue pairs that it has: "node0 (10.0.0.1) QP 17 sent ...". What stands between
-    // backticks is to be typed, and stays as it is.
+    // What an end of a connection is called: by its label, by the name of its host and its number, or as it is without
+    // names. A number is always there: names of queue pairs are what somebody once wrote down.
+    [[nodiscard]] QString end(const transport::Endpoint& end) const;    // "node0:17", "trainer (17)"
+    [[nodiscard]] QString whoIs(const transport::Endpoint& end) const;  // "node0 QP 17"
+    // A sentence with the names of the addresses and queue pairs that it has: "node0 (10.0.0.1) QP 17 sent ...". What
+    // stands between backticks is to be typed, and stays as it is.
     [[nodiscard]] QString inText(const QString& text) const;
 
 private:

@@ -24,18 +24,17 @@ constexpr std::array kPolicies{std::pair{IcrcPolicy::automatic, "automatic"}, st
                                std::pair{IcrcPolicy::ignore, "ignore"}};
 constexpr std::array kTimes{std::pair{TimeFormat::SinceFirst, "since-first"},
                             std::pair{TimeFormat::SinceFirstShown, "since-first-displayed"},
-                            std::pair{TimeFormat::SincePreviousShown, "since-previous-displayed"}, std::pair{TimeFormat::Utc, "utc"},
-                            std::pair{TimeFormat::Local, "local"}};
+                            std::pair{TimeFormat::SincePreviousShown, "since-previous-displayed"},
+                            std::pair{TimeFormat::Utc, "utc"}, std::pair{TimeFormat::Local, "local"}};
 
-template <class Rows, class Value>
-QString nameIn(const Rows& rows, Value value) {
+template <class Rows, class Value> QString nameIn(const Rows& rows, Value value) {
     const auto* const row = std::ranges::find(rows, value, [](const auto& each) { return each.first; });
     return QLatin1String(row == rows.end() ? rows.front().second : row->second);
 }
 
-template <class Rows>
-auto valueIn(const Rows& rows, const QString& name) {
-    const auto* const row = std::ranges::find_if(rows, [&](const auto& each) { return name == QLatin1String(each.second); });
+template <class Rows> auto valueIn(const Rows& rows, const QString& name) {
+    const auto* const row =
+        std::ranges::find_if(rows, [&](const auto& each) { return name == QLatin1String(each.second); });
     return row == rows.end() ? rows.front().first : row->first;
 }
 
@@ -43,7 +42,8 @@ QString said(const char* text) { return QCoreApplication::translate("Preferences
 
 std::expected<QByteArray, QString> contentOf(const QString& path) {
     QFile file(path);
-    if (!file.open(QIODevice::ReadOnly)) return std::unexpected(said("%1: cannot read: %2.").arg(path, file.errorString()));
+    if (!file.open(QIODevice::ReadOnly))
+        return std::unexpected(said("%1: cannot read: %2.").arg(path, file.errorString()));
     return file.read(kMostBytes);
 }
 
@@ -99,17 +99,27 @@ std::expected<dissect::BitsPerSecond, QString> readSpeed(const QString& text) {
     return dissect::BitsPerSecond{static_cast<std::uint64_t>(std::llround(real->first * factor))};
 }
 
-QString portsText(const std::vector<std::uint16_t>& ports) { return QString::fromStdString(dissect::roce_ports_text(ports)); }
+QString portsText(const std::vector<std::uint16_t>& ports) {
+    return QString::fromStdString(dissect::roce_ports_text(ports));
+}
 
-std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text) { return readBy(dissect::read_roce_ports, text); }
+std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text) {
+    return readBy(dissect::read_roce_ports, text);
+}
 
 QString protocolText(std::optional<std::uint8_t> protocol) { return protocol ? QString::number(*protocol) : QString(); }
 
-std::expected<std::optional<std::uint8_t>, QString> readProtocol(const QString& text) { return readBy(dissect::read_uet_protocol, text); }
+std::expected<std::optional<std::uint8_t>, QString> readProtocol(const QString& text) {
+    return readBy(dissect::read_uet_protocol, text);
+}
 
-QString hostsText(const std::vector<transport::Address>& hosts) { return QString::fromStdString(transport::unordered_hosts_text(hosts)); }
+QString hostsText(const std::vector<transport::Address>& hosts) {
+    return QString::fromStdString(transport::unordered_hosts_text(hosts));
+}
 
-std::expected<std::vector<transport::Address>, QString> readHosts(const QString& text) { return readBy(transport::read_unordered_hosts, text); }
+std::expected<std::vector<transport::Address>, QString> readHosts(const QString& text) {
+    return readBy(transport::read_unordered_hosts, text);
+}
 
 Preferences savedPreferences() {
     const QSettings settings;
@@ -118,7 +128,8 @@ Preferences savedPreferences() {
     preferences.reading.linkSpeed = readSpeed(settings.value(kSpeed).toString()).value_or(dissect::BitsPerSecond{});
     preferences.reading.rocePorts = readPorts(settings.value(kPorts).toString()).value_or(std::vector<std::uint16_t>{});
     preferences.reading.uetProtocol = readProtocol(settings.value(kUetProtocol).toString()).value_or(std::nullopt);
-    preferences.reading.unorderedHosts = readHosts(settings.value(kUnorderedHosts).toString()).value_or(std::vector<transport::Address>{});
+    preferences.reading.unorderedHosts =
+        readHosts(settings.value(kUnorderedHosts).toString()).value_or(std::vector<transport::Address>{});
     preferences.useNames = settings.value(kUseNames, true).toBool();
     preferences.namesFile = settings.value(kNamesFile).toString();
     preferences.ncclLog = settings.value(kNcclLog).toString();
@@ -145,15 +156,19 @@ ReadNames readNames(const Preferences& preferences) {
         const auto content = contentOf(preferences.namesFile);
         if (!content) read.problems << content.error();
         else if (const auto outcome = names->readHosts(viewOf(*content)); outcome.malformed != 0 || outcome.full)
-            read.problems << (outcome.full
-                                  ? said("%1: only the first %L2 names are used.").arg(preferences.namesFile).arg(Names::kMost)
-                                  : said("%1: %L2 lines are no address and name.").arg(preferences.namesFile).arg(outcome.malformed));
+            read.problems
+                << (outcome.full
+                        ? said("%1: only the first %L2 names are used.").arg(preferences.namesFile).arg(Names::kMost)
+                        : said("%1: %L2 lines are no address and name.")
+                              .arg(preferences.namesFile)
+                              .arg(outcome.malformed));
     }
     if (!preferences.ncclLog.isEmpty()) {
         const auto content = contentOf(preferences.ncclLog);
         if (!content) read.problems << content.error();
         else if (names->addRanks(transport::read_nccl_log(viewOf(*content))) == 0)
-            read.problems << said("%1: no rank with an address: expected the output of NCCL_DEBUG=INFO.").arg(preferences.ncclLog);
+            read.problems << said("%1: no rank with an address: expected the output of NCCL_DEBUG=INFO.")
+                                 .arg(preferences.ncclLog);
     }
     if (!names->empty()) read.names = std::move(names);
     return read;

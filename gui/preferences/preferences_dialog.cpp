@@ -57,7 +57,8 @@ PreferencesDialog::PreferencesDialog(const Preferences& before, QWidget* parent)
     column->addWidget(m_buttons);
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    for (const QLineEdit* line : {m_speed, m_ports, m_protocol, m_unordered}) connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
+    for (const QLineEdit* line : {m_speed, m_ports, m_protocol, m_unordered})
+        connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
     resize(fontMetrics().averageCharWidth() * 84, sizeHint().height());
     judge();
 }
@@ -69,7 +70,8 @@ QWidget* PreferencesDialog::reading(const Preferences& before) {
     m_icrc->addItem(tr("Check: wrong means corrupted"), savedPolicy(transport::IcrcPolicy::check));
     m_icrc->addItem(tr("Ignore"), savedPolicy(transport::IcrcPolicy::ignore));
     m_icrc->setCurrentIndex(m_icrc->findData(savedPolicy(before.reading.icrc)));
-    m_icrc->setToolTip(tr("What a wrong ICRC proves. Some adapters hand out packets of their own before it is computed"));
+    m_icrc->setToolTip(
+        tr("What a wrong ICRC proves. Some adapters hand out packets of their own before it is computed"));
     m_icrc->setAccessibleName(tr("ICRC"));
     form->addRow(tr("&ICRC:"), m_icrc);
     m_speed->setText(speedText(before.reading.linkSpeed));
@@ -89,8 +91,8 @@ QWidget* PreferencesDialog::reading(const Preferences& before) {
     form->addRow(tr("IP &protocol of Ultra Ethernet:"), m_protocol);
     m_unordered->setText(hostsText(before.reading.unorderedHosts));
     m_unordered->setPlaceholderText(tr("none; for example 10.0.0.2, fd00::2"));
-    m_unordered->setToolTip(
-        tr("Hosts whose NICs accept packets in any order (multipath, packet spraying): late packets to them are as they should be"));
+    m_unordered->setToolTip(tr(
+        "Hosts whose NICs accept packets in any order (multipath, packet spraying): late packets to them are as they should be"));
     m_unordered->setAccessibleName(tr("Hosts that accept any order"));
     form->addRow(tr("Hosts that accept an&y order:"), m_unordered);
     return group;
@@ -119,7 +121,8 @@ QWidget* PreferencesDialog::names(const Preferences& before) {
     form->addRow(m_useNames);
     m_namesFile->setText(before.namesFile);
     m_namesFile->setPlaceholderText(tr("none; for example /etc/hosts"));
-    m_namesFile->setToolTip(tr("Lines of an address and a name; 10.0.0.1:17 and [fe80::1]:0x11 name a queue pair, lid:4 a LID"));
+    m_namesFile->setToolTip(
+        tr("Lines of an address and a name; 10.0.0.1:17 and [fe80::1]:0x11 name a queue pair, lid:4 a LID"));
     form->addRow(tr("&Hosts file:"), fileRow(m_namesFile, tr("Hosts file"), tr("Choose hosts file")));
     m_ncclLog->setText(before.ncclLog);
     m_ncclLog->setPlaceholderText(tr("none; the output of NCCL_DEBUG=INFO"));
@@ -140,7 +143,8 @@ QWidget* PreferencesDialog::fileRow(QLineEdit* line, const QString& title, const
     layout->addWidget(button);
     row->setFocusProxy(line);
     connect(button, &QPushButton::clicked, this, [this, line, title] {
-        if (const QString path = QFileDialog::getOpenFileName(this, title, line->text()); !path.isEmpty()) line->setText(path);
+        if (const QString path = QFileDialog::getOpenFileName(this, title, line->text()); !path.isEmpty())
+            line->setText(path);
     });
     return row;
 }
@@ -162,7 +166,8 @@ void PreferencesDialog::judge() {
 }
 
 Preferences PreferencesDialog::preferences() const {
-    return {.reading = {restoredPolicy(m_icrc->currentData().toString()), readSpeed(m_speed->text()).value_or(dissect::BitsPerSecond{}),
+    return {.reading = {restoredPolicy(m_icrc->currentData().toString()),
+                        readSpeed(m_speed->text()).value_or(dissect::BitsPerSecond{}),
                         readPorts(m_ports->text()).value_or(std::vector<std::uint16_t>{}),
                         readProtocol(m_protocol->text()).value_or(std::nullopt),
                         readHosts(m_unordered->text()).value_or(std::vector<transport::Address>{})},

@@ -55,14 +55,18 @@ std::expected<Profile, QString> readProfile(const QByteArray& text) {
         return std::unexpected(QCoreApplication::translate("Profile", "no profile of qpscope"));
     const QJsonObject object = document.object();
     if (object[kKind].toInt() != kVersion)
-        return std::unexpected(
-            QCoreApplication::translate("Profile", "a profile of another version of qpscope (%1)").arg(object[kKind].toInt()));
+        return std::unexpected(QCoreApplication::translate("Profile", "a profile of another version of qpscope (%1)")
+                                   .arg(object[kKind].toInt()));
     Profile profile;
     profile.reading.icrc = restoredPolicy(object[QStringLiteral("icrc")].toString());
-    profile.reading.linkSpeed = readSpeed(object[QStringLiteral("link_speed")].toString()).value_or(dissect::BitsPerSecond{});
-    profile.reading.rocePorts = readPorts(object[QStringLiteral("roce_ports")].toString()).value_or(std::vector<std::uint16_t>{});
-    profile.reading.uetProtocol = readProtocol(object[QStringLiteral("uet_protocol")].toString()).value_or(std::nullopt);
-    profile.reading.unorderedHosts = readHosts(object[QStringLiteral("out_of_order")].toString()).value_or(std::vector<transport::Address>{});
+    profile.reading.linkSpeed =
+        readSpeed(object[QStringLiteral("link_speed")].toString()).value_or(dissect::BitsPerSecond{});
+    profile.reading.rocePorts =
+        readPorts(object[QStringLiteral("roce_ports")].toString()).value_or(std::vector<std::uint16_t>{});
+    profile.reading.uetProtocol =
+        readProtocol(object[QStringLiteral("uet_protocol")].toString()).value_or(std::nullopt);
+    profile.reading.unorderedHosts =
+        readHosts(object[QStringLiteral("out_of_order")].toString()).value_or(std::vector<transport::Address>{});
     profile.time = restoredTime(object[QStringLiteral("time")].toString());
     profile.columns = savedColumns(restoredColumns(linesOf(object[QStringLiteral("columns")])));
     profile.rules = savedRules(restoredRules(linesOf(object[QStringLiteral("coloring_rules")])));

@@ -1,7 +1,8 @@
-// Profile: the habits of a user as a file for others: preferences, columns, coloring rules, saved filters. It has nothing of a capture, and
-// no paths.
+// Profile: the habits of a user as a file for others: preferences, columns, coloring rules, saved filters. It has
+// nothing of a capture, and no paths.
 //
-// What an attacker could feed: any file. It has a bound, and what is no profile changes nothing; a filter or field that is none is left out.
+// What an attacker could feed: any file. It has a bound, and what is no profile changes nothing; a filter or field that
+// is none is left out.
 #pragma once
 
 #include <gui/preferences/preferences.hpp>

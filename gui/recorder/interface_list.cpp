@@ -99,7 +99,8 @@ std::expected<std::string, std::string> interface_list(bool may_capture) {
     nlohmann::ordered_json rights{{"type", "rights"}, {"may_capture", may_capture}};
     if (!may_capture) rights["remedy"] = remedy();
     std::string lines = line_of(rights);
-    for (const pcap_if_t* interface = first; interface != nullptr; interface = interface->next) lines += line_of(*interface);
+    for (const pcap_if_t* interface = first; interface != nullptr; interface = interface->next)
+        lines += line_of(*interface);
     return lines;
 }
 

@@ -1,4 +1,5 @@
-// The interfaces that libpcap knows, as NDJSON. The first line tells of the right to capture, every other one of an interface:
+// The interfaces that libpcap knows, as NDJSON. The first line tells of the right to capture, every other one of an
+// interface:
 //
 //   {"type":"rights","may_capture":false,"remedy":"sudo setcap ..."}
 //   {"type":"interface","name":"eth0","description":"","up":true,"loopback":false,"addresses":["10.0.0.1"],"link":1}

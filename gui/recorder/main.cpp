@@ -1,14 +1,15 @@
-// qpscope-capture: the one program of the window that may capture, so that the window itself never needs a right. It reads
-// no file, and writes to standard output, standard error and the files of -w only. recording.hpp says when its privileges go.
+// qpscope-capture: the one program of the window that may capture, so that the window itself never needs a right. It
+// reads no file, and writes to standard output, standard error and the files of -w only. recording.hpp says when its
+// privileges go.
 #include <gui/recorder/interface_list.hpp>
 #include <gui/recorder/privilege.hpp>
 #include <gui/recorder/recording.hpp>
-#include <packaging/version/version.hpp>
 
 #include <cstdio>
 #include <exception>
 
 #include <fmt/format.h>
+#include <packaging/version/version.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
-#include <dissect/parse_value.hpp>
 #include <dissect/capture/bpf.hpp>
+#include <dissect/parse_value.hpp>
 #include <gui/recorder/order.hpp>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ std::expected<std::uint64_t, std::string> number(char option, std::string_view t
 
 bool is_interface(std::string_view name) {
     const auto allowed = [](char c) { return c > ' ' && c <= '~' && c != '/'; };
-    return !name.empty() && name.size() <= kMaxInterface && !name.starts_with('-') && std::ranges::all_of(name, allowed);
+    return !name.empty() && name.size() <= kMaxInterface && !name.starts_with('-') &&
+           std::ranges::all_of(name, allowed);
 }
 
 // One option with its value; the error is a sentence. It does not quote what it was given, which may hold any bytes.
@@ -41,15 +42,18 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
         case kListOption: order.task = Task::list; return {};
         case kNoSandboxOption: order.sandbox = false; return {};
         case 's':
-            return numeric(transport::kListenerSnapLength, [&](std::uint64_t n) { order.snap_length = static_cast<std::uint32_t>(n); });
+            return numeric(transport::kListenerSnapLength,
+                           [&](std::uint64_t n) { order.snap_length = static_cast<std::uint32_t>(n); });
         case 'c': return numeric(kMaxCount, [&](std::uint64_t n) { order.count = n; });
         case 'a': return numeric(kMaxSeconds, [&](std::uint64_t n) { order.patience = std::chrono::seconds(n); });
         case 'C': return numeric(kMaxMegabytes, [&](std::uint64_t n) { order.files.bytes = n * kMegabyte; });
         case 'G': return numeric(kMaxSeconds, [&](std::uint64_t n) { order.files.time = std::chrono::seconds(n); });
         case 'W': return numeric(kMaxFiles, [&](std::uint64_t n) { order.files.kept = n; });
         case 'w':
-            if (value.empty() || value.size() > kMaxPath || value.ends_with('/') || value.find('\0') != std::string_view::npos)
-                return std::unexpected(fmt::format("invalid file name: expected 1 to {} bytes that do not end in /", kMaxPath));
+            if (value.empty() || value.size() > kMaxPath || value.ends_with('/') ||
+                value.find('\0') != std::string_view::npos)
+                return std::unexpected(
+                    fmt::format("invalid file name: expected 1 to {} bytes that do not end in /", kMaxPath));
             order.files.path = value;
             return {};
         case 'i':
@@ -58,7 +62,8 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
             return {};
         case 'f':
             if (value.size() > dissect::kMaxBpfExpression)
-                return std::unexpected(fmt::format("capture filter too long: expected at most {} bytes", dissect::kMaxBpfExpression));
+                return std::unexpected(
+                    fmt::format("capture filter too long: expected at most {} bytes", dissect::kMaxBpfExpression));
             order.filter = value;
             return {};
         case ':': return std::unexpected(fmt::format("option -{} requires a value", static_cast<char>(optopt)));
@@ -69,8 +74,9 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
 }  // namespace
 
 std::expected<Order, std::string> parse(int argc, char** argv) {
-    constexpr std::array kLong{option{"list", no_argument, nullptr, kListOption}, option{"help", no_argument, nullptr, 'h'},
-                               option{"version", no_argument, nullptr, 'V'}, option{"no-sandbox", no_argument, nullptr, kNoSandboxOption},
+    constexpr std::array kLong{option{"list", no_argument, nullptr, kListOption},
+                               option{"help", no_argument, nullptr, 'h'}, option{"version", no_argument, nullptr, 'V'},
+                               option{"no-sandbox", no_argument, nullptr, kNoSandboxOption},
                                option{nullptr, 0, nullptr, 0}};
     Order order;
     opterr = 0;
@@ -81,10 +87,13 @@ std::expected<Order, std::string> parse(int argc, char** argv) {
             return std::unexpected(std::move(taken.error()));
     }
     if (optind < argc) return std::unexpected("unexpected argument: expected options only (see --help)");
-    if (order.task == Task::record && order.interface.empty()) return std::unexpected("no interface: expected -i IF (see --list)");
+    if (order.task == Task::record && order.interface.empty())
+        return std::unexpected("no interface: expected -i IF (see --list)");
     const Files& files = order.files;
-    if (files.path.empty() && (files.are_several() || files.kept != 0)) return std::unexpected("-C, -G and -W go with -w FILE");
-    if (files.kept != 0 && !files.are_several()) return std::unexpected("-W goes with -C or -G: one file is all there is");
+    if (files.path.empty() && (files.are_several() || files.kept != 0))
+        return std::unexpected("-C, -G and -W go with -w FILE");
+    if (files.kept != 0 && !files.are_several())
+        return std::unexpected("-W goes with -C or -G: one file is all there is");
     return order;
 }
 

@@ -1,7 +1,8 @@
 // What qpscope-capture is told to do, from its command line.
 //
-// An attacker may call this program with any arguments while it still has its privileges, so they are checked here, before
-// anything else happens: numbers have ranges, the name of an interface has no slash, the filter has a longest length.
+// An attacker may call this program with any arguments while it still has its privileges, so they are checked here,
+// before anything else happens: numbers have ranges, the name of an interface has no slash, the filter has a longest
+// length.
 #pragma once
 
 #include <transport-replay/capture/listener.hpp>
@@ -37,10 +38,10 @@ struct Order {
     bool sandbox = true;
 };
 
-inline constexpr std::size_t kMaxInterface = 255;                   // bytes; the kernel's names have 15, libpcap's others more
+inline constexpr std::size_t kMaxInterface = 255;  // bytes; the kernel's names have 15, libpcap's others more
 inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 40;  // more than a day at the speed of any link
-inline constexpr std::size_t kMaxPath = 4000;             // bytes, with room for a number
-inline constexpr std::uint64_t kMaxMegabytes = 1'000'000;  // of a file
+inline constexpr std::size_t kMaxPath = 4000;                       // bytes, with room for a number
+inline constexpr std::uint64_t kMaxMegabytes = 1'000'000;           // of a file
 inline constexpr std::uint64_t kMaxFiles = 100'000;
 inline constexpr std::uint64_t kMaxSeconds = 366ULL * 24 * 60 * 60;
 

@@ -51,7 +51,8 @@ bool drop_privileges() {
 std::string remedy() {
     std::array<char, PATH_MAX> path{};
     const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-    const std::string self = length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "qpscope-capture";
+    const std::string self =
+        length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "qpscope-capture";
     return "sudo setcap cap_net_raw+ep '" + self + "'";
 }
 

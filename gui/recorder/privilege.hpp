@@ -1,4 +1,5 @@
-// What this program may do, and the end of that. Raw system calls instead of libcap: two calls are all there is to audit.
+// What this program may do, and the end of that. Raw system calls instead of libcap: two calls are all there is to
+// audit.
 //
 // Capabilities belong to threads; this program has one.
 #pragma once
@@ -11,8 +12,8 @@ namespace qps::recorder {
 [[nodiscard]] bool may_capture();
 
 // For good: the user and group of the caller where it was installed setuid or setgid, no capability in any set, and
-// no_new_privs. False where something is left; nothing may be read from a wire then. Called by root (a test machine, sudo) it
-// stays user 0, without the capabilities that make user 0 powerful.
+// no_new_privs. False where something is left; nothing may be read from a wire then. Called by root (a test machine,
+// sudo) it stays user 0, without the capabilities that make user 0 powerful.
 [[nodiscard]] bool drop_privileges();
 
 // The command that gives this very file the right to capture.

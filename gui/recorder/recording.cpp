@@ -2,7 +2,6 @@
 #include <gui/recorder/privilege.hpp>
 #include <gui/recorder/recording.hpp>
 #include <gui/recorder/ring.hpp>
-#include <sandbox/sandbox.hpp>
 
 #include <array>
 #include <atomic>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sandbox/sandbox.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ void on_interrupt(int) { interrupted = true; }
 
 // Without SA_RESTART, so that a signal ends waiting for packets. A second one ends the program, whatever it waits for.
 void catch_signals() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_interrupt;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(SIGINT, &action, nullptr);
@@ -42,7 +42,7 @@ void catch_signals() {
 }
 
 bool is_pipe(int descriptor) {
-    struct stat status {};
+    struct stat status{};
     return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
@@ -69,7 +69,10 @@ dissect::Instant now() {
 class Recording {
 public:
     Recording(Listener listener, std::optional<CaptureWriter> writer, const Order& order)
-        : listener_(std::move(listener)), writer_(std::move(writer)), left_(order.count), watches_input_(is_pipe(STDIN_FILENO)) {
+        : listener_(std::move(listener)),
+          writer_(std::move(writer)),
+          left_(order.count),
+          watches_input_(is_pipe(STDIN_FILENO)) {
         if (order.patience) deadline_ = std::chrono::steady_clock::now() + *order.patience;
         if (writer_) writer_->name_interface(dissect::InterfaceId{}, order.interface);
     }
@@ -136,7 +139,8 @@ private:
 
     [[nodiscard]] dissect::InterfaceStatistics statistics() const {
         const transport::ListenerDrops drops = listener_.drops();
-        return {dissect::InterfaceId{}, listener_.link(), now(), drops.received, drops.dropped_by_interface, drops.dropped_by_system};
+        return {dissect::InterfaceId{}, listener_.link(),           now(),
+                drops.received,         drops.dropped_by_interface, drops.dropped_by_system};
     }
 
     std::expected<void, OutputProblem> write_end() {
@@ -156,11 +160,13 @@ private:
     bool watches_input_;
 };
 
-// Everything is open: the socket, the filter's names were looked up. libpcap reads the interface's own drop counter from a file.
+// Everything is open: the socket, the filter's names were looked up. libpcap reads the interface's own drop counter
+// from a file.
 void enter_sandbox(const Order& order) {
     if (!order.sandbox || !sandbox::is_possible()) return;
     const bool files = order.files.are_several();  // more of them will be made, and removed
-    if (const auto entered = sandbox::enter({.open_to_read = true, .rename = files, .create = files, .receive = true}); !entered)
+    if (const auto entered = sandbox::enter({.open_to_read = true, .rename = files, .create = files, .receive = true});
+        !entered)
         complain(fmt::format("capturing without a sandbox: {} (--no-sandbox: do not try)", entered.error()));
 }
 
@@ -171,7 +177,8 @@ void complain(std::string_view sentence) { fmt::print(stderr, "qpscope-capture: 
 ExitCode record(const Order& order) {
     const bool to_output = isatty(STDOUT_FILENO) != 1;
     if (!to_output && order.files.path.empty()) {
-        complain("refusing to write packets to a terminal: redirect to a file or a pipe, as in qpscope-capture -i lo | qpscope packets -, or name a file with -w");
+        complain(
+            "refusing to write packets to a terminal: redirect to a file or a pipe, as in qpscope-capture -i lo | qpscope packets -, or name a file with -w");
         return ExitCode::usage;
     }
     catch_signals();

@@ -1,7 +1,7 @@
 // From an interface to standard output, as pcapng, until something ends it.
 //
-// Privileges go between opening the interface and everything else: neither the filter's text nor a packet is looked at before. Once
-// the filter's names are looked up, sockets, other programs and writing to other files go too (sandbox/).
+// Privileges go between opening the interface and everything else: neither the filter's text nor a packet is looked at
+// before. Once the filter's names are looked up, sockets, other programs and writing to other files go too (sandbox/).
 // What is on the wire is copied and counted, never decoded.
 #pragma once
 

@@ -35,7 +35,8 @@ std::string numbered(const std::string& path, std::uint64_t number) {
 Ring::Ring(Files files, std::string interface, dissect::LinkType link, Drops drops)
     : files_(std::move(files)), interface_(std::move(interface)), link_(link), drops_(std::move(drops)) {}
 
-std::expected<Ring, OutputProblem> Ring::begin(const Files& files, std::string interface, dissect::LinkType link, Drops drops) {
+std::expected<Ring, OutputProblem> Ring::begin(const Files& files, std::string interface, dissect::LinkType link,
+                                               Drops drops) {
     Ring ring(files, std::move(interface), link, std::move(drops));
     if (auto opened = ring.open_next(); !opened) return std::unexpected(std::move(opened.error()));
     return ring;
@@ -49,7 +50,8 @@ bool Ring::is_full(Clock::time_point now) const {
 // The oldest goes when the next one is there: on a full disk what was captured stays.
 std::expected<void, OutputProblem> Ring::open_next() {
     const std::string path = files_.are_several() ? numbered(files_.path, ++number_) : files_.path;
-    const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, kOfUser);  // NOLINT(*-vararg)
+    const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+                            kOfUser);  // NOLINT(*-vararg)
     if (made < 0) return std::unexpected(problem(path, errno));
     auto writer = CaptureWriter::onto(dissect::Descriptor(made, true), path, dissect::format_for(path), link_);
     if (!writer) return std::unexpected(std::move(writer.error()));
@@ -58,7 +60,8 @@ std::expected<void, OutputProblem> Ring::open_next() {
     written_.push_back(path);
     bytes_ = 0;
     if (files_.kept == 0 || written_.size() <= files_.kept) return writer_->flush();
-    if (::unlink(written_.front().c_str()) != 0 && errno != ENOENT) return std::unexpected(problem(written_.front(), errno));
+    if (::unlink(written_.front().c_str()) != 0 && errno != ENOENT)
+        return std::unexpected(problem(written_.front(), errno));
     written_.pop_front();
     return writer_->flush();
 }

@@ -102,7 +102,8 @@ void Filtering::ask(std::uint64_t fromPiece) {
     m_job->first = fromPiece;
     m_job->next = fromPiece;
     m_job->end = end;
-    const std::uint64_t threads = std::min<std::uint64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U), end - fromPiece);
+    const std::uint64_t threads =
+        std::min<std::uint64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U), end - fromPiece);
     for (std::uint64_t i = 0; i < threads; ++i) m_job->workers.emplace_back([job = m_job.get()] { job->work(); });
     m_looking.start();
 }
@@ -145,7 +146,8 @@ void Filtering::clear() {
 
 double Filtering::progress() const {
     if (m_job == nullptr) return 1;
-    return static_cast<double>(m_job->answered.load()) / static_cast<double>(std::max<std::uint64_t>(1, m_job->end - m_job->first));
+    return static_cast<double>(m_job->answered.load()) /
+           static_cast<double>(std::max<std::uint64_t>(1, m_job->end - m_job->first));
 }
 
 }  // namespace qps::gui

@@ -1,4 +1,5 @@
-// Filtering: a filter asked of all packets of a capture by worker threads, its hits handed to the window as they are found.
+// Filtering: a filter asked of all packets of a capture by worker threads, its hits handed to the window as they are
+// found.
 #pragma once
 
 #include <transport-replay/index/row_filter.hpp>

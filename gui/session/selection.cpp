@@ -31,9 +31,11 @@ Selection::Selection(Session& session, QObject* parent) : QObject(parent), m_ses
 
 Selection::~Selection() = default;
 
-// Filters stay: who opens the next file of a series wants to see the same of it. Marks are of packets, which the same files have again.
+// Filters stay: who opens the next file of a series wants to see the same of it. Marks are of packets, which the same
+// files have again.
 void Selection::opened() {
-    m_filtering.clear();  // its hits are rows of what was open before: nobody may ask for these while it is told of the rest
+    m_filtering
+        .clear();  // its hits are rows of what was open before: nobody may ask for these while it is told of the rest
     m_packet.reset();
     m_visited.clear();
     m_visit = 0;
@@ -112,7 +114,8 @@ std::optional<dissect::FilterError> Selection::mistake(const QString& text) {
     if (!plain) return plain.error();
     const auto compiled = dissect::Filter::compile(*plain);
     if (compiled && compiled->needs_whole_capture())
-        return dissect::FilterError{1, plain->size(), "fields of messages are not known here: use rdma.message == N", {}};
+        return dissect::FilterError{
+            1, plain->size(), "fields of messages are not known here: use rdma.message == N", {}};
     return compiled ? std::nullopt : std::optional(compiled.error());
 }
 
@@ -149,14 +152,15 @@ void Selection::prepareFilter(const QString& text) { Q_EMIT filterPrepared(text)
 void Selection::refilter() {
     m_filtering.clear();
     if (!filter().isEmpty() || m_range)
-        m_filtering.start(m_session.index(),
-                          [text = filter().toStdString(), index = m_session.index(), timeline = m_session.timeline(),
-                           range = m_range](const std::function<bool()>& stop) -> std::optional<RowFilter> {
-                              auto compiled = dissect::Filter::compile(with_frames(text, *index, *timeline, stop));
-                              if (!compiled) return std::nullopt;
-                              return RowFilter(index, std::move(*compiled), range);
-                          },
-                          m_session.packets());
+        m_filtering.start(
+            m_session.index(),
+            [text = filter().toStdString(), index = m_session.index(), timeline = m_session.timeline(),
+             range = m_range](const std::function<bool()>& stop) -> std::optional<RowFilter> {
+                auto compiled = dissect::Filter::compile(with_frames(text, *index, *timeline, stop));
+                if (!compiled) return std::nullopt;
+                return RowFilter(index, std::move(*compiled), range);
+            },
+            m_session.packets());
     Q_EMIT filterChanged();
     Q_EMIT hitsChanged();
 }
@@ -168,7 +172,9 @@ void Selection::stopFiltering() { m_filtering.stop(); }
 
 std::uint64_t Selection::shown() const { return hits() != nullptr ? hits()->size() : m_session.packets(); }
 
-FrameIndex Selection::frameAt(std::uint64_t position) const { return hits() != nullptr ? hits()->at(position) : FrameIndex{position + 1}; }
+FrameIndex Selection::frameAt(std::uint64_t position) const {
+    return hits() != nullptr ? hits()->at(position) : FrameIndex{position + 1};
+}
 
 std::uint64_t Selection::positionOf(FrameIndex frame) const {
     if (hits() != nullptr) return hits()->rank(frame);
@@ -176,7 +182,8 @@ std::uint64_t Selection::positionOf(FrameIndex frame) const {
 }
 
 bool Selection::isShown(FrameIndex frame) const {
-    return hits() != nullptr ? hits()->contains(frame) : frame != FrameIndex{} && std::to_underlying(frame) <= m_session.packets();
+    return hits() != nullptr ? hits()->contains(frame)
+                             : frame != FrameIndex{} && std::to_underlying(frame) <= m_session.packets();
 }
 
 const RowSet& Selection::marks() const { return m_marks; }

@@ -1,12 +1,13 @@
-// Selection: what the user looks at, shared by all views: the packet, the connection, the time range, the filter and its hits,
-// the marks. It is changed by functions of this class alone; every view follows the signals. It has the one undo of filters.
+// Selection: what the user looks at, shared by all views: the packet, the connection, the time range, the filter and
+// its hits, the marks. It is changed by functions of this class alone; every view follows the signals. It has the one
+// undo of filters.
 #pragma once
 
 #include <dissect/filter/filter.hpp>
 #include <gui/session/filtering.hpp>
-#include <transport-replay/model/finding.hpp>
 #include <transport-replay/index/row_filter.hpp>
 #include <transport-replay/index/row_set.hpp>
+#include <transport-replay/model/finding.hpp>
 
 #include <QObject>
 #include <QString>
@@ -26,7 +27,9 @@ struct FindingKey {
     std::optional<transport::ConnectionId> connection;
     [[nodiscard]] bool operator==(const FindingKey&) const = default;
 };
-[[nodiscard]] inline FindingKey keyOf(const transport::Finding& finding) { return {finding.id, finding.party, finding.connection}; }
+[[nodiscard]] inline FindingKey keyOf(const transport::Finding& finding) {
+    return {finding.id, finding.party, finding.connection};
+}
 
 class Selection : public QObject {
     Q_OBJECT

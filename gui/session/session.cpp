@@ -25,16 +25,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPollEvery = 50;                             // ms
-constexpr int kWatchEvery = 500;                           // ms: a call of the system for each file
-constexpr std::chrono::milliseconds kFirstTimeline{1000};  // a small capture is done by then, of a large one something is seen
+constexpr int kPollEvery = 50;    // ms
+constexpr int kWatchEvery = 500;  // ms: a call of the system for each file
+constexpr std::chrono::milliseconds kFirstTimeline{
+    1000};  // a small capture is done by then, of a large one something is seen
 constexpr std::chrono::milliseconds kWakeEvery{2};
 constexpr int kWakeUp = SIGUSR1;
 constexpr int kTimelineShare = 20;  // showing what is known so far takes no more than this part of the time
 
 QString sentence(const dissect::InputProblem& problem) {
-    QString text = QString::fromStdString(problem.file) + QStringLiteral(": ") + QString::fromStdString(problem.sentence);
-    if (problem.kind == dissect::InputProblemKind::damaged) text += QStringLiteral(" (at offset %L1)").arg(problem.offset);
+    QString text =
+        QString::fromStdString(problem.file) + QStringLiteral(": ") + QString::fromStdString(problem.sentence);
+    if (problem.kind == dissect::InputProblemKind::damaged)
+        text += QStringLiteral(" (at offset %L1)").arg(problem.offset);
     return text;
 }
 
@@ -45,7 +48,8 @@ dissect::Jobs jobsFor(std::size_t wanted) {
 
 }  // namespace
 
-// What the worker and the window share while a capture is read. The worker holds it as well, so the window may leave it alone.
+// What the worker and the window share while a capture is read. The worker holds it as well, so the window may leave it
+// alone.
 struct Session::Work {
     std::atomic<bool> stop = false;
     std::atomic<bool> done = false;
@@ -109,9 +113,12 @@ void Session::Work::run(CaptureIndex& index) {
 }
 
 Session::Session(std::size_t jobs, QObject* parent)
-    : QObject(parent), m_jobs(jobs), m_index(std::make_shared<CaptureIndex>()), m_timeline(std::make_shared<const transport::Timeline>()) {
+    : QObject(parent),
+      m_jobs(jobs),
+      m_index(std::make_shared<CaptureIndex>()),
+      m_timeline(std::make_shared<const transport::Timeline>()) {
     m_looking.setInterval(kPollEvery);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) {};
     sigaction(kWakeUp, &action, nullptr);
     connect(&m_looking, &QTimer::timeout, this, &Session::look);
@@ -142,7 +149,8 @@ void Session::end() {
     m_live = false;
 }
 
-void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints, Files which, const Clocks& clocks) {
+void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints, Files which,
+                    const Clocks& clocks) {
     end();
     m_hints = hints;
     m_clocks = clocks;
@@ -225,8 +233,10 @@ void Session::setClocks(const Clocks& clocks) {
 }
 
 void Session::read(const QStringList& files, const UlpHints& hints, Files which, const Clocks& clocks) {
-    const QString first = files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
-    begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first),
+    const QString first =
+        files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
+    begin(State::Reading, files,
+          files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first),
           hints, which, clocks);
 }
 
@@ -304,14 +314,17 @@ void Session::finish() {
         m_toldFiles.insert(QString::fromStdString(problem.file));
     }
     m_damaged = work->exhausted || !outcome.problems.empty();
-    if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
+    if (work->exhausted)
+        m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     m_leftOut = outcome.left_out;
     if (outcome.left_out != 0)
         m_problems.push_back(
-            tr("%L1 packets beyond the limit of the packet list are analysed but not shown (--memory).").arg(outcome.left_out));
+            tr("%L1 packets beyond the limit of the packet list are analysed but not shown (--memory).")
+                .arg(outcome.left_out));
     if (outcome.messages_left_out != 0)
-        m_problems.push_back(tr("%L1 messages beyond the limit of the list of messages are analysed but not shown (--memory).")
-                                 .arg(outcome.messages_left_out));
+        m_problems.push_back(
+            tr("%L1 messages beyond the limit of the list of messages are analysed but not shown (--memory).")
+                .arg(outcome.messages_left_out));
     m_state = outcome.stopped ? State::Stopped : State::Done;
     if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
     Q_EMIT timelineChanged();
@@ -320,8 +333,8 @@ void Session::finish() {
     lookAtFiles();
 }
 
-// Rows are there to be looked at for hours. Who wants one of a file that was truncated meanwhile is told in the row; from where on
-// they are gone is told once.
+// Rows are there to be looked at for hours. Who wants one of a file that was truncated meanwhile is told in the row;
+// from where on they are gone is told once.
 void Session::lookAtFiles() {
     const std::vector<IndexedFile> files = m_index->files();
     bool more = false;

@@ -1,5 +1,5 @@
-// Session: the capture that is open. Reads and analyses on a worker; the views hear of rows, timelines and progress by signals,
-// all of them in the thread of the GUI, and read the results without waiting.
+// Session: the capture that is open. Reads and analyses on a worker; the views hear of rows, timelines and progress by
+// signals, all of them in the thread of the GUI, and read the results without waiting.
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
@@ -28,14 +28,15 @@ namespace qps::gui {
 // What the user says of all captures.
 struct Reading {
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;
-    dissect::BitsPerSecond linkSpeed{};         // 0: as the files say
-    std::vector<std::uint16_t> rocePorts{};     // of UDP, beside 4791: of all captures of the process
-    std::optional<std::uint8_t> uetProtocol{};  // of IP: likewise
+    dissect::BitsPerSecond linkSpeed{};                // 0: as the files say
+    std::vector<std::uint16_t> rocePorts{};            // of UDP, beside 4791: of all captures of the process
+    std::optional<std::uint8_t> uetProtocol{};         // of IP: likewise
     std::vector<transport::Address> unorderedHosts{};  // whose NICs accept packets in any order
     [[nodiscard]] bool operator==(const Reading&) const = default;
 };
 
-// And of the clocks of one: whether packets of all files stand in the order of their times, and what is added to those of each file.
+// And of the clocks of one: whether packets of all files stand in the order of their times, and what is added to those
+// of each file.
 struct Clocks {
     bool byTime = false;
     std::vector<dissect::Duration> offsets{};  // by file; those that are not there are 0
@@ -48,7 +49,13 @@ class Session : public QObject {
     Q_OBJECT
 
 public:
-    enum class State { Empty, Reading, Capturing, Done, Stopped };  // Stopped: the user cancelled, what was read is shown
+    enum class State {
+        Empty,
+        Reading,
+        Capturing,
+        Done,
+        Stopped
+    };  // Stopped: the user cancelled, what was read is shown
 
     // `jobs`: threads that decode; 0: one for each processor, at most eight.
     explicit Session(std::size_t jobs = 0, QObject* parent = nullptr);
@@ -67,13 +74,14 @@ public:
     [[nodiscard]] const Clocks& clocks() const { return m_clocks; }
     // The files are read again.
     void setClocks(const Clocks& clocks);
-    // Why none of these files can be opened, a sentence for each; empty where one can, or where asking would take what a pipe brings.
+    // Why none of these files can be opened, a sentence for each; empty where one can, or where asking would take what
+    // a pipe brings.
     [[nodiscard]] static QStringList whyNotOpened(const QStringList& files);
     // A capture that arrives on a pipe, as long as somebody writes there; `title` is what users see of it.
     void capture(const QString& pipe, const QString& title);
     void reload();
-    // That connection speaks that protocol, or nothing we know: the files are read and analysed again with it, and with all that was
-    // said so of this capture before.
+    // That connection speaks that protocol, or nothing we know: the files are read and analysed again with it, and with
+    // all that was said so of this capture before.
     void decodeAs(transport::ConnectionId connection, transport::UlpProtocol protocol);
     // Whether there are files that can be read again.
     [[nodiscard]] bool canDecodeAs() const;
@@ -99,8 +107,8 @@ public:
     [[nodiscard]] std::uint64_t packets() const { return m_packets; }
     // What part of the files was read, 0 to 1; nothing where nobody knows how much there is.
     [[nodiscard]] std::optional<double> progress() const;
-    // What could not be read, and from where on: a sentence for each file; empty where all was read. More come, with problemsChanged(),
-    // where a file is truncated that was read: its packets are not all there to be looked at.
+    // What could not be read, and from where on: a sentence for each file; empty where all was read. More come, with
+    // problemsChanged(), where a file is truncated that was read: its packets are not all there to be looked at.
     [[nodiscard]] QStringList problems() const { return m_problems; }
     // Packets that were analysed and are not in index(): it was full.
     [[nodiscard]] std::uint64_t leftOut() const { return m_leftOut; }

@@ -49,15 +49,19 @@ std::string dscpName(unsigned dscp) {
     if (dscp == 46) return "EF";
     if (dscp == 44) return "VOICE-ADMIT";
     if (dscp % 8 == 0) return "CS" + std::to_string(dscp / 8);
-    if (dscp % 2 == 0 && dscp / 8 >= 1 && dscp / 8 <= 4 && dscp % 8 <= 6) return "AF" + std::to_string(dscp / 8) + std::to_string(dscp % 8 / 2);
+    if (dscp % 2 == 0 && dscp / 8 >= 1 && dscp / 8 <= 4 && dscp % 8 <= 6)
+        return "AF" + std::to_string(dscp / 8) + std::to_string(dscp % 8 / 2);
     return {};
 }
 
 QString classFilter(const series::TrafficClass& of) {
-    QString filter = QStringLiteral("(ip.dsfield.dscp == %1 and ip.dsfield.ecn == %2 or ipv6.tclass.dscp == %1 and ipv6.tclass.ecn == %2)")
-                         .arg(of.dscp)
-                         .arg(of.ecn);
-    filter += of.pcp == kNoPcp ? QStringLiteral(" and not vlan") : QStringLiteral(" and vlan.priority == %1").arg(of.pcp);
+    QString filter =
+        QStringLiteral(
+            "(ip.dsfield.dscp == %1 and ip.dsfield.ecn == %2 or ipv6.tclass.dscp == %1 and ipv6.tclass.ecn == %2)")
+            .arg(of.dscp)
+            .arg(of.ecn);
+    filter +=
+        of.pcp == kNoPcp ? QStringLiteral(" and not vlan") : QStringLiteral(" and vlan.priority == %1").arg(of.pcp);
     return filter + QStringLiteral(" and rdma.encapsulation");
 }
 
@@ -68,23 +72,31 @@ std::vector<StatisticsPage> statisticsPages() {
     const Heading share = figure("Share", "Of the packets counted");
     const Heading bytes = figure("Bytes", "On the wire, with headers");
     return {
-        {tr("Properties"), tr("The capture files and what they hold"),
+        {tr("Properties"),
+         tr("The capture files and what they hold"),
          {text("Property", "Of the capture files or of the packets counted"), text("Value", "Of the property")}},
-        {tr("Protocols"), tr("Packets by encapsulation, others by their innermost protocol"),
+        {tr("Protocols"),
+         tr("Packets by encapsulation, others by their innermost protocol"),
          {text("Protocol", "Encapsulation, or innermost protocol of what is no RDMA"), packets, share}},
-        {tr("Opcodes"), tr("Packets by operation of the transport (IBA 9.2.1)"),
+        {tr("Opcodes"),
+         tr("Packets by operation of the transport (IBA 9.2.1)"),
          {text("Opcode", "BTH opcode (IBA 9.2.1), or RDMAP opcode of iWARP (RFC 5040, 4.2)"), packets, share}},
-        {tr("Lengths"), tr("Packets by length on the wire"),
+        {tr("Lengths"),
+         tr("Packets by length on the wire"),
          {figure("Length", "On the wire, in bytes"), packets, share, bytes}},
-        {tr("Traffic classes"), tr("RDMA packets over IP by DSCP, VLAN priority and ECN"),
+        {tr("Traffic classes"),
+         tr("RDMA packets over IP by DSCP, VLAN priority and ECN"),
          {figure("DSCP", "Differentiated services code point (RFC 2474)"), text("Name", "Of the DSCP"),
-          figure("PCP", "Priority of the VLAN tag; - without a tag"), text("ECN", "Explicit congestion notification (RFC 3168, 5; IBA A17.9.3)"),
-          packets, share, bytes}},
-        {tr("Source ports"), tr("UDP source ports between hosts, by which ECMP chooses a path"),
+          figure("PCP", "Priority of the VLAN tag; - without a tag"),
+          text("ECN", "Explicit congestion notification (RFC 3168, 5; IBA A17.9.3)"), packets, share, bytes}},
+        {tr("Source ports"),
+         tr("UDP source ports between hosts, by which ECMP chooses a path"),
          {text("From", "Host that sends"), text("To", "Host that receives"), packets, bytes,
           figure("Queue pairs", "Of the receiving host"), figure("Ports", "Different UDP source ports"),
           figure("Entropy", "Of the source ports, in bits: n bits spread like 2^n ports used alike"),
-          figure("Even paths", "How many ports used alike would spread the packets as much: 1 means that ECMP has nothing to choose by"),
+          figure(
+              "Even paths",
+              "How many ports used alike would spread the packets as much: 1 means that ECMP has nothing to choose by"),
           figure("Busiest port", "Share of the packets with the most frequent source port")}},
     };
 }
@@ -101,7 +113,8 @@ FileFacts fileFacts(const CaptureIndex& index) {
         const QString format = layout->pcap ? QStringLiteral("pcap") : QStringLiteral("pcapng");
         if (!facts.formats.contains(format)) facts.formats << format;
         for (const std::string& name : layout->names)
-            if (const QString one = shown(dissect::printable(name)); !one.isEmpty() && !facts.interfaces.contains(one)) facts.interfaces << one;
+            if (const QString one = shown(dissect::printable(name)); !one.isEmpty() && !facts.interfaces.contains(one))
+                facts.interfaces << one;
     }
     return facts;
 }
@@ -138,7 +151,8 @@ std::vector<SheetRow> propertyRows(const Statistics& statistics, const FileFacts
         if (census.backwards != 0) add("Older than the one before", shown(counted(census.backwards, "packet")));
     }
     if (census.packets != 0)
-        add("Average length", QStringLiteral("%1 B").arg(static_cast<double>(census.bytes) / static_cast<double>(census.packets), 0, 'f', 1));
+        add("Average length", QStringLiteral("%1 B").arg(
+                                  static_cast<double>(census.bytes) / static_cast<double>(census.packets), 0, 'f', 1));
     if (census.without_time != 0) add("Without a timestamp", shown(counted(census.without_time, "packet")));
     add("RDMA packets", rdma_packets(census) == 0 ? tr("none") : shown(list_of(encapsulation_counts(census))));
     if (rdma_packets(census) != 0) add("Payload", shown(grouped(census.payload_bytes)));
@@ -159,7 +173,8 @@ std::vector<SheetRow> protocolRows(const Statistics& statistics) {
     std::vector<SheetRow> rows;
     for (const NamedCount& one : encapsulation_counts(census))
         rows.push_back(countRow(shown(one.name), one.count, census.packets,
-                                one.code == 0 ? QStringLiteral("iwarp or rdma.iwarp") : QStringLiteral("rdma.encapsulation == %1").arg(one.code)));
+                                one.code == 0 ? QStringLiteral("iwarp or rdma.iwarp")
+                                              : QStringLiteral("rdma.encapsulation == %1").arg(one.code)));
     if (const std::uint64_t packets = ultra_ethernet_packets(census); packets != 0)
         rows.push_back(countRow(tr("Ultra Ethernet"), packets, census.packets, QStringLiteral("uet.pds or uet.tss")));
     for (const NamedCount& one : other_counts(census)) {
@@ -175,10 +190,12 @@ std::vector<SheetRow> opcodeRows(const Statistics& statistics) {
     const dissect::Census& census = statistics.census;
     std::vector<SheetRow> rows;
     for (const NamedCount& one : opcode_counts(census))
-        rows.push_back(countRow(shown(one.name), one.count, infiniband_packets(census), QStringLiteral("infiniband.bth.opcode == %1").arg(one.code)));
+        rows.push_back(countRow(shown(one.name), one.count, infiniband_packets(census),
+                                QStringLiteral("infiniband.bth.opcode == %1").arg(one.code)));
     const std::uint64_t all = std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0});
     for (const NamedCount& one : rdmap_counts(census))
-        rows.push_back(countRow(shown(one.name), one.count, all, QStringLiteral("iwarp_rdma.opcode == %1").arg(one.code)));
+        rows.push_back(
+            countRow(shown(one.name), one.count, all, QStringLiteral("iwarp_rdma.opcode == %1").arg(one.code)));
     for (const NamedCount& one : ultra_ethernet_counts(census))
         rows.push_back(countRow(shown(one.name), one.count, ultra_ethernet_packets(census),
                                 QStringLiteral("uet.pds.type == %1 or uet.tss.type == %1").arg(one.code)));
@@ -192,7 +209,8 @@ std::vector<SheetRow> lengthRows(const Statistics& statistics) {
         if (share.packets == 0) continue;
         const std::uint32_t from = kLengthBounds[i];
         const bool last = i + 1 == kLengthBounds.size();
-        const QString name = last ? tr("%1 and more").arg(from) : QStringLiteral("%1 - %2").arg(from).arg(kLengthBounds[i + 1] - 1);
+        const QString name =
+            last ? tr("%1 and more").arg(from) : QStringLiteral("%1 - %2").arg(from).arg(kLengthBounds[i + 1] - 1);
         QString filter = QStringLiteral("frame.len >= %1").arg(from);
         if (!last) filter += QStringLiteral(" and frame.len < %1").arg(kLengthBounds[i + 1]);
         SheetRow row = countRow(name, share.packets, statistics.census.packets, filter);
@@ -208,9 +226,13 @@ std::vector<SheetRow> classRows(const Statistics& statistics) {
     for (const auto& [of, share] : statistics.classes) all += share.packets;
     std::vector<SheetRow> rows;
     for (const auto& [of, share] : statistics.classes)
-        rows.push_back({{plainNumber(of.dscp), textCell(dscpName(of.dscp)), of.pcp == kNoPcp ? SheetCell{QStringLiteral("-"), -1, {}} : plainNumber(of.pcp),
-                         textCell(series::ecn_name(of.ecn)), countCell(share.packets), shareCell(shareOf(share.packets, all)), sizeCell(share.bytes)},
-                        classFilter(of), {}, Tone::plain});
+        rows.push_back({{plainNumber(of.dscp), textCell(dscpName(of.dscp)),
+                         of.pcp == kNoPcp ? SheetCell{QStringLiteral("-"), -1, {}} : plainNumber(of.pcp),
+                         textCell(series::ecn_name(of.ecn)), countCell(share.packets),
+                         shareCell(shareOf(share.packets, all)), sizeCell(share.bytes)},
+                        classFilter(of),
+                        {},
+                        Tone::plain});
     return rows;
 }
 
@@ -223,9 +245,14 @@ std::vector<SheetRow> portRows(const Statistics& statistics) {
         const QString ip = from.contains(QLatin1Char(':')) ? QStringLiteral("ipv6") : QStringLiteral("ip");
         // Several queue pairs that all go one way: ECMP was to spread them, and cannot.
         const bool starved = ports.queue_pairs.size() > 1 && ports.packets.size() == 1 && ports.untold == 0;
-        rows.push_back({{{from, {}, {}}, {to, {}, {}}, countCell(ports.all.packets), sizeCell(ports.all.bytes),
-                         atLeast(ports.queue_pairs.size(), ports.more_queue_pairs), atLeast(ports.packets.size(), ports.untold != 0),
-                         {QStringLiteral("%1").arg(entropy, 0, 'f', 2), entropy, {}}, {QStringLiteral("%1").arg(paths, 0, 'f', 1), paths, {}},
+        rows.push_back({{{from, {}, {}},
+                         {to, {}, {}},
+                         countCell(ports.all.packets),
+                         sizeCell(ports.all.bytes),
+                         atLeast(ports.queue_pairs.size(), ports.more_queue_pairs),
+                         atLeast(ports.packets.size(), ports.untold != 0),
+                         {QStringLiteral("%1").arg(entropy, 0, 'f', 2), entropy, {}},
+                         {QStringLiteral("%1").arg(paths, 0, 'f', 1), paths, {}},
                          shareCell(ports.greatest_share())},
                         QStringLiteral("%1.src == %2 and %1.dst == %3 and rdma.encapsulation").arg(ip, from, to),
                         {},

@@ -30,8 +30,8 @@ struct FileFacts {
 };
 [[nodiscard]] FileFacts fileFacts(const transport::CaptureIndex& index);
 
-[[nodiscard]] std::vector<SheetRow> propertyRows(const transport::series::Statistics& statistics, const FileFacts& files,
-                                                 const transport::Timeline& timeline);
+[[nodiscard]] std::vector<SheetRow> propertyRows(const transport::series::Statistics& statistics,
+                                                 const FileFacts& files, const transport::Timeline& timeline);
 [[nodiscard]] std::vector<SheetRow> protocolRows(const transport::series::Statistics& statistics);
 [[nodiscard]] std::vector<SheetRow> opcodeRows(const transport::series::Statistics& statistics);
 [[nodiscard]] std::vector<SheetRow> lengthRows(const transport::series::Statistics& statistics);

@@ -20,7 +20,7 @@ using transport::series::Statistics;
 
 namespace {
 
-constexpr int kSoon = 60;            // ms: changes that come together are one
+constexpr int kSoon = 60;             // ms: changes that come together are one
 constexpr int kWhileGrowing = 5'000;  // of a capture that goes on: every packet is counted again
 constexpr int kProgressEvery = 100;
 
@@ -146,8 +146,8 @@ void StatisticsView::count() {
     m_done = std::make_shared<std::atomic<std::uint64_t>>(0);
     m_pieces = transport::pieces_of(packets);
     m_stop->setEnabled(true);
-    m_job.start([this, index = m_session.index(), packets, only = std::move(only), done = m_done](
-                    const transport::series::Stop& stop) -> SeriesJob::Delivery {
+    m_job.start([this, index = m_session.index(), packets, only = std::move(only),
+                 done = m_done](const transport::series::Stop& stop) -> SeriesJob::Delivery {
         auto made = transport::series::statistics(index, packets, only.get(), {stop, done.get()});
         if (!made) return {};
         return [this, statistics = std::make_shared<Statistics>(std::move(*made))] { present(*statistics); };
@@ -162,7 +162,8 @@ void StatisticsView::present(const Statistics& statistics) {
     };
     const bool none = statistics.census.packets == 0;
     put(StatisticsPages::Properties,
-        none ? std::vector<SheetRow>{} : propertyRows(statistics, fileFacts(*m_session.index()), *m_session.timeline()));
+        none ? std::vector<SheetRow>{}
+             : propertyRows(statistics, fileFacts(*m_session.index()), *m_session.timeline()));
     put(StatisticsPages::Protocols, protocolRows(statistics));
     put(StatisticsPages::Opcodes, opcodeRows(statistics));
     put(StatisticsPages::Lengths, lengthRows(statistics));
@@ -170,7 +171,8 @@ void StatisticsView::present(const Statistics& statistics) {
     put(StatisticsPages::Ports, portRows(statistics));
     QString said = tr("%L1 packets counted.").arg(statistics.census.packets);
     if (statistics.unreadable != 0) said += tr(" %L1 can no longer be read.").arg(statistics.unreadable);
-    if (statistics.untold_pairs != 0) said += tr(" Of %L1 packets the hosts are not listed: there are too many.").arg(statistics.untold_pairs);
+    if (statistics.untold_pairs != 0)
+        said += tr(" Of %L1 packets the hosts are not listed: there are too many.").arg(statistics.untold_pairs);
     tell(said);
 }
 

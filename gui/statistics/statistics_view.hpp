@@ -1,5 +1,5 @@
-// StatisticsView: how much of what there is: properties of the capture, protocols, opcodes, lengths, traffic classes, source ports; of
-// all packets, or of those that are displayed. Counted by workers, only for who looks.
+// StatisticsView: how much of what there is: properties of the capture, protocols, opcodes, lengths, traffic classes,
+// source ports; of all packets, or of those that are displayed. Counted by workers, only for who looks.
 #pragma once
 
 #include <gui/pictures/series_job.hpp>

@@ -38,7 +38,8 @@ struct FindingGroup {
 [[nodiscard]] std::vector<FindingGroup> findingGroups(const transport::Timeline& timeline);
 
 // The connections that a reader should know of, at most so many: those in trouble, then the busiest. Of the timeline.
-[[nodiscard]] std::vector<const transport::Connection*> noteworthy(const transport::Timeline& timeline, std::size_t most);
+[[nodiscard]] std::vector<const transport::Connection*> noteworthy(const transport::Timeline& timeline,
+                                                                   std::size_t most);
 
 struct Label {
     QString name;

@@ -37,9 +37,11 @@ void Sparkline::show(Bars bars) {
         peak = std::max(peak, 8 * transport::per_second(bar.amount.bytes, bar.width));
         if (troubled(bar.amount)) ++marked;
     }
-    const QString words =
-        m_bars.empty() ? tr("not known yet")
-                       : tr("peak %1; errors in %2 of %3 intervals").arg(shown(transport::rate_text(peak))).arg(marked).arg(m_bars.size());
+    const QString words = m_bars.empty() ? tr("not known yet")
+                                         : tr("peak %1; errors in %2 of %3 intervals")
+                                               .arg(shown(transport::rate_text(peak)))
+                                               .arg(marked)
+                                               .arg(m_bars.size());
     setAccessibleDescription(words);
     setToolTip(tr("Bytes on the wire over time: %1. Click to open the throughput graph.").arg(words));
     update();
@@ -52,13 +54,15 @@ void Sparkline::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const int strip = std::max(3, fontMetrics().height() / 4);  // below: the marks
     const QRect plot = rect().adjusted(0, 0, 0, -strip - 1);
-    painter.fillRect(QRect(0, plot.bottom(), width(), 1), mixed(palette().color(QPalette::Base), palette().color(QPalette::Text), 0.4));
+    painter.fillRect(QRect(0, plot.bottom(), width(), 1),
+                     mixed(palette().color(QPalette::Base), palette().color(QPalette::Text), 0.4));
     const auto count = static_cast<int>(m_bars.size());
     for (int at = 0; at < count && m_most != 0; ++at) {
         const Amount& amount = m_bars[static_cast<std::size_t>(at)].amount;
         const int left = static_cast<int>(static_cast<std::int64_t>(at) * width() / count);
         const int right = std::max(left + 1, static_cast<int>(static_cast<std::int64_t>(at + 1) * width() / count));
-        const int tall = static_cast<int>(static_cast<double>(amount.bytes) / static_cast<double>(m_most) * plot.height());
+        const int tall =
+            static_cast<int>(static_cast<double>(amount.bytes) / static_cast<double>(m_most) * plot.height());
         const int least = amount.bytes == 0 ? 0 : 1;
         painter.fillRect(QRect(left, plot.bottom() - std::max(tall, least), right - left, std::max(tall, least)),
                          color(Ink::Request, palette()));
@@ -77,7 +81,8 @@ void Sparkline::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void Sparkline::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space) Q_EMIT activated();
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)
+        Q_EMIT activated();
     else QWidget::keyPressEvent(event);
 }
 

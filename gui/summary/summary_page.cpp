@@ -105,8 +105,9 @@ void SummaryPage::resizeEvent(QResizeEvent* event) {
 }
 
 void SummaryPage::show(const SummaryInput& input) {
-    const bool is_known = m_input.timeline == input.timeline && m_input.title == input.title && m_input.files == input.files &&
-                          m_input.problems == input.problems && m_input.damaged == input.damaged && m_input.cancelled == input.cancelled &&
+    const bool is_known = m_input.timeline == input.timeline && m_input.title == input.title &&
+                          m_input.files == input.files && m_input.problems == input.problems &&
+                          m_input.damaged == input.damaged && m_input.cancelled == input.cancelled &&
                           m_input.names == input.names;
     m_input = input;
     if (!is_known) fill();
@@ -115,9 +116,10 @@ void SummaryPage::show(const SummaryInput& input) {
 
 void SummaryPage::fillProgress() {
     m_progress->setVisible(m_input.reading);
-    put(*m_progress, m_input.progress
-                         ? tr("Reading, %1 % done. Figures cover the part read so far.").arg(std::floor(100 * *m_input.progress))
-                         : tr("Capturing. Figures cover the packets received so far."));
+    put(*m_progress,
+        m_input.progress
+            ? tr("Reading, %1 % done. Figures cover the part read so far.").arg(std::floor(100 * *m_input.progress))
+            : tr("Capturing. Figures cover the packets received so far."));
 }
 
 void SummaryPage::fill() {
@@ -135,7 +137,8 @@ void SummaryPage::follow(const QString& link) {
     const QString value = link.section(QLatin1Char(':'), 1);
     if (link.startsWith(QLatin1String("frame:"))) Q_EMIT packetWanted(value.toULongLong());
     else if (link.startsWith(QLatin1String("filter:"))) Q_EMIT filterWanted(value);
-    else if (link.startsWith(QLatin1String("connection:"))) Q_EMIT connectionWanted(transport::ConnectionId{value.toUInt()});
+    else if (link.startsWith(QLatin1String("connection:")))
+        Q_EMIT connectionWanted(transport::ConnectionId{value.toUInt()});
     else if (link.startsWith(QLatin1String("view:"))) Q_EMIT viewRequested(value);
 }
 

@@ -1,5 +1,5 @@
-// The summary of a capture as cards: what it is, how good it is, what went wrong, who talked and what was said. Plain values in,
-// links out; it knows no session.
+// The summary of a capture as cards: what it is, how good it is, what went wrong, who talked and what was said. Plain
+// values in, links out; it knows no session.
 #pragma once
 
 #include <gui/summary/sparkline.hpp>
@@ -28,8 +28,8 @@ struct SummaryInput {
     QStringList problems;  // of reading
     bool reading = false;  // figures are of what was read so far
     std::optional<double> progress;
-    bool damaged = false;    // not all of the input could be read
-    bool cancelled = false;  // the user ended the reading
+    bool damaged = false;                  // not all of the input could be read
+    bool cancelled = false;                // the user ended the reading
     std::shared_ptr<const Names> names{};  // nullptr: addresses and numbers
 };
 

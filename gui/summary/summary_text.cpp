@@ -24,7 +24,9 @@ QString escaped(std::string_view text) { return shown(text).toHtmlEscaped(); }
 QString link(const QString& target, const QString& text) {
     return QStringLiteral("<a href=\"%1\">%2</a>").arg(target.toHtmlEscaped(), text);
 }
-QString toned(const QString& text, const QColor& ink) { return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(ink.name(), text); }
+QString toned(const QString& text, const QColor& ink) {
+    return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(ink.name(), text);
+}
 
 QString rows(const QStringList& all) {
     return QStringLiteral("<table cellspacing=\"0\" cellpadding=\"2\">%1</table>").arg(all.join(QString()));
@@ -67,22 +69,26 @@ QString evidence(const Finding& finding) {
         links.append(link(QStringLiteral("frame:") + frame, frame));
     }
     QString text;
-    if (!links.isEmpty()) text = (links.size() == 1 ? tr("packet ") : tr("packets ")) + links.join(QStringLiteral(", "));
+    if (!links.isEmpty())
+        text = (links.size() == 1 ? tr("packet ") : tr("packets ")) + links.join(QStringLiteral(", "));
     if (finding.packets.size() > kFramesShown) text += QStringLiteral(", ...");
     const QString filter = evidenceFilter(finding);
     if (!filter.isEmpty())
-        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:") + filter, tr("apply as filter"));
+        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) +
+                link(QStringLiteral("filter:") + filter, tr("apply as filter"));
     if (finding.connection) {
         const auto uid = std::to_underlying(*finding.connection);
-        text += QStringLiteral(" &nbsp; ") + link(QStringLiteral("connection:%1").arg(uid), tr("connection #%1").arg(uid));
+        text +=
+            QStringLiteral(" &nbsp; ") + link(QStringLiteral("connection:%1").arg(uid), tr("connection #%1").arg(uid));
     }
     return text;
 }
 
 QString groupText(const FindingGroup& group, const QPalette& palette, const Names* names) {
     const Finding& finding = *group.first;
-    QString head = QStringLiteral("<b>%1</b> &nbsp;%2")
-                       .arg(toned(escaped(finding.id), textColor(finding.severity, palette)), escaped(party_name(finding)));
+    QString head =
+        QStringLiteral("<b>%1</b> &nbsp;%2")
+            .arg(toned(escaped(finding.id), textColor(finding.severity, palette)), escaped(party_name(finding)));
     if (group.findings > 1) head += tr(", %1 findings").arg(number(group.findings));
     if (group.count > 1) head += tr(", %1 times").arg(number(group.count));
     QString text = head + QStringLiteral("<br>") + sentence(inText(names, finding.summary));
@@ -108,21 +114,28 @@ QString connectionRow(const ConnectionRow& of, const QPalette& palette, const Na
     if (tone_of(of) == Tone::error) state = toned(state, textColor(Severity::error, palette));
     return QStringLiteral("<tr>") +
            cell(link(QStringLiteral("connection:%1").arg(uid), QStringLiteral("#%1").arg(uid)) +
-                    QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)), endsText(names, connection).toHtmlEscaped()) + speaks,
+                    QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)),
+                                                 endsText(names, connection).toHtmlEscaped()) +
+                    speaks,
                 false) +
-           cell(shown(bytes_text(connection.bytes()))) + cell(number(both(connection, [](const Way& way) { return way.all_messages(); }))) +
-           cell(unlessZero(both(connection, [](const Way& way) { return way.incidents->retransmitted; }))) + cell(unlessZero(naks)) +
-           cell(state, false) + QStringLiteral("</tr>");
+           cell(shown(bytes_text(connection.bytes()))) +
+           cell(number(both(connection, [](const Way& way) { return way.all_messages(); }))) +
+           cell(unlessZero(both(connection, [](const Way& way) { return way.incidents->retransmitted; }))) +
+           cell(unlessZero(naks)) + cell(state, false) + QStringLiteral("</tr>");
 }
 
 }  // namespace
 
-QString captureText(const Timeline& timeline, const QStringList& files, const QStringList& problems, const QPalette& palette) {
+QString captureText(const Timeline& timeline, const QStringList& files, const QStringList& problems,
+                    const QPalette& palette) {
     QStringList all;
     if (files.size() > 1)
-        all.append(row(tr("Files"), files.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))));
+        all.append(
+            row(tr("Files"),
+                files.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))));
     for (const Label& label : captureLabels(timeline)) all.append(row(label.name, label.text.toHtmlEscaped()));
-    for (const QString& problem : problems) all.append(row(symbol(Verdict::Bad, palette) + tr(" Read error"), problem.toHtmlEscaped()));
+    for (const QString& problem : problems)
+        all.append(row(symbol(Verdict::Bad, palette) + tr(" Read error"), problem.toHtmlEscaped()));
     return rows(all);
 }
 
@@ -142,7 +155,8 @@ QString findingsText(const Timeline& timeline, const QPalette& palette, const Na
     for (std::size_t i = 0; i < std::min(groups.size(), kFindingsShown); ++i) {
         const Severity own = groups[i].first->severity;
         if (severity != own) {
-            const auto count = static_cast<std::uint64_t>(std::ranges::count(timeline.findings, own, &Finding::severity));
+            const auto count =
+                static_cast<std::uint64_t>(std::ranges::count(timeline.findings, own, &Finding::severity));
             text += QStringLiteral("<p><b>%1</b></p>").arg(toned(plural(own, count), textColor(own, palette)));
             severity = own;
         }
@@ -155,9 +169,11 @@ QString connectionsText(const Timeline& timeline, const QPalette& palette, const
     if (timeline.connections.empty()) return tr("None.");
     const auto over = given_up(timeline);
     QStringList all{QStringLiteral("<tr>") + cell(QString()) + cell(tr("<b>bytes</b>")) + cell(tr("<b>messages</b>")) +
-                    cell(tr("<b>retrans</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) + QStringLiteral("</tr>")};
+                    cell(tr("<b>retrans</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) +
+                    QStringLiteral("</tr>")};
     for (const Connection* connection : noteworthy(timeline, kConnectionsShown))
-        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.ulp.find(connection->uid)}, palette, names));
+        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.ulp.find(connection->uid)},
+                                 palette, names));
     return rows(all) + link(QStringLiteral("view:connections"), tr("All connections"));
 }
 

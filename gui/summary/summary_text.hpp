@@ -21,12 +21,15 @@ inline constexpr std::size_t kConnectionsShown = 10;
 inline constexpr std::size_t kFindingsShown = 12;  // of groups; the table has all
 inline constexpr std::size_t kFramesShown = 8;
 
-[[nodiscard]] QString captureText(const transport::Timeline& timeline, const QStringList& files, const QStringList& problems,
+[[nodiscard]] QString captureText(const transport::Timeline& timeline, const QStringList& files,
+                                  const QStringList& problems, const QPalette& palette);
+[[nodiscard]] QString qualityText(const transport::Timeline& timeline, const ReadExtent& extent,
                                   const QPalette& palette);
-[[nodiscard]] QString qualityText(const transport::Timeline& timeline, const ReadExtent& extent, const QPalette& palette);
 // `names` may be nullptr.
-[[nodiscard]] QString findingsText(const transport::Timeline& timeline, const QPalette& palette, const Names* names = nullptr);
-[[nodiscard]] QString connectionsText(const transport::Timeline& timeline, const QPalette& palette, const Names* names = nullptr);
+[[nodiscard]] QString findingsText(const transport::Timeline& timeline, const QPalette& palette,
+                                   const Names* names = nullptr);
+[[nodiscard]] QString connectionsText(const transport::Timeline& timeline, const QPalette& palette,
+                                      const Names* names = nullptr);
 [[nodiscard]] QString messagesText(const transport::Timeline& timeline);
 
 }  // namespace qps::gui

@@ -14,7 +14,8 @@ namespace {
 namespace series = transport::series;
 
 // Nothing where it was stopped, or where no packet has a time.
-Sparkline::Bars throughputBars(const transport::CaptureIndex& index, const transport::Timeline& timeline, const series::Stop& stop) {
+Sparkline::Bars throughputBars(const transport::CaptureIndex& index, const transport::Timeline& timeline,
+                               const series::Stop& stop) {
     if (!timeline.first || !timeline.last) return {};
     const series::Range range{*timeline.first, *timeline.last + dissect::Duration{1}};
     const auto all = series::throughput(index, series::Scope{}, range, stop);
@@ -24,7 +25,11 @@ Sparkline::Bars throughputBars(const transport::CaptureIndex& index, const trans
 }  // namespace
 
 SummaryView::SummaryView(Session& session, Selection& selection, QWidget* parent)
-    : QStackedWidget(parent), m_session(session), m_selection(selection), m_empty(new EmptyPage), m_page(new SummaryPage) {
+    : QStackedWidget(parent),
+      m_session(session),
+      m_selection(selection),
+      m_empty(new EmptyPage),
+      m_page(new SummaryPage) {
     m_worker.setMaxThreadCount(1);
     addWidget(m_empty);
     addWidget(m_page);

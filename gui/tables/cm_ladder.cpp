@@ -19,7 +19,9 @@ using namespace transport;
 
 namespace {
 
-QString timeText(const CmAttempt& attempt, const CmRung& rung) { return shown(seconds_text(rung.time - attempt.ladder.front().time)); }
+QString timeText(const CmAttempt& attempt, const CmRung& rung) {
+    return shown(seconds_text(rung.time - attempt.ladder.front().time));
+}
 
 // "frame 3: REQ from the active side, 0.001204 s, again"
 QString rungText(const CmAttempt& attempt, const CmRung& rung) {
@@ -85,13 +87,15 @@ int CmLadder::timeWidth() const { return fontMetrics().horizontalAdvance(QString
 int CmLadder::remarkWidth() const {
     int widest = fontMetrics().averageCharWidth() * 12;
     if (m_attempt != nullptr)
-        for (const CmRung& rung : m_attempt->ladder) widest = std::max(widest, fontMetrics().horizontalAdvance(shown(remarks_text(rung))));
+        for (const CmRung& rung : m_attempt->ladder)
+            widest = std::max(widest, fontMetrics().horizontalAdvance(shown(remarks_text(rung))));
     return widest + fontMetrics().averageCharWidth() * 4;
 }
 
 QSize CmLadder::sizeHint() const {
     const int rungs = m_attempt == nullptr ? 0 : static_cast<int>(m_attempt->ladder.size());
-    return {timeWidth() + 2 * fontMetrics().averageCharWidth() * 12 + laneWidth() + remarkWidth(), headHeight() + rungs * rungHeight()};
+    return {timeWidth() + 2 * fontMetrics().averageCharWidth() * 12 + laneWidth() + remarkWidth(),
+            headHeight() + rungs * rungHeight()};
 }
 
 void CmLadder::paintEvent(QPaintEvent*) {
@@ -110,7 +114,8 @@ void CmLadder::paintHead(QPainter& painter) const {
     const auto side = [&](int x, const CmSide& whose) {
         const QRect room(x - 18 * character, 0, 36 * character, fontMetrics().height() * 3 / 2);
         painter.setPen(palette().color(QPalette::WindowText));
-        painter.drawText(room, Qt::AlignCenter, fontMetrics().elidedText(shown(text(whose.address)), Qt::ElideMiddle, room.width()));
+        painter.drawText(room, Qt::AlignCenter,
+                         fontMetrics().elidedText(shown(text(whose.address)), Qt::ElideMiddle, room.width()));
         painter.setPen(mixed(palette().color(QPalette::Window), palette().color(QPalette::WindowText), 0.4));
         painter.drawLine(x, headHeight() - fontMetrics().height() / 3, x, height());
     };
@@ -132,11 +137,13 @@ void CmLadder::paintRung(QPainter& painter, int at) const {
     const int left = timeWidth() + 12 * character;
     const int right = left + laneWidth();
     const auto text = [&](int x, int room, int flags, const QString& words) {
-        painter.drawText(QRect(x, line - fontMetrics().height(), room, fontMetrics().height()), flags | Qt::AlignVCenter, words);
+        painter.drawText(QRect(x, line - fontMetrics().height(), room, fontMetrics().height()),
+                         flags | Qt::AlignVCenter, words);
     };
     text(0, timeWidth(), Qt::AlignRight, timeText(*m_attempt, rung));
     text(right + 2 * character, remarkWidth(), Qt::AlignLeft, shown(remarks_text(rung)));
-    const QString message = tr("%1, packet %2").arg(shown(message_text(*m_attempt, rung))).arg(std::to_underlying(rung.frame));
+    const QString message =
+        tr("%1, packet %2").arg(shown(message_text(*m_attempt, rung))).arg(std::to_underlying(rung.frame));
     text(left, laneWidth(), Qt::AlignHCenter, message);
     painter.setPen(QPen(color(inkOf(rung), palette()), std::max(1.0, character / 6.0)));
     const int from = rung.from_active ? left : right;
@@ -153,7 +160,8 @@ void CmLadder::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Down: return choose(m_chosen + 1, false);
         case Qt::Key_Up: return choose(m_chosen - 1, false);
         case Qt::Key_Home: return choose(0, false);
-        case Qt::Key_End: return choose(m_attempt == nullptr ? -1 : static_cast<int>(m_attempt->ladder.size()) - 1, false);
+        case Qt::Key_End:
+            return choose(m_attempt == nullptr ? -1 : static_cast<int>(m_attempt->ladder.size()) - 1, false);
         case Qt::Key_Return:
         case Qt::Key_Enter: return choose(m_chosen, true);
         default: QWidget::keyPressEvent(event);

@@ -22,7 +22,9 @@ Cell began(const Attempt& row) { return row.attempt.ladder.empty() ? Cell{} : nu
 std::string beganText(const Attempt& row) {
     return row.attempt.ladder.empty() ? std::string() : seconds_text(row.attempt.ladder.front().time - row.start);
 }
-std::string serviceName(const Attempt& row) { return row.attempt.service ? std::string(name(*row.attempt.service)) : std::string(); }
+std::string serviceName(const Attempt& row) {
+    return row.attempt.service ? std::string(name(*row.attempt.service)) : std::string();
+}
 std::string remarks(const Attempt& row) {
     std::string rejected = rejection_text(row.attempt);
     const std::string more = remarks_text(row.attempt);
@@ -37,12 +39,15 @@ std::string setup(const Attempt& row) {
 constexpr std::array kColumns{
     Column{"attempt", "#", Side::right, [](const Attempt& row) { return number(row.attempt.uid); }},
     Column{"", "time", Side::right, began, beganText},
-    Column{"active", "active", Side::left, [](const Attempt& row) { return text_cell(text(row.attempt.active.address)); }},
-    Column{"passive", "passive", Side::left, [](const Attempt& row) { return text_cell(text(row.attempt.passive.address)); }},
+    Column{"active", "active", Side::left,
+           [](const Attempt& row) { return text_cell(text(row.attempt.active.address)); }},
+    Column{"passive", "passive", Side::left,
+           [](const Attempt& row) { return text_cell(text(row.attempt.passive.address)); }},
     Column{"", "svc", Side::left, [](const Attempt& row) { return text_cell(serviceName(row)); }},
     Column{"service", "service", Side::left, [](const Attempt& row) { return text_cell(service_text(row.attempt)); }},
     Column{"outcome", "outcome", Side::left, [](const Attempt& row) { return text_cell(name(row.attempt.outcome)); }},
-    Column{"setup_ns", "setup", Side::right, [](const Attempt& row) { return number(row.attempt.setup_time()); }, setup},
+    Column{"setup_ns", "setup", Side::right, [](const Attempt& row) { return number(row.attempt.setup_time()); },
+           setup},
     Column{"messages", "messages", Side::right, [](const Attempt& row) { return number(row.attempt.ladder.size()); }},
     Column{"", "remarks", Side::left, [](const Attempt& row) { return text_cell(remarks(row)); }},
 };
@@ -65,7 +70,9 @@ constexpr std::array kCmMeanings{
 CmModel::CmModel(QObject* parent) : CmModel(Columns(std::span<const Column>(kColumns)), parent) {}
 
 CmModel::CmModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kCmMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kCmMeanings), parent),
+      m_columns(std::move(columns)),
+      m_timeline(std::make_shared<Timeline>()) {}
 
 void CmModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool other_capture) {
     const bool anew = other_capture || timeline->cm.attempts.size() < m_timeline->cm.attempts.size();
@@ -91,7 +98,9 @@ RowPlace CmModel::place(Row row) const {
 }
 
 std::optional<TableModel::Row> CmModel::rowOfPacket(FrameIndex frame) const {
-    const auto has = [frame](const CmAttempt& of) { return std::ranges::find(of.ladder, frame, &CmRung::frame) != of.ladder.end(); };
+    const auto has = [frame](const CmAttempt& of) {
+        return std::ranges::find(of.ladder, frame, &CmRung::frame) != of.ladder.end();
+    };
     const auto found = std::ranges::find_if(m_timeline->cm.attempts, has);
     if (found == m_timeline->cm.attempts.end()) return std::nullopt;
     return static_cast<Row>(found - m_timeline->cm.attempts.begin());

@@ -16,7 +16,8 @@ QString line(const QString& text) { return text.isEmpty() ? QString() : QStringL
 // What was agreed, as one paragraph.
 QString account(const CmAttempt& attempt) {
     const std::string rejection = rejection_text(attempt);
-    QString text = QStringLiteral("<b>%1</b>").arg((rejection.empty() ? shown(name(attempt.outcome)) : shown(rejection)).toHtmlEscaped());
+    QString text = QStringLiteral("<b>%1</b>")
+                       .arg((rejection.empty() ? shown(name(attempt.outcome)) : shown(rejection)).toHtmlEscaped());
     for (const std::string& more : {setup_text(attempt), remarks_text(attempt)})
         if (!more.empty()) text += QStringLiteral("; ") + shown(more).toHtmlEscaped();
     text += line(shown(ip_text(attempt)));

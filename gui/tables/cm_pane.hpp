@@ -1,5 +1,5 @@
-// A connection attempt in full: what both sides asked for and what came of it, and its messages as arrows between the two, which
-// lead to their packets.
+// A connection attempt in full: what both sides asked for and what came of it, and its messages as arrows between the
+// two, which lead to their packets.
 #pragma once
 
 #include <QScrollArea>

@@ -26,7 +26,8 @@ CmView::CmView(Session& session, Selection& selection, QWidget* parent)
     });
     connect(m_table, &TableView::viewRequested, this, &CmView::viewRequested);
     connect(m_table, &TableView::currentChanged, this, &CmView::showChosen);
-    connect(m_pane, &CmPane::packetWanted, m_table, [this](quint64 frame) { Q_EMIT m_table->packetWanted(frame, true); });
+    connect(m_pane, &CmPane::packetWanted, m_table,
+            [this](quint64 frame) { Q_EMIT m_table->packetWanted(frame, true); });
     connect(&selection, &Selection::packetChanged, this, [this] {
         if (const auto packet = m_selection.packet()) m_pane->choosePacket(*packet);
     });

@@ -1,4 +1,5 @@
-// How wide columns are at first: as their texts want it, and where that is more than there is room for, the widest give way.
+// How wide columns are at first: as their texts want it, and where that is more than there is room for, the widest give
+// way.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +7,8 @@
 
 namespace qps::gui {
 
-// Makes the widest smaller, and alike, until all fit into `room`; none smaller than `least`. What is smaller anyway stays.
+// Makes the widest smaller, and alike, until all fit into `room`; none smaller than `least`. What is smaller anyway
+// stays.
 inline void shareRoom(std::span<int> widths, int room, int least) {
     const auto total = [&](int most) {
         int sum = 0;

@@ -34,9 +34,12 @@ constexpr std::array kConnectionMeanings{
     Meaning{"max", "Longest latency of its messages"},
     Meaning{"goodput", "Payload of messages, each byte once, over its duration"},
     Meaning{"depth", "Most messages of one end outstanding at once"},
-    Meaning{"stalled", "Time without progress until it recovered, by cause: ACK timeout, RNR NAK, sequence NAK, READ retry"},
+    Meaning{"stalled",
+            "Time without progress until it recovered, by cause: ACK timeout, RNR NAK, sequence NAK, READ retry"},
     Meaning{"CNPs", "Congestion notification packets"},
-    Meaning{"rate by", "What makes its senders slow down: CNPs, round-trip times, credits of the receiver, nothing; empty where undecided"},
+    Meaning{
+        "rate by",
+        "What makes its senders slow down: CNPs, round-trip times, credits of the receiver, nothing; empty where undecided"},
     Meaning{"DSCP", "Traffic classes of its packets, of both ends where they differ"},
     Meaning{"src ports", "UDP source ports, of both ends where they differ: what ECMP spreads by"},
 };
@@ -50,16 +53,19 @@ std::optional<TimeRange> lifeOf(const Connection& connection) {
 bool continues(const Timeline& older, const Timeline& newer) {
     return older.connections.size() <= newer.connections.size() &&
            std::ranges::equal(older.connections.begin(), older.connections.end(), newer.connections.begin(),
-                              newer.connections.begin() + static_cast<std::ptrdiff_t>(older.connections.size()), {}, &Connection::uid,
-                              &Connection::uid);
+                              newer.connections.begin() + static_cast<std::ptrdiff_t>(older.connections.size()), {},
+                              &Connection::uid, &Connection::uid);
 }
 
 }  // namespace
 
-ConnectionModel::ConnectionModel(QObject* parent) : ConnectionModel(CoreColumns<ConnectionRow>(connection_columns()), parent) {}
+ConnectionModel::ConnectionModel(QObject* parent)
+    : ConnectionModel(CoreColumns<ConnectionRow>(connection_columns()), parent) {}
 
 ConnectionModel::ConnectionModel(CoreColumns<ConnectionRow> columns, QObject* parent)
-    : TableModel(columns.headings(kConnectionMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kConnectionMeanings), parent),
+      m_columns(std::move(columns)),
+      m_timeline(std::make_shared<Timeline>()) {}
 
 void ConnectionModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool other_capture) {
     std::vector<std::uint32_t> rows = chosen(*timeline);
@@ -101,7 +107,11 @@ const Connection& ConnectionModel::connection(Row row) const { return m_timeline
 
 ConnectionRow ConnectionModel::at(Row row) const {
     const Connection& told = connection(row);
-    return {told, m_given_up.contains(told.uid), {}, m_timeline->ulp.find(told.uid), m_figures ? m_figures->times.find(told.uid) : nullptr,
+    return {told,
+            m_given_up.contains(told.uid),
+            {},
+            m_timeline->ulp.find(told.uid),
+            m_figures ? m_figures->times.find(told.uid) : nullptr,
             &m_timeline->congestion};
 }
 
@@ -109,13 +119,15 @@ TableModel::Row ConnectionModel::sources() const { return static_cast<Row>(m_row
 
 RowPlace ConnectionModel::place(Row row) const {
     const Connection& told = connection(row);
-    return {told.uid, told.first_frame(), told.first_frame(), std::max(told.ways[0].last_frame, told.ways[1].last_frame)};
+    return {told.uid, told.first_frame(), told.first_frame(),
+            std::max(told.ways[0].last_frame, told.ways[1].last_frame)};
 }
 
 std::optional<TableModel::Row> ConnectionModel::rowOfPacket(FrameIndex /*frame*/) const { return std::nullopt; }
 
 std::optional<TableModel::Row> ConnectionModel::rowOfConnection(ConnectionId connection) const {
-    const auto found = std::ranges::lower_bound(m_rows, connection, {}, [this](std::uint32_t at) { return m_timeline->connections[at].uid; });
+    const auto found = std::ranges::lower_bound(m_rows, connection, {},
+                                                [this](std::uint32_t at) { return m_timeline->connections[at].uid; });
     if (found == m_rows.end() || m_timeline->connections[*found].uid != connection) return std::nullopt;
     return static_cast<Row>(found - m_rows.begin());
 }

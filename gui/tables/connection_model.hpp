@@ -16,7 +16,6 @@ struct Timeline;
 
 namespace qps::gui {
 
-
 class ConnectionModel : public TableModel {
     Q_OBJECT
 

@@ -17,13 +17,13 @@ struct Meaning {
     std::string_view meaning;
 };
 
-template <class Row>
-class CoreColumns {
+template <class Row> class CoreColumns {
 public:
     // Those that have a heading, but for those that have one of `without`.
     CoreColumns(std::span<const transport::TableColumn<Row>> columns, std::span<const std::string_view> without = {}) {
         for (const auto& column : columns)
-            if (!column.heading.empty() && std::ranges::find(without, column.heading) == without.end()) m_columns.push_back(&column);
+            if (!column.heading.empty() && std::ranges::find(without, column.heading) == without.end())
+                m_columns.push_back(&column);
     }
 
     [[nodiscard]] std::vector<Heading> headings(std::span<const Meaning> meanings) const {
@@ -37,7 +37,9 @@ public:
     }
     [[nodiscard]] QString text(const Row& row, int column) const { return shown(shown_text(at(column), row)); }
     [[nodiscard]] transport::Cell value(const Row& row, int column) const { return at(column).value(row); }
-    [[nodiscard]] const transport::TableColumn<Row>& at(int column) const { return *m_columns[static_cast<std::size_t>(column)]; }
+    [[nodiscard]] const transport::TableColumn<Row>& at(int column) const {
+        return *m_columns[static_cast<std::size_t>(column)];
+    }
 
 private:
     std::vector<const transport::TableColumn<Row>*> m_columns;

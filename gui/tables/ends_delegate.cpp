@@ -15,7 +15,8 @@ QString shortenedEnds(const QString& text, const QFontMetrics& metrics, int widt
     int taken = metrics.horizontalAdvance(between) * static_cast<int>(ends.size() - 1);
     for (const QString& end : ends) {
         // Of an address or a host ":17", of a queue pair with a name " (17)".
-        const qsizetype number = end.endsWith(QLatin1Char(')')) ? end.lastIndexOf(QLatin1String(" (")) : end.lastIndexOf(QLatin1Char(':'));
+        const qsizetype number =
+            end.endsWith(QLatin1Char(')')) ? end.lastIndexOf(QLatin1String(" (")) : end.lastIndexOf(QLatin1Char(':'));
         if (number < 0) return metrics.elidedText(text, Qt::ElideRight, width);
         addresses << end.left(number);
         numbers << end.mid(number);
@@ -23,7 +24,8 @@ QString shortenedEnds(const QString& text, const QFontMetrics& metrics, int widt
     }
     const int each = std::max(0, (width - taken) / static_cast<int>(ends.size()));
     QStringList shortened;
-    for (qsizetype i = 0; i < ends.size(); ++i) shortened << metrics.elidedText(addresses[i], Qt::ElideMiddle, each) + numbers[i];
+    for (qsizetype i = 0; i < ends.size(); ++i)
+        shortened << metrics.elidedText(addresses[i], Qt::ElideMiddle, each) + numbers[i];
     return shortened.join(between);
 }
 
@@ -37,7 +39,9 @@ void EndsDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInd
     QStyledItemDelegate::initStyleOption(option, index);
     if (!m_painting) return;
     const QWidget* view = option->widget;
-    const int margin = 2 * ((view != nullptr ? view->style() : QApplication::style())->pixelMetric(QStyle::PM_FocusFrameHMargin, option, view) + 1);
+    const int margin = 2 * ((view != nullptr ? view->style() : QApplication::style())
+                                ->pixelMetric(QStyle::PM_FocusFrameHMargin, option, view) +
+                            1);
     option->text = shortenedEnds(option->text, option->fontMetrics, option->rect.width() - margin);
 }
 

@@ -27,7 +27,9 @@ constexpr std::array kFindingMeanings{
 FindingModel::FindingModel(QObject* parent) : FindingModel(Columns(finding_columns()), parent) {}
 
 FindingModel::FindingModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kFindingMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kFindingMeanings), parent),
+      m_columns(std::move(columns)),
+      m_timeline(std::make_shared<Timeline>()) {}
 
 void FindingModel::setTimeline(std::shared_ptr<const Timeline> timeline, std::shared_ptr<const CaptureIndex> index) {
     beginReplace();
@@ -48,7 +50,9 @@ RowPlace FindingModel::place(Row row) const {
 }
 
 std::optional<TableModel::Row> FindingModel::rowOfPacket(FrameIndex frame) const {
-    const auto proves = [frame](const Finding& found) { return std::ranges::find(found.packets, frame) != found.packets.end(); };
+    const auto proves = [frame](const Finding& found) {
+        return std::ranges::find(found.packets, frame) != found.packets.end();
+    };
     const auto found = std::ranges::find_if(m_timeline->findings, proves);
     if (found == m_timeline->findings.end()) return std::nullopt;
     return static_cast<Row>(found - m_timeline->findings.begin());

@@ -1,5 +1,5 @@
-// Findings of a timeline as a table, worst first. A newer timeline may have them in other places: who shows them finds a row
-// again by its identity.
+// Findings of a timeline as a table, worst first. A newer timeline may have them in other places: who shows them finds
+// a row again by its identity.
 #pragma once
 
 #include <gui/session/selection.hpp>
@@ -21,7 +21,8 @@ class FindingModel : public TableModel {
 public:
     explicit FindingModel(QObject* parent = nullptr);
     // The index says when the packets were; without one nothing is known of that.
-    void setTimeline(std::shared_ptr<const transport::Timeline> timeline, std::shared_ptr<const transport::CaptureIndex> index);
+    void setTimeline(std::shared_ptr<const transport::Timeline> timeline,
+                     std::shared_ptr<const transport::CaptureIndex> index);
     [[nodiscard]] const transport::Finding& finding(Row row) const;
     [[nodiscard]] std::optional<Row> rowOfFinding(const FindingKey& key) const;
     [[nodiscard]] const std::shared_ptr<const transport::Timeline>& timeline() const { return m_timeline; }
@@ -35,7 +36,9 @@ public:
 
 protected:
     [[nodiscard]] QString text(Row row, int column) const override;
-    [[nodiscard]] transport::Cell value(Row row, int column) const override { return m_columns.value(finding(row), column); }
+    [[nodiscard]] transport::Cell value(Row row, int column) const override {
+        return m_columns.value(finding(row), column);
+    }
     [[nodiscard]] transport::Tone tone(Row row) const override;
     [[nodiscard]] std::optional<TimeRange> life(Row row) const override;
     [[nodiscard]] std::vector<Moment> moments(Row row) const override;

@@ -27,7 +27,9 @@ QString paragraph(const QString& heading, const QString& text) {
     return text.isEmpty() ? QString() : QStringLiteral("<p><b>%1</b><br>%2</p>").arg(heading, text);
 }
 
-QString link(const QString& target, const QString& text) { return QStringLiteral("<a href=\"%1\">%2</a>").arg(target, text); }
+QString link(const QString& target, const QString& text) {
+    return QStringLiteral("<a href=\"%1\">%2</a>").arg(target, text);
+}
 
 QString evidence(const Finding& finding) {
     QStringList links;
@@ -37,7 +39,8 @@ QString evidence(const Finding& finding) {
     }
     QString text = links.join(QStringLiteral(", "));
     if (!evidenceFilter(finding).isEmpty())
-        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:"), QObject::tr("apply as filter"));
+        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) +
+                link(QStringLiteral("filter:"), QObject::tr("apply as filter"));
     if (finding.count > 1)
         text += QStringLiteral(" &nbsp; ") + link(QStringLiteral("events:"), QObject::tr("all events as filter")) +
                 QObject::tr(" (Ctrl+Alt+. goes to the next)");
@@ -48,7 +51,8 @@ QString where(const Finding& finding, const Timeline& timeline, const Names* nam
     if (!finding.connection) return {};
     const auto uid = std::to_underlying(*finding.connection);
     const Connection* connection = timeline.find(*finding.connection);
-    const QString ends = connection == nullptr ? QString() : QStringLiteral(" ") + endsText(names, *connection).toHtmlEscaped();
+    const QString ends =
+        connection == nullptr ? QString() : QStringLiteral(" ") + endsText(names, *connection).toHtmlEscaped();
     return link(QStringLiteral("connection:%1").arg(uid), QStringLiteral("#%1%2").arg(uid).arg(ends));
 }
 
@@ -111,9 +115,11 @@ void FindingPane::fill() {
     const Finding& finding = *m_finding;
     const QString times = finding.count > 1 ? tr(", %1 times").arg(shown(grouped(finding.count))) : QString();
     m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3%4")
-                         .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id), times));
+                         .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)),
+                              escaped(finding.id), times));
     QString text = paragraph(tr("Summary"), sentence(inText(m_names.get(), finding.summary)));
-    text += paragraph(tr("Advice (%1)").arg(escaped(party_name(finding))), sentence(inText(m_names.get(), finding.advice)));
+    text +=
+        paragraph(tr("Advice (%1)").arg(escaped(party_name(finding))), sentence(inText(m_names.get(), finding.advice)));
     text += paragraph(tr("Connection"), where(finding, *m_timeline, m_names.get()));
     text += paragraph(tr("Evidence"), evidence(finding));
     text += paragraph(tr("Reference"), escaped(clause_text(finding)));

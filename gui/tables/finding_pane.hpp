@@ -1,5 +1,5 @@
-// A finding in full: what happened, who can do something about it and what, on which clause it rests, and the packets that prove
-// it as links.
+// A finding in full: what happened, who can do something about it and what, on which clause it rests, and the packets
+// that prove it as links.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -26,8 +26,8 @@ class FindingPane : public QScrollArea {
 public:
     explicit FindingPane(QWidget* parent = nullptr);
     // `finding` is one of the timeline's, or nullptr; `files` are what was read; `names` may be nullptr.
-    void show(std::shared_ptr<const transport::Timeline> timeline, const transport::Finding* finding, const QStringList& files,
-              std::shared_ptr<const Names> names);
+    void show(std::shared_ptr<const transport::Timeline> timeline, const transport::Finding* finding,
+              const QStringList& files, std::shared_ptr<const Names> names);
     // As a ticket for somebody else.
     [[nodiscard]] QString markdown() const;
 

@@ -21,17 +21,20 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     new TableTie(*m_table, session, selection, [this, &selection](TableModel::Row row, const ShownPackets& shown) {
         const transport::Finding& finding = m_model->finding(row);
         if (finding.packets.empty()) return finding.connection && shown.any(*finding.connection);
-        return std::ranges::any_of(finding.packets, [&](dissect::FrameIndex frame) { return selection.isShown(frame); });
+        return std::ranges::any_of(finding.packets,
+                                   [&](dissect::FrameIndex frame) { return selection.isShown(frame); });
     });
     connect(m_table, &TableView::viewRequested, this, &FindingsView::viewRequested);
     connect(m_table, &TableView::currentChanged, this, &FindingsView::showChosen);
-    connect(m_table, &TableView::rowReached, &selection, [this, &selection](TableModel::Row row) { selection.selectFinding(keyOf(m_model->finding(row))); });
+    connect(m_table, &TableView::rowReached, &selection,
+            [this, &selection](TableModel::Row row) { selection.selectFinding(keyOf(m_model->finding(row))); });
     const auto follow = [this, &selection] {
         const auto row = selection.finding() ? m_model->rowOfFinding(*selection.finding()) : std::nullopt;
         if (row) m_table->follow(*row);
     };
     connect(&selection, &Selection::findingChanged, this, follow);
-    connect(m_pane, &FindingPane::packetWanted, m_table, [this](quint64 frame) { Q_EMIT m_table->packetWanted(frame, true); });
+    connect(m_pane, &FindingPane::packetWanted, m_table,
+            [this](quint64 frame) { Q_EMIT m_table->packetWanted(frame, true); });
     connect(m_pane, &FindingPane::filterWanted, m_table,
             [this](const QString& filter) { Q_EMIT m_table->filterWanted(filter, FilterUse::Replace, true); });
     connect(m_pane, &FindingPane::connectionWanted, this, [this, &selection](transport::ConnectionId connection) {

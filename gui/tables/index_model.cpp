@@ -13,7 +13,9 @@ using namespace transport;
 IndexModel::IndexModel(std::vector<Heading> headings, QObject* parent)
     : TableModel(std::move(headings), parent), m_timeline(std::make_shared<Timeline>()) {}
 
-IndexModel::Row IndexModel::shownRows() const { return static_cast<Row>(std::min<std::uint64_t>(indexed(), kMostRows)); }
+IndexModel::Row IndexModel::shownRows() const {
+    return static_cast<Row>(std::min<std::uint64_t>(indexed(), kMostRows));
+}
 
 void IndexModel::setIndex(std::shared_ptr<const CaptureIndex> index) {
     beginReplace();
@@ -46,9 +48,13 @@ const Endpoint& IndexModel::endpoint(ConnectionId connection, End end) const {
     return known == nullptr ? kUnknown : known->end(end);
 }
 
-QString IndexModel::ofEnd(const Endpoint& end) const { return names() == nullptr ? shown(transport::text(end)) : names()->end(end); }
+QString IndexModel::ofEnd(const Endpoint& end) const {
+    return names() == nullptr ? shown(transport::text(end)) : names()->end(end);
+}
 
-dissect::Instant IndexModel::start() const { return m_timeline->first.value_or(m_index->start().value_or(dissect::Instant{})); }
+dissect::Instant IndexModel::start() const {
+    return m_timeline->first.value_or(m_index->start().value_or(dissect::Instant{}));
+}
 
 QString IndexModel::filter(Row row) const {
     const RowPlace where = place(row);

@@ -1,5 +1,5 @@
-// IndexModel: rows of the index of an open capture as a table. They are shown as they are while the index grows; who the ends are
-// and where trouble was comes from the timeline, later.
+// IndexModel: rows of the index of an open capture as a table. They are shown as they are while the index grows; who
+// the ends are and where trouble was comes from the timeline, later.
 #pragma once
 
 #include <gui/tables/table_model.hpp>

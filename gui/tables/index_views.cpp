@@ -59,12 +59,14 @@ MessagesView::MessagesView(Session& session, Selection& selection, QWidget* pare
                 parent) {}
 
 OperationsView::OperationsView(Session& session, Selection& selection, QWidget* parent)
-    : IndexView(session, selection, new OperationModel,
-                {.id = QStringLiteral("operations"),
-                 .name = tr("Operations"),
-                 .empty = tr("No operations: no connection carries NVMe, iSER, SRP, NFS or another known upper-layer protocol."),
-                 .limit = tr("The table shows the first %1 of %2 operations."),
-                 .bars = 2},
-                parent) {}
+    : IndexView(
+          session, selection, new OperationModel,
+          {.id = QStringLiteral("operations"),
+           .name = tr("Operations"),
+           .empty =
+               tr("No operations: no connection carries NVMe, iSER, SRP, NFS or another known upper-layer protocol."),
+           .limit = tr("The table shows the first %1 of %2 operations."),
+           .bars = 2},
+          parent) {}
 
 }  // namespace qps::gui

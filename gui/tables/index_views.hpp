@@ -1,5 +1,5 @@
-// The tables of what the index of the open capture has rows of: messages (SENDs, WRITEs, READs and ATOMICs, whole) and operations
-// (what upper protocols asked for: commands, calls, requests).
+// The tables of what the index of the open capture has rows of: messages (SENDs, WRITEs, READs and ATOMICs, whole) and
+// operations (what upper protocols asked for: commands, calls, requests).
 #pragma once
 
 #include <QWidget>

@@ -28,7 +28,9 @@ constexpr std::array kMessageMeanings{
 };
 constexpr std::array<std::string_view, 1> kWithout{"packets"};  // the index does not keep how many were captured
 
-FrameIndex lastOf(const MessageRow& row) { return std::max(row.last_frame(), row.answer_frame().value_or(FrameIndex{})); }
+FrameIndex lastOf(const MessageRow& row) {
+    return std::max(row.last_frame(), row.answer_frame().value_or(FrameIndex{}));
+}
 
 }  // namespace
 
@@ -57,7 +59,8 @@ ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
     }
     const ConnectionId connection = at(row).connection();
     const End requester = at(row).requester();
-    return {connection, requester, endpoint(connection, requester), endpoint(connection, other(requester)), m_message, start(), row + std::uint64_t{1}};
+    return {connection, requester, endpoint(connection, requester), endpoint(connection, other(requester)),
+            m_message,  start(),   row + std::uint64_t{1}};
 }
 
 RowPlace MessageModel::place(Row row) const {
@@ -84,14 +87,16 @@ std::optional<TableModel::Row> MessageModel::rowOfPacket(FrameIndex frame) const
 
 QString MessageModel::text(Row row, int column) const {
     const std::string_view heading = m_columns.at(column).heading;
-    if (names() == nullptr || (heading != "from" && heading != "to")) return m_columns.text(reported(row, isDetails(column)), column);
+    if (names() == nullptr || (heading != "from" && heading != "to"))
+        return m_columns.text(reported(row, isDetails(column)), column);
     const auto ends = reported(row, false);
     return ofEnd(heading == "from" ? ends.from : ends.to);
 }
 
 Cell MessageModel::value(Row row, int column) const {
     const std::string_view heading = m_columns.at(column).heading;
-    if (names() == nullptr || (heading != "from" && heading != "to")) return m_columns.value(reported(row, isDetails(column)), column);
+    if (names() == nullptr || (heading != "from" && heading != "to"))
+        return m_columns.value(reported(row, isDetails(column)), column);
     return text_cell(text(row, column).toStdString());
 }
 
@@ -104,7 +109,8 @@ SortKeys MessageModel::keys(int column) const {
     if (heading == "#") return by([](const MessageRow& row) { return row.connection(); });
     if (heading == "bytes") return by([](const MessageRow& row) { return row.bytes(); });
     if (heading == "retrans") return by([](const MessageRow& row) { return row.retransmissions(); });
-    if (heading == "time") return by([this](const MessageRow& row) { return capture()->row(row.first_frame()).time(); });
+    if (heading == "time")
+        return by([this](const MessageRow& row) { return capture()->row(row.first_frame()).time(); });
     if (heading == "from" || heading == "to") return keysOfEnds(heading == "from");
     return TableModel::keys(column);
 }
@@ -112,8 +118,9 @@ SortKeys MessageModel::keys(int column) const {
 // Messages of the same end have the same key: it is made once for each.
 SortKeys MessageModel::keysOfEnds(bool requesters) const {
     const auto& connections = timeline().connections;
-    const SortKeys ends = sortKeys(static_cast<Row>(2 * connections.size()),
-                                   [&](Row end) { return text_cell(ofEnd(connections[end / 2].ends[end % 2]).toStdString()); });
+    const SortKeys ends = sortKeys(static_cast<Row>(2 * connections.size()), [&](Row end) {
+        return text_cell(ofEnd(connections[end / 2].ends[end % 2]).toStdString());
+    });
     SortKeys keys(sources());
     for (Row row = 0; row < sources(); ++row) {
         const auto found = std::ranges::lower_bound(connections, at(row).connection(), {}, &Connection::uid);
@@ -133,7 +140,8 @@ std::vector<Moment> MessageModel::moments(Row row) const {
     std::vector<Moment> all;
     const MessageRow& message = at(row);
     const bool refused = message.outcome() == Outcome::failed;
-    if (message.retransmissions() != 0 || refused) all = troubles().of(message.connection(), message.requester(), *life(row));
+    if (message.retransmissions() != 0 || refused)
+        all = troubles().of(message.connection(), message.requester(), *life(row));
     return all;
 }
 

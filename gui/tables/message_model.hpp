@@ -1,5 +1,5 @@
-// Messages of an open capture as a table: rows of the index as they are; what only packets have is read from them for the rows
-// that are looked at.
+// Messages of an open capture as a table: rows of the index as they are; what only packets have is read from them for
+// the rows that are looked at.
 #pragma once
 
 #include <gui/tables/core_columns.hpp>
@@ -19,7 +19,9 @@ public:
     [[nodiscard]] std::optional<Row> rowOfPacket(dissect::FrameIndex frame) const override;
 
 protected:
-    [[nodiscard]] std::uint64_t rowsOf(const transport::CaptureIndex& index) const override { return index.messages.size(); }
+    [[nodiscard]] std::uint64_t rowsOf(const transport::CaptureIndex& index) const override {
+        return index.messages.size();
+    }
     void forget() override;
     [[nodiscard]] QString text(Row row, int column) const override;
     [[nodiscard]] transport::Cell value(Row row, int column) const override;

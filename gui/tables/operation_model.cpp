@@ -58,7 +58,8 @@ std::optional<TableModel::Row> OperationModel::rowOfPacket(FrameIndex frame) con
     std::optional<Row> under_way;
     for (Row row = 0; row < sources(); ++row) {
         const OperationRow& operation = at(row);
-        if (operation.connection() != *connection || frame < operation.asked_frame() || frame > operation.last_frame()) continue;
+        if (operation.connection() != *connection || frame < operation.asked_frame() || frame > operation.last_frame())
+            continue;
         if (frame == operation.asked_frame() || frame == operation.last_frame()) return row;
         if (!under_way) under_way = row;
     }

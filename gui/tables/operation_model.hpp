@@ -18,7 +18,9 @@ public:
     [[nodiscard]] std::optional<Row> rowOfPacket(dissect::FrameIndex frame) const override;
 
 protected:
-    [[nodiscard]] std::uint64_t rowsOf(const transport::CaptureIndex& index) const override { return index.operations.size(); }
+    [[nodiscard]] std::uint64_t rowsOf(const transport::CaptureIndex& index) const override {
+        return index.operations.size();
+    }
     void forget() override { m_last.reset(); }
     [[nodiscard]] QString text(Row row, int column) const override;
     [[nodiscard]] transport::Cell value(Row row, int column) const override;

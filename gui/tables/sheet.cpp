@@ -33,7 +33,8 @@ public:
         if (share.isValid() && !(option.state & QStyle::State_Selected)) {
             QRectF bar = QRectF(option.rect).adjusted(1, 2, -1, -2);
             bar.setWidth(std::max(1.0, bar.width() * std::clamp(share.toDouble(), 0.0, 1.0)));
-            painter->fillRect(bar, mixed(option.palette.color(QPalette::Base), color(Ink::Request, option.palette), 0.3));
+            painter->fillRect(bar,
+                              mixed(option.palette.color(QPalette::Base), color(Ink::Request, option.palette), 0.3));
         }
         QStyledItemDelegate::paint(painter, option, index);
     }
@@ -53,8 +54,12 @@ void SheetModel::setRows(std::vector<SheetRow> rows) {
     endResetModel();
 }
 
-int SheetModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_rows.size()); }
-int SheetModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_headings.size()); }
+int SheetModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+int SheetModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_headings.size());
+}
 
 QVariant SheetModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
@@ -72,8 +77,9 @@ QVariant SheetModel::data(const QModelIndex& index, int role) const {
             return static_cast<int>((m_headings[column].right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         case Qt::BackgroundRole:
             if (row.tone == transport::Tone::plain) return {};
-            return rowColor(row.tone == transport::Tone::error ? transport::Severity::error : transport::Severity::warning,
-                            QApplication::palette());
+            return rowColor(
+                row.tone == transport::Tone::error ? transport::Severity::error : transport::Severity::warning,
+                QApplication::palette());
         default: return {};
     }
 }
@@ -81,10 +87,12 @@ QVariant SheetModel::data(const QModelIndex& index, int role) const {
 QVariant SheetModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section >= static_cast<int>(m_headings.size())) return {};
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
-    if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) return heading.text.left(1).toUpper() + heading.text.mid(1);  // the core's are small
+    if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
+        return heading.text.left(1).toUpper() + heading.text.mid(1);  // the core's are small
     if (role == SheetModel::FigureRole) return heading.right;
     if (role == Qt::ToolTipRole) return heading.meaning.isEmpty() ? heading.text : heading.meaning;
-    if (role == Qt::TextAlignmentRole) return static_cast<int>((heading.right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole)
+        return static_cast<int>((heading.right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     return {};
 }
 
@@ -108,7 +116,8 @@ Sheet::Sheet(const QString& name, std::vector<Heading> headings, QWidget* parent
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsMovable(true);
     // Figures stand where their heading is, not at the far end.
-    horizontalHeader()->setStretchLastSection(!m_rows->headerData(m_rows->columnCount() - 1, Qt::Horizontal, SheetModel::FigureRole).toBool());
+    horizontalHeader()->setStretchLastSection(
+        !m_rows->headerData(m_rows->columnCount() - 1, Qt::Horizontal, SheetModel::FigureRole).toBool());
     horizontalHeader()->setSortIndicatorClearable(true);
     horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     setSortingEnabled(true);
@@ -132,7 +141,8 @@ void Sheet::setRows(std::vector<SheetRow> rows) {
         fitSheet();
     }
     if (key.isEmpty()) return;
-    const auto found = std::ranges::find_if(now, [&](const SheetRow& row) { return !row.cells.empty() && row.cells.front().text == key; });
+    const auto found = std::ranges::find_if(
+        now, [&](const SheetRow& row) { return !row.cells.empty() && row.cells.front().text == key; });
     if (found == now.end()) return;
     const QSignalBlocker quiet(selectionModel());
     setCurrentIndex(m_sorted->mapFromSource(m_rows->index(static_cast<int>(found - now.begin()), column)));
@@ -183,7 +193,8 @@ void Sheet::contextMenuEvent(QContextMenuEvent* event) {
 
 // Enter is the same as a double click, whatever the desktop takes for it; letters belong to the window.
 void Sheet::keyPressEvent(QKeyEvent* event) {
-    if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentRow() != nullptr) Q_EMIT rowActivated();
+    if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentRow() != nullptr)
+        Q_EMIT rowActivated();
     else if (event->text().isEmpty() || !event->text()[0].isPrint()) QTableView::keyPressEvent(event);
     else event->ignore();
 }
@@ -193,7 +204,8 @@ void Sheet::paintEvent(QPaintEvent* event) {
     if (m_sorted->rowCount() != 0 || m_empty.isEmpty()) return;
     QPainter painter(viewport());
     painter.setPen(palette().color(QPalette::PlaceholderText));
-    painter.drawText(viewport()->rect().adjusted(8, 8, -8, -8), static_cast<int>(Qt::AlignCenter) | Qt::TextWordWrap, m_empty);
+    painter.drawText(viewport()->rect().adjusted(8, 8, -8, -8), static_cast<int>(Qt::AlignCenter) | Qt::TextWordWrap,
+                     m_empty);
 }
 
 void Sheet::changeEvent(QEvent* event) {

@@ -1,5 +1,5 @@
-// Sheet: a table of figures that are there as values: sorted by any column, with bars for shares, copied as text. A row may have a
-// display filter of what it counts, or a packet that shows it; what becomes of them says who has the sheet.
+// Sheet: a table of figures that are there as values: sorted by any column, with bars for shares, copied as text. A row
+// may have a display filter of what it counts, or a packet that shows it; what becomes of them says who has the sheet.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -22,7 +22,7 @@ struct SheetCell {
 
 struct SheetRow {
     std::vector<SheetCell> cells{};
-    QString filter{};               // of the packets it counts
+    QString filter{};              // of the packets it counts
     dissect::FrameIndex packet{};  // to look at; 0: none
     transport::Tone tone = transport::Tone::plain;
 };

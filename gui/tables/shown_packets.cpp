@@ -9,8 +9,7 @@ using dissect::FrameIndex;
 
 namespace {
 
-template <class Use>
-void forEachHit(const CaptureIndex& index, const RowSet& hits, std::uint64_t packets, Use use) {
+template <class Use> void forEachHit(const CaptureIndex& index, const RowSet& hits, std::uint64_t packets, Use use) {
     if (packets == 0) return;
     for (auto frame = hits.contains(FrameIndex{1}) ? std::optional(FrameIndex{1}) : hits.next(FrameIndex{1});
          frame && std::to_underlying(*frame) <= packets; frame = hits.next(*frame))
@@ -29,7 +28,8 @@ ShownPackets::ShownPackets(const CaptureIndex& index, const RowSet& hits) {
     for (std::size_t i = 1; i < m_begin.size(); ++i) m_begin[i] += m_begin[i - 1];
     m_rows.resize(m_begin.empty() ? 0 : m_begin.back());
     std::vector<std::uint32_t> next = m_begin;
-    forEachHit(index, hits, packets, [&](std::uint32_t connection, std::uint32_t row) { m_rows[next[connection]++] = row; });
+    forEachHit(index, hits, packets,
+               [&](std::uint32_t connection, std::uint32_t row) { m_rows[next[connection]++] = row; });
 }
 
 bool ShownPackets::any(ConnectionId connection) const {

@@ -15,7 +15,8 @@ public:
     ShownPackets(const transport::CaptureIndex& index, const transport::RowSet& hits);
     [[nodiscard]] bool any(transport::ConnectionId connection) const;
     // Of the connection, between two frames, both included.
-    [[nodiscard]] bool any(transport::ConnectionId connection, dissect::FrameIndex first, dissect::FrameIndex last) const;
+    [[nodiscard]] bool any(transport::ConnectionId connection, dissect::FrameIndex first,
+                           dissect::FrameIndex last) const;
 
 private:
     std::vector<std::uint32_t> m_begin;  // by connection: where its rows begin

@@ -1,5 +1,5 @@
-// The order of rows by a column: numbers that compare as the cells do, and a stable sort of row numbers by them. Rows themselves
-// are never moved or copied: a million messages are sorted in some tenths of a second.
+// The order of rows by a column: numbers that compare as the cells do, and a stable sort of row numbers by them. Rows
+// themselves are never moved or copied: a million messages are sorted in some tenths of a second.
 #pragma once
 
 #include <transport-replay/report/table.hpp>

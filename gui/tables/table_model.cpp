@@ -23,23 +23,28 @@ std::optional<transport::Severity> severity(transport::Tone tone) {
     return std::nullopt;
 }
 
-QModelIndexList movedTo(const QModelIndexList& indexes, const QAbstractItemModel& model, const std::vector<int>& places) {
+QModelIndexList movedTo(const QModelIndexList& indexes, const QAbstractItemModel& model,
+                        const std::vector<int>& places) {
     QModelIndexList moved;
     moved.reserve(indexes.size());
-    for (const QModelIndex& index : indexes) moved.append(model.index(places[static_cast<std::size_t>(index.row())], index.column()));
+    for (const QModelIndex& index : indexes)
+        moved.append(model.index(places[static_cast<std::size_t>(index.row())], index.column()));
     return moved;
 }
 
 }  // namespace
 
-TableModel::TableModel(std::vector<Heading> headings, QObject* parent) : QAbstractTableModel(parent), m_headings(std::move(headings)) {
+TableModel::TableModel(std::vector<Heading> headings, QObject* parent)
+    : QAbstractTableModel(parent), m_headings(std::move(headings)) {
     m_settle.setSingleShot(true);
     m_settle.setInterval(kSettleTime);
     connect(&m_settle, &QTimer::timeout, this, &TableModel::arrange);
     connect(&m_sieve, &QTimer::timeout, this, [this] { sieve(kSearchSlice); });
 }
 
-int TableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_shown.size()); }
+int TableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_shown.size());
+}
 
 int TableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : whenColumn() + 1; }
 
@@ -68,14 +73,16 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     if (orientation != Qt::Horizontal || section < 0 || section > whenColumn()) return {};
     if (section == whenColumn()) {
         if (role == Qt::DisplayRole) return tr("Timeline");
-        return role == Qt::ToolTipRole ? tr("Start and end on the time axis of the capture, with errors marked") : QVariant();
+        return role == Qt::ToolTipRole ? tr("Start and end on the time axis of the capture, with errors marked")
+                                       : QVariant();
     }
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
     switch (role) {
         case Qt::DisplayRole: return heading.text.left(1).toUpper() + heading.text.mid(1);  // the core's are small
         case Qt::ToolTipRole: return heading.meaning.isEmpty() ? QVariant() : heading.meaning;
         case Qt::TextAlignmentRole:
-            return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (heading.right ? Qt::AlignRight : Qt::AlignLeft)));
+            return QVariant::fromValue(
+                Qt::Alignment(Qt::AlignVCenter | (heading.right ? Qt::AlignRight : Qt::AlignLeft)));
         default: return {};
     }
 }
@@ -178,8 +185,8 @@ void TableModel::arrange() {
     sieve(kSearchSlice);  // short tables know at once
 }
 
-// Asks candidates for so long; a negative time: all of them. What is found is shown at the end, so that rows do not vanish
-// and come back while the user looks at them.
+// Asks candidates for so long; a negative time: all of them. What is found is shown at the end, so that rows do not
+// vanish and come back while the user looks at them.
 void TableModel::sieve(int milliseconds) {
     QElapsedTimer clock;
     clock.start();
@@ -193,8 +200,8 @@ void TableModel::sieve(int milliseconds) {
     show(std::exchange(m_found, {}));
 }
 
-// From what is shown to other rows in the three steps that a view can follow: what is new comes to the end, all is put in
-// order with what goes at the end, and that is removed.
+// From what is shown to other rows in the three steps that a view can follow: what is new comes to the end, all is put
+// in order with what goes at the end, and that is removed.
 void TableModel::show(const Rows& rows) {
     std::vector<bool> was(sources());
     for (const Row row : m_shown) was[row] = true;

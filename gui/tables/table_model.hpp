@@ -1,8 +1,9 @@
-// TableModel: rows of the core as a table that can be sorted by any column, narrowed and searched without moving a row: what is
-// shown is a list of row numbers. Rows may be added and change while they are looked at; selection and scroll position stay.
+// TableModel: rows of the core as a table that can be sorted by any column, narrowed and searched without moving a row:
+// what is shown is a list of row numbers. Rows may be added and change while they are looked at; selection and scroll
+// position stay.
 //
-// A model says what its rows are by the functions at the end. Every list here has as many entries as there are rows: packets,
-// messages and connections are bounded where they are kept.
+// A model says what its rows are by the functions at the end. Every list here has as many entries as there are rows:
+// packets, messages and connections are bounded where they are kept.
 #pragma once
 
 #include <gui/tables/sort_order.hpp>
@@ -49,14 +50,17 @@ public:
     void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) final;
 
     void setLimit(Limit limit);  // nothing: all rows
-    // Shows only rows one of whose texts has `needle`, whatever its case. Long tables are searched while the user goes on.
+    // Shows only rows one of whose texts has `needle`, whatever its case. Long tables are searched while the user goes
+    // on.
     void setSearch(const QString& needle);
     [[nodiscard]] bool searching() const { return m_sieve.isActive(); }
     void finishSearch();
     // What rows call hosts and queue pairs; nullptr: by their addresses and numbers.
     void setNames(std::shared_ptr<const Names> names);
 
-    [[nodiscard]] Row sourceOf(const QModelIndex& index) const { return m_shown[static_cast<std::size_t>(index.row())]; }
+    [[nodiscard]] Row sourceOf(const QModelIndex& index) const {
+        return m_shown[static_cast<std::size_t>(index.row())];
+    }
     [[nodiscard]] int rowOf(Row source) const;  // -1: it is not shown
     [[nodiscard]] TimeRange axis() const { return m_axis; }
     [[nodiscard]] int whenColumn() const { return static_cast<int>(m_headings.size()); }
@@ -89,8 +93,8 @@ protected:
     // What rows are sorted by. A model may have a faster way than by the values of all rows.
     [[nodiscard]] virtual SortKeys keys(int column) const;
 
-    // The source has more rows, or others in the same places. Cheap where rows are shown as the source has them; else they are
-    // put in order again, at most once a second.
+    // The source has more rows, or others in the same places. Cheap where rows are shown as the source has them; else
+    // they are put in order again, at most once a second.
     void rowsAdded();
     void rowsChanged();
     // The source is another one: everything begins anew.

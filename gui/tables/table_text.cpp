@@ -7,7 +7,8 @@ namespace qps::gui {
 namespace {
 
 QString quoted(QString cell) {
-    const bool needs = cell.contains(QLatin1Char(',')) || cell.contains(QLatin1Char('"')) || cell.contains(QLatin1Char('\n'));
+    const bool needs =
+        cell.contains(QLatin1Char(',')) || cell.contains(QLatin1Char('"')) || cell.contains(QLatin1Char('\n'));
     if (!needs) return cell;
     return QLatin1Char('"') + cell.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
 }
@@ -53,7 +54,8 @@ QString cellText(const QModelIndex& index) {
 
 }  // namespace
 
-QString tableText(const QAbstractItemModel& model, const std::vector<int>& rows, const std::vector<int>& columns, TextFormat format) {
+QString tableText(const QAbstractItemModel& model, const std::vector<int>& rows, const std::vector<int>& columns,
+                  TextFormat format) {
     QStringList cells;
     for (const int column : columns) cells.append(written(model.headerData(column, Qt::Horizontal).toString(), format));
     QString text = line(cells, format);

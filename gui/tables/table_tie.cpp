@@ -68,7 +68,8 @@ void TableTie::followPacket() {
     m_is_late = !m_view.isVisible();
     const auto packet = m_selection.packet();
     if (m_is_late || !packet) return;
-    if (const auto now = m_view.current(); now && m_view.model().place(*now).shown == packet) return;  // of several rows that one
+    if (const auto now = m_view.current(); now && m_view.model().place(*now).shown == packet)
+        return;  // of several rows that one
     if (const auto row = m_view.model().rowOfPacket(*packet)) m_view.follow(*row);
     else followConnection();
 }

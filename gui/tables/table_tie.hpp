@@ -1,5 +1,5 @@
-// TableTie: ties a table to what the user looks at, both ways: rows follow the packet or connection that was chosen elsewhere, and
-// what the user wants of a row becomes a selection or a filter.
+// TableTie: ties a table to what the user looks at, both ways: rows follow the packet or connection that was chosen
+// elsewhere, and what the user wants of a row becomes a selection or a filter.
 #pragma once
 
 #include <gui/tables/shown_packets.hpp>
@@ -37,7 +37,7 @@ private:
     Session& m_session;
     Selection& m_selection;
     HasShown m_has_shown;
-    QTimer m_limiting;       // until the limit is drawn again
+    QTimer m_limiting;      // until the limit is drawn again
     bool m_is_late = true;  // something changed while the view was hidden, or before there was one
 };
 

@@ -49,8 +49,8 @@ protected:
         QPainter painter(viewport());
         painter.setPen(palette().color(QPalette::PlaceholderText));
         const int margin = fontMetrics().height();
-        painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap,
-                         hidden.isEmpty() ? empty_text : hidden);
+        painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin),
+                         Qt::AlignCenter | Qt::TextWordWrap, hidden.isEmpty() ? empty_text : hidden);
     }
 };
 
@@ -64,7 +64,8 @@ QString number(std::uint64_t value) { return shown(transport::grouped(value)); }
 
 }  // namespace
 
-TableView::TableView(TableModel* model, const QString& name, QWidget* parent) : QWidget(parent), m_model(*model), m_name(name) {
+TableView::TableView(TableModel* model, const QString& name, QWidget* parent)
+    : QWidget(parent), m_model(*model), m_name(name) {
     model->setParent(this);
     buildBar();
     buildTable();
@@ -126,11 +127,13 @@ void TableView::buildTable() {
     header->setStretchLastSection(true);
     m_table->setModel(&m_model);
     m_table->setSortingEnabled(true);
-    m_table->setItemDelegateForColumn(m_model.whenColumn(), new WhenDelegate([this] { return m_model.axis(); }, m_table));
+    m_table->setItemDelegateForColumn(m_model.whenColumn(),
+                                      new WhenDelegate([this] { return m_model.axis(); }, m_table));
 
     for (int column = 0; column < m_model.whenColumn(); ++column)
-        if (const QString name = m_model.columnName(column); name == QLatin1String("endpoints") || name == QLatin1String("from") ||
-                                                             name == QLatin1String("to") || name == QLatin1String("connection"))
+        if (const QString name = m_model.columnName(column);
+            name == QLatin1String("endpoints") || name == QLatin1String("from") || name == QLatin1String("to") ||
+            name == QLatin1String("connection"))
             m_table->setItemDelegateForColumn(column, new EndsDelegate(m_table));
 
     const auto touched = [this] {
@@ -145,7 +148,8 @@ void TableView::buildTable() {
     connect(m_table, &QWidget::customContextMenuRequested, this, [this](const QPoint& where) {
         if (QMenu* menu = makeMenu()) menu->popup(m_table->viewport()->mapToGlobal(where));
     });
-    connect(m_table, &QAbstractItemView::activated, this, [this](const QModelIndex& index) { activate(m_model.sourceOf(index)); });
+    connect(m_table, &QAbstractItemView::activated, this,
+            [this](const QModelIndex& index) { activate(m_model.sourceOf(index)); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TableView::cursorMoved);
 }
 
@@ -221,7 +225,9 @@ void TableView::fitColumns() {
     const int character = fontMetrics().averageCharWidth();
     std::vector<int> widths;
     for (int column = 0; column < header->count(); ++column) {
-        const int wanted = std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) + character;
+        const int wanted =
+            std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) +
+            character;
         widths.push_back(std::min(wanted, kWidestColumn * character));
     }
     if (isVisible()) shareRoom(widths, m_table->viewport()->width(), kNarrowestText * character);
@@ -271,7 +277,8 @@ void TableView::keepPlaceOverReset() {
     auto kept = std::make_shared<Kept>();
     connect(&m_model, &QAbstractItemModel::modelAboutToBeReset, this, [this, kept] {
         const auto row = current();
-        *kept = {row && *row < m_model.sources() ? m_model.identity(*row) : QString(), m_table->verticalScrollBar()->value()};
+        *kept = {row && *row < m_model.sources() ? m_model.identity(*row) : QString(),
+                 m_table->verticalScrollBar()->value()};
         m_following = true;
     });
     connect(
@@ -296,13 +303,15 @@ void TableView::startSearch(const QString& text) {
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
     // Qt would put the cursor on the first cell without selecting its row.
-    if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current()) putCursor(m_model.index(0, 0));
+    if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current())
+        putCursor(m_model.index(0, 0));
     const bool asked = event->type() == QEvent::ShortcutOverride;
     if (!asked && event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
     if (asked) {
         // These keys are the table's, also where the window has an action for them.
-        if (watched != m_table || !(isTyped(*key) || key->matches(QKeySequence::Copy))) return QWidget::eventFilter(watched, event);
+        if (watched != m_table || !(isTyped(*key) || key->matches(QKeySequence::Copy)))
+            return QWidget::eventFilter(watched, event);
         event->accept();
         return true;
     }
@@ -310,7 +319,8 @@ bool TableView::eventFilter(QObject* watched, QEvent* event) {
         if (key->matches(QKeySequence::Copy)) return copy(TextFormat::Tsv), true;
         if (isTyped(*key)) return startSearch(key->text()), true;
         if (key->key() == Qt::Key_Escape && !m_search->text().isEmpty()) return m_search->clear(), true;
-    } else if (key->key() == Qt::Key_Escape || key->key() == Qt::Key_Down || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+    } else if (key->key() == Qt::Key_Escape || key->key() == Qt::Key_Down || key->key() == Qt::Key_Return ||
+               key->key() == Qt::Key_Enter) {
         if (key->key() == Qt::Key_Escape) m_search->clear();
         m_table->setFocus(Qt::OtherFocusReason);
         if (!m_table->currentIndex().isValid() && m_model.rowCount() > 0) m_table->setCurrentIndex(m_model.index(0, 0));
@@ -350,7 +360,8 @@ void TableView::copy(TextFormat format) const { QGuiApplication::clipboard()->se
 void TableView::addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply) {
     QMenu* uses = menu.addMenu(title);
     const auto add = [&](const QString& text, FilterUse use) {
-        connect(uses->addAction(text), &QAction::triggered, this, [this, filter, use, apply] { Q_EMIT filterWanted(filter, use, apply); });
+        connect(uses->addAction(text), &QAction::triggered, this,
+                [this, filter, use, apply] { Q_EMIT filterWanted(filter, use, apply); });
     };
     add(tr("&Selected"), FilterUse::Replace);
     add(tr("&Not selected"), FilterUse::Exclude);
@@ -368,7 +379,8 @@ QMenu* TableView::makeMenu() {
     const auto packet = [&](const QString& text, dissect::FrameIndex frame) {
         QAction* action = menu->addAction(text);
         action->setEnabled(frame != dissect::FrameIndex{});
-        connect(action, &QAction::triggered, this, [this, frame] { Q_EMIT packetWanted(std::to_underlying(frame), true); });
+        connect(action, &QAction::triggered, this,
+                [this, frame] { Q_EMIT packetWanted(std::to_underlying(frame), true); });
     };
     packet(tr("&Go to packet"), place.shown);
     packet(tr("&First packet"), place.first);
@@ -397,7 +409,8 @@ QMenu* TableView::makeMenu() {
     if (m_more) m_more(*menu, *row);
     menu->addSeparator();
     QMenu* copies = menu->addMenu(tr("&Copy rows"));
-    connect(copies->addAction(tr("Separated by &tabs\tCtrl+C")), &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
+    connect(copies->addAction(tr("Separated by &tabs\tCtrl+C")), &QAction::triggered, this,
+            [this] { copy(TextFormat::Tsv); });
     connect(copies->addAction(tr("As &CSV")), &QAction::triggered, this, [this] { copy(TextFormat::Csv); });
     connect(copies->addAction(tr("As &Markdown")), &QAction::triggered, this, [this] { copy(TextFormat::Markdown); });
     return menu;
@@ -413,7 +426,8 @@ void TableView::chooseColumns(const QPoint& where) {
         action->setCheckable(true);
         action->setChecked(!header->isSectionHidden(column));
         action->setEnabled(visible > 1 || header->isSectionHidden(column));  // one stays, to bring back the others
-        connect(action, &QAction::toggled, header, [header, column](bool on) { header->setSectionHidden(column, !on); });
+        connect(action, &QAction::toggled, header,
+                [header, column](bool on) { header->setSectionHidden(column, !on); });
     }
     menu->popup(header->mapToGlobal(where));
 }

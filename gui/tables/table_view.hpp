@@ -1,6 +1,6 @@
-// TableView: a table of the window as all of them are: a line to search in it, a switch that narrows it to what is shown, the
-// table itself with columns that can be sorted, moved and hidden, and the menu of a row. It talks to nobody: what the user wants
-// it says by signals.
+// TableView: a table of the window as all of them are: a line to search in it, a switch that narrows it to what is
+// shown, the table itself with columns that can be sorted, moved and hidden, and the menu of a row. It talks to nobody:
+// what the user wants it says by signals.
 #pragma once
 
 #include <gui/tables/table_model.hpp>
@@ -59,9 +59,9 @@ public:
     void addToMenus(MoreOfRow more) { m_more = std::move(more); }
 
 Q_SIGNALS:
-    void currentChanged();                               // also by follow()
-    void rowReached(qps::gui::TableModel::Row row);      // by the user
-    void rowChosen(transport::ConnectionId connection);  // by the user: the cursor came to a row of that connection
+    void currentChanged();                                // also by follow()
+    void rowReached(qps::gui::TableModel::Row row);       // by the user
+    void rowChosen(transport::ConnectionId connection);   // by the user: the cursor came to a row of that connection
     void rowOffered(transport::ConnectionId connection);  // the cursor stands there because it must stand somewhere
     // A FrameIndex; Qt 6.4 carries no enumeration of 64 bits in signals.
     void packetWanted(quint64 frame, bool in_list);

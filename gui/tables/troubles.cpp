@@ -10,19 +10,23 @@ using namespace transport;
 
 Troubles::Troubles(const Timeline& timeline) {
     for (const Recovery& recovery : timeline.recoveries) {
-        const bool refused = recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak;
-        if (refused) m_entries.push_back({recovery.connection, {recovery.time.begin(), Trouble::Refused}, recovery.requester});
+        const bool refused =
+            recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak;
+        if (refused)
+            m_entries.push_back({recovery.connection, {recovery.time.begin(), Trouble::Refused}, recovery.requester});
         if (recovery.resumed != dissect::FrameIndex{})
             m_entries.push_back({recovery.connection, {recovery.resumed_time, Trouble::Resent}, recovery.requester});
     }
     for (const Fatality& fatality : timeline.fatalities)
         m_entries.push_back({fatality.connection, {fatality.time, Trouble::Refused}, fatality.requester});
-    std::ranges::sort(m_entries, {}, [](const Entry& entry) { return std::tuple(entry.connection, entry.moment.time); });
+    std::ranges::sort(m_entries, {},
+                      [](const Entry& entry) { return std::tuple(entry.connection, entry.moment.time); });
 }
 
 std::vector<Moment> Troubles::of(ConnectionId connection) const {
     std::vector<Moment> moments;
-    for (const Entry& entry : std::ranges::equal_range(m_entries, connection, {}, &Entry::connection)) moments.push_back(entry.moment);
+    for (const Entry& entry : std::ranges::equal_range(m_entries, connection, {}, &Entry::connection))
+        moments.push_back(entry.moment);
     return moments;
 }
 

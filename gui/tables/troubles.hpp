@@ -19,7 +19,8 @@ public:
 
     [[nodiscard]] std::vector<Moment> of(transport::ConnectionId connection) const;
     // Of what one end asked for, between two instants, both included.
-    [[nodiscard]] std::vector<Moment> of(transport::ConnectionId connection, transport::End requester, const TimeRange& range) const;
+    [[nodiscard]] std::vector<Moment> of(transport::ConnectionId connection, transport::End requester,
+                                         const TimeRange& range) const;
 
 private:
     struct Entry {

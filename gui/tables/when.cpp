@@ -24,9 +24,10 @@ WhenShape whenShape(const When& when, const TimeRange& axis, int width, int leas
     const int to = std::max(from, whenPixel(when.life->to, axis, width));
     shape.width = std::min(std::max(to - from + 1, least), width);
     shape.left = std::min(from, width - shape.width);
-    for (const Moment& moment : when.moments) shape.ticks.push_back({whenPixel(moment.time, axis, width), moment.trouble});
+    for (const Moment& moment : when.moments)
+        shape.ticks.push_back({whenPixel(moment.time, axis, width), moment.trouble});
     std::ranges::sort(shape.ticks, [](const WhenTick& a, const WhenTick& b) {
-        return a.x != b.x ? a.x < b.x : (a.trouble == Trouble::Refused) > (b.trouble == Trouble::Refused);
+        return a.x != b.x ? a.x<b.x : (a.trouble == Trouble::Refused)>(b.trouble == Trouble::Refused);
     });
     const auto repeated = std::ranges::unique(shape.ticks, {}, &WhenTick::x);
     shape.ticks.erase(repeated.begin(), repeated.end());

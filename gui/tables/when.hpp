@@ -1,5 +1,5 @@
-// When: the life of a row on the time axis of the capture, with the moments of trouble in it. Plain values and arithmetic; the
-// delegate draws them.
+// When: the life of a row on the time axis of the capture, with the moments of trouble in it. Plain values and
+// arithmetic; the delegate draws them.
 //
 // What an attacker could feed: instants of any value, in any order; the axis may have no length.
 #pragma once
@@ -25,7 +25,8 @@ struct Moment {
 struct When {
     std::optional<TimeRange> life;  // nothing: no packet of it has a time
     std::vector<Moment> moments;
-    std::vector<std::uint8_t> heights{};  // of what it carried, in equal parts of the axis, 0 to 255; none: it is a plain bar
+    std::vector<std::uint8_t>
+        heights{};  // of what it carried, in equal parts of the axis, 0 to 255; none: it is a plain bar
 };
 
 // What is drawn into a cell of so many pixels.

@@ -42,11 +42,15 @@ void WhenDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     painter->fillRect(QRect(track.left(), base, track.width(), 1), mixed(back, text, 0.25));
     const QColor bar = selected ? mixed(back, text, 0.6) : color(Ink::Request, palette);
     const auto& heights = when.heights;
-    if (heights.empty()) painter->fillRect(QRect(track.left() + shape.left, middle - unit, shape.width, 2 * unit + 1), bar);
+    if (heights.empty())
+        painter->fillRect(QRect(track.left() + shape.left, middle - unit, shape.width, 2 * unit + 1), bar);
     for (std::size_t i = 0; i < heights.size(); ++i) {
-        const auto at = [&](std::size_t part) { return track.left() + static_cast<int>(part * static_cast<std::size_t>(track.width()) / heights.size()); };
+        const auto at = [&](std::size_t part) {
+            return track.left() + static_cast<int>(part * static_cast<std::size_t>(track.width()) / heights.size());
+        };
         const int height = (heights[i] * track.height() + 254) / 255;
-        if (height > 0) painter->fillRect(QRect(at(i), track.bottom() + 1 - height, std::max(1, at(i + 1) - at(i)), height), bar);
+        if (height > 0)
+            painter->fillRect(QRect(at(i), track.bottom() + 1 - height, std::max(1, at(i + 1) - at(i)), height), bar);
     }
     const int thick = std::max(1, unit / 2);
     for (const WhenTick& tick : shape.ticks)

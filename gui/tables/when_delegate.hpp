@@ -1,4 +1,5 @@
-// Draws the life of a row as a bar on the time axis of the capture, or how much it carried over time, its moments of trouble as ticks.
+// Draws the life of a row as a bar on the time axis of the capture, or how much it carried over time, its moments of
+// trouble as ticks.
 #pragma once
 
 #include <gui/tables/when.hpp>
@@ -12,7 +13,8 @@ class WhenDelegate : public QStyledItemDelegate {
     Q_OBJECT
 
 public:
-    WhenDelegate(std::function<TimeRange()> axis, QObject* parent) : QStyledItemDelegate(parent), m_axis(std::move(axis)) {}
+    WhenDelegate(std::function<TimeRange()> axis, QObject* parent)
+        : QStyledItemDelegate(parent), m_axis(std::move(axis)) {}
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 

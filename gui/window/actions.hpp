@@ -1,5 +1,6 @@
-// THE table of what a user can do from menus and keys: what it is called, where it stands, which keys it has. Menus, toolbar,
-// the page of keys and the tests derive from it. The keys are those that users of Wireshark have in their hands.
+// THE table of what a user can do from menus and keys: what it is called, where it stands, which keys it has. Menus,
+// toolbar, the page of keys and the tests derive from it. The keys are those that users of Wireshark have in their
+// hands.
 #pragma once
 
 #include <span>

@@ -50,7 +50,9 @@ ClocksDialog::ClocksDialog(const QStringList& files, const Clocks& before, QWidg
         name->setToolTip(files[row].toHtmlEscaped());
         m_table->setItem(row, file_column, name);
         const auto at = static_cast<std::size_t>(row);
-        m_table->setItem(row, offset_column, new QTableWidgetItem(offsetText(at < before.offsets.size() ? before.offsets[at] : dissect::Duration{})));
+        m_table->setItem(
+            row, offset_column,
+            new QTableWidgetItem(offsetText(at < before.offsets.size() ? before.offsets[at] : dissect::Duration{})));
     }
     m_byTime->setChecked(before.byTime);
     m_byTime->setEnabled(files.size() > 1);
@@ -58,7 +60,9 @@ ClocksDialog::ClocksDialog(const QStringList& files, const Clocks& before, QWidg
     m_mistake->setTextFormat(Qt::PlainText);
     m_mistake->setWordWrap(true);
     auto* column = new QVBoxLayout(this);
-    column->addWidget(new QLabel(tr("An offset such as -1.5ms, +20us or 3600s. The files are read again with it; they stay as they are."), this));
+    column->addWidget(new QLabel(
+        tr("An offset such as -1.5ms, +20us or 3600s. The files are read again with it; they stay as they are."),
+        this));
     column->addWidget(m_table, 1);
     column->addWidget(m_byTime);
     column->addWidget(m_mistake);
@@ -106,11 +110,16 @@ std::optional<dissect::Duration> readOffset(const QString& text) {
 }
 
 QString offsetText(dissect::Duration offset) {
-    constexpr std::array kUnits{std::pair{1'000'000'000, "s"}, std::pair{1'000'000, "ms"}, std::pair{1'000, "us"}, std::pair{1, "ns"}};
+    constexpr std::array kUnits{std::pair{1'000'000'000, "s"}, std::pair{1'000'000, "ms"}, std::pair{1'000, "us"},
+                                std::pair{1, "ns"}};
     const std::int64_t time = std::to_underlying(offset);
     if (time == 0) return QStringLiteral("0 s");
     for (const auto& [unit, name] : kUnits)
-        if (time % unit == 0) return QStringLiteral("%1%2 %3").arg(time > 0 ? QStringLiteral("+") : QString()).arg(time / unit).arg(QLatin1String(name));
+        if (time % unit == 0)
+            return QStringLiteral("%1%2 %3")
+                .arg(time > 0 ? QStringLiteral("+") : QString())
+                .arg(time / unit)
+                .arg(QLatin1String(name));
     return {};
 }
 

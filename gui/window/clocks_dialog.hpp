@@ -1,4 +1,5 @@
-// The dialog of the clocks of the files that are open: how much the times of each are moved, and whether their packets are merged by time.
+// The dialog of the clocks of the files that are open: how much the times of each are moved, and whether their packets
+// are merged by time.
 #pragma once
 
 #include <gui/session/session.hpp>

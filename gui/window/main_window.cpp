@@ -85,7 +85,8 @@ MainWindow::~MainWindow() = default;
 void MainWindow::buildLayout() {
     m_sidebar = new Sidebar;
     for (const ViewRow& row : viewRows())
-        m_sidebar->add(QString::fromUtf8(row.id), titleOf(row), QCoreApplication::translate("views", row.tip), row.separated);
+        m_sidebar->add(QString::fromUtf8(row.id), titleOf(row), QCoreApplication::translate("views", row.tip),
+                       row.separated);
     connect(m_sidebar, &QListWidget::currentRowChanged, this, &MainWindow::showRow);
 
     m_filterBar = new FilterBar(m_selection);
@@ -114,9 +115,12 @@ void MainWindow::connectSession() {
         m_finding = 0;
         if (!m_session.isReadAgain()) m_unsaved = {};
     });
-    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved.capture = m_session.isLive() && m_capture.file.isEmpty(); });
-    connect(&m_selection, &Selection::marksChanged, this, [this] { m_unsaved.marks = m_selection.marks().size() != 0; });
-    connect(m_exporter.get(), &Exporter::saved, this, [this](Packets packets, bool comments) { m_unsaved.save(packets, comments); });
+    connect(&m_session, &Session::rowsAdded, this,
+            [this] { m_unsaved.capture = m_session.isLive() && m_capture.file.isEmpty(); });
+    connect(&m_selection, &Selection::marksChanged, this,
+            [this] { m_unsaved.marks = m_selection.marks().size() != 0; });
+    connect(m_exporter.get(), &Exporter::saved, this,
+            [this](Packets packets, bool comments) { m_unsaved.save(packets, comments); });
     connect(&m_session, &Session::stateChanged, this, [this] {
         updateActions();
         if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
@@ -145,7 +149,8 @@ void MainWindow::connectSession() {
     connect(m_recorder.get(), &Recorder::failed, this,
             [this](const QString& sentence) { QMessageBox::warning(this, tr("Capture"), sentence); });
     connect(m_exporter.get(), &Exporter::working, m_status, &StatusLine::showWork);
-    connect(m_exporter.get(), &Exporter::statusChanged, this, [this](const QString& sentence) { m_status->say(sentence); });
+    connect(m_exporter.get(), &Exporter::statusChanged, this,
+            [this](const QString& sentence) { m_status->say(sentence); });
     connect(m_recorder.get(), &Recorder::finished, this, &MainWindow::updateActions);
     connect(&m_session, &Session::opened, this, [this] {
         m_events->cancel();
@@ -172,10 +177,12 @@ QWidget* MainWindow::view(std::size_t row) {
     if (auto* packets = qobject_cast<PacketsView*>(made)) {
         QSettings settings;
         packets->restoreState(settings.value(kPackets + QStringLiteral("state")).toByteArray());
-        if (settings.contains(kRules)) packets->list().setRules(RowRules(restoredRules(settings.value(kRules).toStringList())));
+        if (settings.contains(kRules))
+            packets->list().setRules(RowRules(restoredRules(settings.value(kRules).toStringList())));
         connect(&packets->list(), &PacketList::commentsChanged, this, [this, packets] {
             transport::Comments comments;
-            for (const auto& [frame, text] : packets->list().notes().comments.all()) comments[frame] = text.toStdString();
+            for (const auto& [frame, text] : packets->list().notes().comments.all())
+                comments[frame] = text.toStdString();
             m_exporter->setComments(std::move(comments));
             m_unsaved.comments = true;
         });
@@ -195,7 +202,8 @@ LogView& MainWindow::logs() {
 
 PacketsView& MainWindow::packets() {
     for (std::size_t row = 0; row < viewRows().size(); ++row)
-        if (QLatin1String(viewRows()[row].id) == QLatin1String("packets")) return *qobject_cast<PacketsView*>(view(row));
+        if (QLatin1String(viewRows()[row].id) == QLatin1String("packets"))
+            return *qobject_cast<PacketsView*>(view(row));
     Q_UNREACHABLE();
 }
 
@@ -228,7 +236,8 @@ void MainWindow::updateTitle() {
 }
 
 void MainWindow::begin(const Options& options) {
-    if (!options.filter.isEmpty() && !m_selection.applyFilter(options.filter)) m_selection.prepareFilter(options.filter);
+    if (!options.filter.isEmpty() && !m_selection.applyFilter(options.filter))
+        m_selection.prepareFilter(options.filter);
     open(options.files);
     if (!options.capture.interface.isEmpty()) capture(options.capture);
     if (!options.view.isEmpty()) showView(options.view);
@@ -241,7 +250,8 @@ void MainWindow::begin(const Options& options) {
         waiting->deleteLater();
         m_selection.selectPacket(wanted);
     });
-    connect(&m_session, &Session::opened, waiting, &QObject::deleteLater);  // another capture: nobody asked for its packet
+    connect(&m_session, &Session::opened, waiting,
+            &QObject::deleteLater);  // another capture: nobody asked for its packet
 }
 
 void MainWindow::open(const QStringList& files) {
@@ -268,7 +278,9 @@ void MainWindow::capture(const CaptureChoice& choice) {
 // The first finding that is bad enough ends the capture, which then has what led to it.
 void MainWindow::stopOnFinding() {
     const auto timeline = m_session.timeline();
-    if (m_capture.stopOn == StopOn::Never || m_session.state() != Session::State::Capturing || !m_recorder->running() || timeline == nullptr) return;
+    if (m_capture.stopOn == StopOn::Never || m_session.state() != Session::State::Capturing || !m_recorder->running() ||
+        timeline == nullptr)
+        return;
     const auto worst = m_capture.stopOn == StopOn::Error ? transport::Severity::error : transport::Severity::warning;
     for (const transport::Finding& finding : timeline->findings) {
         if (finding.severity < worst) continue;
@@ -278,7 +290,8 @@ void MainWindow::stopOnFinding() {
     }
 }
 
-// Where the packets are. What the list had no place for is in the last files: they are opened, unless somebody wrote comments or marks.
+// Where the packets are. What the list had no place for is in the last files: they are opened, unless somebody wrote
+// comments or marks.
 void MainWindow::tellFiles() {
     if (m_capture.file.isEmpty()) return;
     if (!m_capture.host.isEmpty()) {
@@ -288,8 +301,10 @@ void MainWindow::tellFiles() {
     const QStringList files = capturedFiles(m_capture);
     if (files.isEmpty()) return;
     const auto name = [](const QString& file) { return QFileInfo(file).fileName(); };
-    m_saidOfCapture << (files.size() == 1 ? tr("Written to %1").arg(name(files.front()))
-                                          : tr("Written to %L1 files, %2 to %3").arg(files.size()).arg(name(files.front()), name(files.back())));
+    m_saidOfCapture
+        << (files.size() == 1
+                ? tr("Written to %1").arg(name(files.front()))
+                : tr("Written to %L1 files, %2 to %3").arg(files.size()).arg(name(files.front()), name(files.back())));
     if (m_session.leftOut() == 0 || !m_unsaved.none()) return;
     m_saidOfCapture << tr("%L1 packets had no place in the list: these are the files").arg(m_session.leftOut());
     QTimer::singleShot(0, this, [this, files] {
@@ -323,11 +338,13 @@ void MainWindow::fillRecent() {
 }
 
 void MainWindow::showProblems() {
-    showProblems(m_session.problems(), m_session.packets() != 0 ? tr("The packets before the error are shown and analysed.") : QString());
+    showProblems(m_session.problems(),
+                 m_session.packets() != 0 ? tr("The packets before the error are shown and analysed.") : QString());
 }
 
 void MainWindow::showProblems(const QStringList& problems, const QString& more) {
-    QMessageBox box(QMessageBox::Warning, tr("Read error"), problems.join(QStringLiteral("\n\n")), QMessageBox::Ok, this);
+    QMessageBox box(QMessageBox::Warning, tr("Read error"), problems.join(QStringLiteral("\n\n")), QMessageBox::Ok,
+                    this);
     box.setInformativeText(more);
     box.setTextFormat(Qt::PlainText);
     box.exec();
@@ -342,9 +359,12 @@ void MainWindow::restore() {
     fillRecent();
     m_filterBar->setHistory(settings.value(kFilters).toStringList());
     m_filterBar->setSaved(settings.value(kSavedFilters).toStringList());
-    connect(m_filterBar, &FilterBar::savedChanged, this, [this] { QSettings().setValue(kSavedFilters, m_filterBar->saved()); });
-    connect(m_filterBar, &FilterBar::historyChanged, this, [this] { QSettings().setValue(kFilters, m_filterBar->history()); });
-    if (const double size = settings.value(kTextSize, m_textSize).toDouble(); size != m_textSize) scaleText(size / m_textSize);
+    connect(m_filterBar, &FilterBar::savedChanged, this,
+            [this] { QSettings().setValue(kSavedFilters, m_filterBar->saved()); });
+    connect(m_filterBar, &FilterBar::historyChanged, this,
+            [this] { QSettings().setValue(kFilters, m_filterBar->history()); });
+    if (const double size = settings.value(kTextSize, m_textSize).toDouble(); size != m_textSize)
+        scaleText(size / m_textSize);
 }
 
 QString MainWindow::geometryKey() { return kGeometry; }
@@ -366,8 +386,9 @@ void MainWindow::remember() {
 // Saving takes its time: who wants that asks again when it is done.
 bool MainWindow::mayLose() {
     if (m_unsaved.none()) return true;
-    const auto answer = QMessageBox::question(this, tr("Not saved"), m_unsaved.question(),
-                                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
+    const auto answer =
+        QMessageBox::question(this, tr("Not saved"), m_unsaved.question(),
+                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
     if (answer == QMessageBox::Save && m_unsaved.onlyMarks()) m_exporter->exportPackets(Packets::Marked);
     else if (answer == QMessageBox::Save) m_exporter->saveCapture();
     if (answer == QMessageBox::Discard) m_unsaved = {};
@@ -377,12 +398,13 @@ bool MainWindow::mayLose() {
 // Comments and marks are of packets by their number, and the files may be others than they were.
 void MainWindow::warnOfOtherPackets() {
     const auto before = std::exchange(m_firstTime, std::nullopt);
-    const bool same =
-        m_session.packets() != 0 ? m_session.index()->row(FrameIndex{1}).time() == before : m_session.state() == Session::State::Stopped;
+    const bool same = m_session.packets() != 0 ? m_session.index()->row(FrameIndex{1}).time() == before
+                                               : m_session.state() == Session::State::Stopped;
     if (!before || same || (!m_unsaved.comments && m_selection.marks().size() == 0)) return;
-    QMessageBox::warning(this, tr("Reload"),
-                         tr("The capture no longer begins with the same packet. Comments and marks stay at the packet numbers where they "
-                            "were, which may be other packets now."));
+    QMessageBox::warning(
+        this, tr("Reload"),
+        tr("The capture no longer begins with the same packet. Comments and marks stay at the packet numbers where they "
+           "were, which may be other packets now."));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -398,7 +420,8 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
     const QString typed = event->text();
     const bool plain = (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0;
     if (event->key() == Qt::Key_Escape) endWhatGoesOn();
-    else if (plain && !typed.isEmpty() && (typed[0].isLetter() || typed[0] == QLatin1Char('!') || typed[0] == QLatin1Char('(')))
+    else if (plain && !typed.isEmpty() &&
+             (typed[0].isLetter() || typed[0] == QLatin1Char('!') || typed[0] == QLatin1Char('(')))
         m_filterBar->edit(typed);
     else QMainWindow::keyPressEvent(event);
 }
@@ -407,7 +430,9 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 void MainWindow::endWhatGoesOn() {
     if (m_session.state() == Session::State::Reading) m_session.stop();
     else if (m_selection.filtering()) m_selection.stopFiltering();
-    else if (const auto* shown = findChild<PacketsView*>(); m_events->running() || m_exporter->isScanning() || (shown != nullptr && shown->isSorting())) stopWork();
+    else if (const auto* shown = findChild<PacketsView*>();
+             m_events->running() || m_exporter->isScanning() || (shown != nullptr && shown->isSorting()))
+        stopWork();
     else m_selection.setRange(std::nullopt);
 }
 
@@ -430,7 +455,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
     if (files.isEmpty() && event->mimeData()->hasText()) return logs().ask(event->mimeData()->text());
     // What is text and no capture is a log, where there is a capture to look at beside it.
     const bool areLogs = m_session.state() != Session::State::Empty && !files.isEmpty() &&
-                         std::ranges::all_of(files, looksLikeText) && Session::whyNotOpened(files).size() == files.size();
+                         std::ranges::all_of(files, looksLikeText) &&
+                         Session::whyNotOpened(files).size() == files.size();
     if (areLogs) logs().open(files);
     else open(files);
 }

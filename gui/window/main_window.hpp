@@ -1,5 +1,5 @@
-// MainWindow: the window: a sidebar of views, the filter above them, the status line below. It owns the session and the selection;
-// views know only these two. What menus and keys do is in window_actions.cpp.
+// MainWindow: the window: a sidebar of views, the filter above them, the status line below. It owns the session and the
+// selection; views know only these two. What menus and keys do is in window_actions.cpp.
 #pragma once
 
 #include <gui/live/choice.hpp>

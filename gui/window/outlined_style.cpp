@@ -8,7 +8,7 @@ namespace qps::gui {
 
 namespace {
 
-constexpr double kShare = 0.5;         // of the text's colour: WCAG's 3 to 1 against window and field, in both themes
+constexpr double kShare = 0.5;  // of the text's colour: WCAG's 3 to 1 against window and field, in both themes
 constexpr double kDisabledShare = 0.3;
 constexpr double kRadius = 2;
 
@@ -16,7 +16,8 @@ void outline(QPainter& painter, const QStyleOption& option, const QRect& rect, b
     const bool enabled = option.state.testFlag(QStyle::State_Enabled);
     const QPalette& palette = option.palette;
     const QColor focus = palette.color(QPalette::Highlight);
-    const QColor plain = mixed(palette.color(QPalette::Window), palette.color(QPalette::Active, QPalette::WindowText), enabled ? kShare : kDisabledShare);
+    const QColor plain = mixed(palette.color(QPalette::Window), palette.color(QPalette::Active, QPalette::WindowText),
+                               enabled ? kShare : kDisabledShare);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(option.state.testFlag(QStyle::State_HasFocus) ? focus : plain, 1));
@@ -31,7 +32,8 @@ void outline(QPainter& painter, const QStyleOption& option, const QRect& rect, b
 
 OutlinedStyle::OutlinedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
 
-void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const {
+void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                                  const QWidget* widget) const {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     switch (element) {
         case PE_IndicatorCheckBox:

@@ -1,5 +1,5 @@
-// OutlinedStyle: Fusion whose boxes, fields and buttons have a border that is seen: Fusion's own is a darker shade of the window, which
-// vanishes where the window is dark.
+// OutlinedStyle: Fusion whose boxes, fields and buttons have a border that is seen: Fusion's own is a darker shade of
+// the window, which vanishes where the window is dark.
 #pragma once
 
 #include <QProxyStyle>
@@ -12,7 +12,8 @@ class OutlinedStyle : public QProxyStyle {
 public:
     OutlinedStyle();
 
-    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override;
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override;
     void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
                             const QWidget* widget) const override;
 };

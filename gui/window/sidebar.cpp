@@ -36,8 +36,8 @@ public:
         if (index.data(kSeparated).toBool()) {
             const int separation = option.fontMetrics.height() / 2;
             painter->setPen(mixed(palette.color(QPalette::Base), palette.color(QPalette::Text), 0.2));
-            painter->drawLine(row.left() + margin(option.fontMetrics), row.top() + separation / 2, row.right() - margin(option.fontMetrics),
-                              row.top() + separation / 2);
+            painter->drawLine(row.left() + margin(option.fontMetrics), row.top() + separation / 2,
+                              row.right() - margin(option.fontMetrics), row.top() + separation / 2);
             row.setTop(row.top() + separation);
         }
         if (chosen) painter->fillRect(row, palette.highlight());
@@ -80,7 +80,8 @@ void Sidebar::setCount(int row, std::optional<std::uint64_t> count) {
     QListWidgetItem* entry = item(row);
     if (entry->data(kCount).toString() == text) return;
     entry->setData(kCount, text);
-    entry->setData(Qt::AccessibleTextRole, text.isEmpty() ? entry->text() : entry->text() + QStringLiteral(", ") + text);
+    entry->setData(Qt::AccessibleTextRole,
+                   text.isEmpty() ? entry->text() : entry->text() + QStringLiteral(", ") + text);
 }
 
 QString Sidebar::id(int row) const { return row < 0 || row >= count() ? QString() : item(row)->data(kId).toString(); }

@@ -11,7 +11,7 @@ namespace qps::gui {
 
 namespace {
 
-constexpr int kSteps = 1000;  // of the progress bar
+constexpr int kSteps = 1000;   // of the progress bar
 constexpr int kSaid = 12'000;  // ms: a finding takes time to read
 
 // One line that ends in dots where it is too long; the tip has all of it.
@@ -56,7 +56,8 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     m_problems->setText(tr("Read error"));
     m_problems->setToolTip(tr("Show what could not be read, and why"));
     m_counts->setObjectName(QStringLiteral("counts"));
-    m_what->setContentsMargins(fontMetrics().averageCharWidth(), 0, 0, 0);  // as far from the edge as the names of the views
+    m_what->setContentsMargins(fontMetrics().averageCharWidth(), 0, 0,
+                               0);  // as far from the edge as the names of the views
     addWidget(m_what, 1);
     addWidget(m_progress);
     addWidget(m_cancel);
@@ -65,9 +66,11 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     addPermanentWidget(m_counts);
     connect(m_cancel, &QToolButton::clicked, this, &StatusLine::cancel);
     connect(m_problems, &QToolButton::clicked, this, &StatusLine::problemsRequested);
-    for (const auto changed : {&Session::stateChanged, &Session::progressChanged, &Session::problemsChanged, &Session::opened})
+    for (const auto changed :
+         {&Session::stateChanged, &Session::progressChanged, &Session::problemsChanged, &Session::opened})
         connect(&session, changed, this, &StatusLine::showState);
-    for (const auto changed : {&Session::rowsAdded, &Session::opened}) connect(&session, changed, this, &StatusLine::showCounts);
+    for (const auto changed : {&Session::rowsAdded, &Session::opened})
+        connect(&session, changed, this, &StatusLine::showCounts);
     for (const auto changed : {&Selection::hitsChanged, &Selection::marksChanged, &Selection::rangeChanged}) {
         connect(&selection, changed, this, &StatusLine::showCounts);
         connect(&selection, changed, this, &StatusLine::showState);

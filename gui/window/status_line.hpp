@@ -1,5 +1,5 @@
-// StatusLine: the bar below: what goes on and how far it is, with a button that ends it; how many packets there are, are shown and
-// are marked; what was chosen; what could not be read.
+// StatusLine: the bar below: what goes on and how far it is, with a button that ends it; how many packets there are,
+// are shown and are marked; what was chosen; what could not be read.
 #pragma once
 
 #include <QLabel>
@@ -22,7 +22,8 @@ public:
     void describe(const QString& text);
     // What has just happened, or was gone to: until something else is selected, a few seconds at most.
     void say(const QString& text);
-    // Something that goes on beside reading and filtering: what, and how far it is, 0 to 1. An empty text: it has ended.
+    // Something that goes on beside reading and filtering: what, and how far it is, 0 to 1. An empty text: it has
+    // ended.
     void showWork(const QString& what, double part);
 
 Q_SIGNALS:

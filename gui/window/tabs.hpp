@@ -1,5 +1,5 @@
-// Tabs: captures beside each other in one window: each tab has a window of its own inside, with its session, its filter and its views. One
-// tab alone shows no bar.
+// Tabs: captures beside each other in one window: each tab has a window of its own inside, with its session, its filter
+// and its views. One tab alone shows no bar.
 #pragma once
 
 #include <gui/session/session.hpp>
@@ -19,10 +19,12 @@ class Tabs : public QWidget {
     Q_OBJECT
 
 public:
-    // What the first tab may take is the whole budget; the others have an eighth of it each, so that all together have twice as much at most.
+    // What the first tab may take is the whole budget; the others have an eighth of it each, so that all together have
+    // twice as much at most.
     static constexpr int kMost = 8;
 
-    explicit Tabs(std::size_t jobs = 0, const transport::MemoryBudget& memory = transport::MemoryBudget::of_machine(), QWidget* parent = nullptr);
+    explicit Tabs(std::size_t jobs = 0, const transport::MemoryBudget& memory = transport::MemoryBudget::of_machine(),
+                  QWidget* parent = nullptr);
     ~Tabs() override;
 
     // What the command line asks for, in the first tab; or each file in a tab of its own.

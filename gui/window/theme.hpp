@@ -1,5 +1,5 @@
-// Theme: whether the window is light, dark, or as the desktop has it. Where a desktop says nothing (remote displays, bare window
-// managers) a user still has the choice.
+// Theme: whether the window is light, dark, or as the desktop has it. Where a desktop says nothing (remote displays,
+// bare window managers) a user still has the choice.
 #pragma once
 
 #include <QPalette>

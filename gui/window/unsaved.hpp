@@ -25,7 +25,9 @@ struct Unsaved {
     [[nodiscard]] QString question() const {
         if (onlyMarks()) return QObject::tr("The marks will be lost. Export the marked packets?");
         const QString lost = capture ? QObject::tr("captured packets") : QObject::tr("packet comments");
-        if (marks) return QObject::tr("The %1 and the marks have not been saved. Save the packets with their comments?").arg(lost);
+        if (marks)
+            return QObject::tr("The %1 and the marks have not been saved. Save the packets with their comments?")
+                .arg(lost);
         return capture ? QObject::tr("The captured packets have not been saved. Save them?")
                        : QObject::tr("The packet comments have not been saved. Save the packets with them?");
     }

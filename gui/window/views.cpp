@@ -27,8 +27,7 @@ namespace qps::gui {
 
 namespace {
 
-template <class View>
-QWidget* make(Session& session, Selection& selection, const ViewRequest& request) {
+template <class View> QWidget* make(Session& session, Selection& selection, const ViewRequest& request) {
     auto* view = new View(session, selection);
     if constexpr (requires { &View::viewRequested; }) QObject::connect(view, &View::viewRequested, view, request);
     return view;
@@ -37,48 +36,65 @@ QWidget* make(Session& session, Selection& selection, const ViewRequest& request
 using Count = std::optional<std::uint64_t>;
 
 constexpr std::array kViewRows{
-    ViewRow{"summary", QT_TRANSLATE_NOOP("views", "Summary"), QT_TRANSLATE_NOOP("views", "Overview of the capture"), make<SummaryView>},
-    ViewRow{"packets", QT_TRANSLATE_NOOP("views", "Packets"), QT_TRANSLATE_NOOP("views", "All packets, with fields and bytes"),
-            make<PacketsView>, [](const Session& session) -> Count { return session.packets(); }},
-    ViewRow{"findings", QT_TRANSLATE_NOOP("views", "Findings"), QT_TRANSLATE_NOOP("views", "Problems, with evidence and advice"),
-            make<FindingsView>, [](const Session& session) -> Count { return session.timeline()->findings.size(); }},
-    ViewRow{"connections", QT_TRANSLATE_NOOP("views", "Connections"), QT_TRANSLATE_NOOP("views", "Connections between queue pairs"),
-            make<ConnectionsView>, [](const Session& session) -> Count { return session.timeline()->connections.size(); }},
-    ViewRow{"messages", QT_TRANSLATE_NOOP("views", "Messages"), QT_TRANSLATE_NOOP("views", "Work requests and their outcome"),
-            make<MessagesView>, [](const Session& session) -> Count { return session.index()->messages.size(); }},
+    ViewRow{"summary", QT_TRANSLATE_NOOP("views", "Summary"), QT_TRANSLATE_NOOP("views", "Overview of the capture"),
+            make<SummaryView>},
+    ViewRow{"packets", QT_TRANSLATE_NOOP("views", "Packets"),
+            QT_TRANSLATE_NOOP("views", "All packets, with fields and bytes"), make<PacketsView>,
+            [](const Session& session) -> Count { return session.packets(); }},
+    ViewRow{"findings", QT_TRANSLATE_NOOP("views", "Findings"),
+            QT_TRANSLATE_NOOP("views", "Problems, with evidence and advice"), make<FindingsView>,
+            [](const Session& session) -> Count { return session.timeline()->findings.size(); }},
+    ViewRow{"connections", QT_TRANSLATE_NOOP("views", "Connections"),
+            QT_TRANSLATE_NOOP("views", "Connections between queue pairs"), make<ConnectionsView>,
+            [](const Session& session) -> Count { return session.timeline()->connections.size(); }},
+    ViewRow{"messages", QT_TRANSLATE_NOOP("views", "Messages"),
+            QT_TRANSLATE_NOOP("views", "Work requests and their outcome"), make<MessagesView>,
+            [](const Session& session) -> Count { return session.index()->messages.size(); }},
     ViewRow{"operations", QT_TRANSLATE_NOOP("views", "Operations"),
-            QT_TRANSLATE_NOOP("views", "Operations of storage and other upper-layer protocols, and their latency"), make<OperationsView>,
-            [](const Session& session) -> Count { return session.index()->operations.size(); }},
+            QT_TRANSLATE_NOOP("views", "Operations of storage and other upper-layer protocols, and their latency"),
+            make<OperationsView>, [](const Session& session) -> Count { return session.index()->operations.size(); }},
     ViewRow{"cm", QT_TRANSLATE_NOOP("views", "Connection setup"),
             QT_TRANSLATE_NOOP("views", "CM exchanges: setup and teardown of connections"), make<CmView>,
             [](const Session& session) -> Count { return session.timeline()->cm.attempts.size(); }},
     ViewRow{"psn", QT_TRANSLATE_NOOP("views", "PSN over time"),
-            QT_TRANSLATE_NOOP("views", "PSNs sent, retransmitted and acknowledged by a connection"), make<PsnPicture>, nullptr, true},
-    ViewRow{"ladder", QT_TRANSLATE_NOOP("views", "Ladder"), QT_TRANSLATE_NOOP("views", "Messages of a connection as a ladder diagram"),
-            make<LadderPicture>},
+            QT_TRANSLATE_NOOP("views", "PSNs sent, retransmitted and acknowledged by a connection"), make<PsnPicture>,
+            nullptr, true},
+    ViewRow{"ladder", QT_TRANSLATE_NOOP("views", "Ladder"),
+            QT_TRANSLATE_NOOP("views", "Messages of a connection as a ladder diagram"), make<LadderPicture>},
     ViewRow{"follow", QT_TRANSLATE_NOOP("views", "Payload"),
-            QT_TRANSLATE_NOOP("views", "What the messages of a connection carried: decoded, as bytes or as text"), make<FollowView>},
+            QT_TRANSLATE_NOOP("views", "What the messages of a connection carried: decoded, as bytes or as text"),
+            make<FollowView>},
     ViewRow{"throughput", QT_TRANSLATE_NOOP("views", "Throughput"),
             QT_TRANSLATE_NOOP("views", "Throughput, goodput and outstanding bytes over time"), make<ThroughputPicture>},
     ViewRow{"latency", QT_TRANSLATE_NOOP("views", "Latency"), QT_TRANSLATE_NOOP("views", "Message latency over time"),
             make<LatencyPicture>},
     ViewRow{"congestion", QT_TRANSLATE_NOOP("views", "Congestion"),
-            QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"), make<CongestionPicture>},
+            QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"),
+            make<CongestionPicture>},
     ViewRow{"io", QT_TRANSLATE_NOOP("views", "I/O graph"),
-            QT_TRANSLATE_NOOP("views", "Series of your own over time: packets of a filter, or sums and percentiles of a field"), make<IoPicture>},
+            QT_TRANSLATE_NOOP("views",
+                              "Series of your own over time: packets of a filter, or sums and percentiles of a field"),
+            make<IoPicture>},
     ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
-            QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr, true},
+            QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr,
+            true},
     ViewRow{"fabric", QT_TRANSLATE_NOOP("views", "Fabric"),
             QT_TRANSLATE_NOOP("views", "Nodes, ports and links as management datagrams show them"), make<FabricView>},
-    ViewRow{"checks", QT_TRANSLATE_NOOP("views", "Checks"),
-            QT_TRANSLATE_NOOP("views", "Rules of the protocol that the capture decides, with verdicts and the packets that prove them"), make<ChecksView>},
+    ViewRow{
+        "checks", QT_TRANSLATE_NOOP("views", "Checks"),
+        QT_TRANSLATE_NOOP(
+            "views", "Rules of the protocol that the capture decides, with verdicts and the packets that prove them"),
+        make<ChecksView>},
     ViewRow{"statistics", QT_TRANSLATE_NOOP("views", "Statistics"),
-            QT_TRANSLATE_NOOP("views", "Protocols, opcodes, lengths, traffic classes, source ports; properties of the capture"),
+            QT_TRANSLATE_NOOP("views",
+                              "Protocols, opcodes, lengths, traffic classes, source ports; properties of the capture"),
             make<StatisticsView>},
     ViewRow{"compare", QT_TRANSLATE_NOOP("views", "Before and after"),
             QT_TRANSLATE_NOOP("views", "The capture beside one of an earlier run: what changed"), make<CompareView>},
-    ViewRow{"logs", QT_TRANSLATE_NOOP("views", "Logs"),
-            QT_TRANSLATE_NOOP("views", "From a line of a log to the connection it is about; logs in time with the packets"), make<LogView>},
+    ViewRow{
+        "logs", QT_TRANSLATE_NOOP("views", "Logs"),
+        QT_TRANSLATE_NOOP("views", "From a line of a log to the connection it is about; logs in time with the packets"),
+        make<LogView>},
 };
 
 }  // namespace

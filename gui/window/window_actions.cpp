@@ -1,9 +1,9 @@
 // What menus and keys of the window do: the table of actions.hpp becomes menus, and each action is carried out.
 #include <gui/export/evidence_dialog.hpp>
 #include <gui/export/exporter.hpp>
-#include <gui/follow/text_lines.hpp>
 #include <gui/export/printing.hpp>
 #include <gui/filter/filter_bar.hpp>
+#include <gui/follow/text_lines.hpp>
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/live/recorder.hpp>
@@ -54,13 +54,16 @@ QString translated(std::string_view view) { return QCoreApplication::translate("
 
 QList<QKeySequence> keysOf(const ActionRow& row) {
     QList<QKeySequence> keys;
-    for (const QString& each : text(row.keys).split(QStringLiteral("; "), Qt::SkipEmptyParts)) keys << QKeySequence(each);
+    for (const QString& each : text(row.keys).split(QStringLiteral("; "), Qt::SkipEmptyParts))
+        keys << QKeySequence(each);
     return keys;
 }
 
 // "Open capture files (Ctrl+O)".
 QString tipWithKeys(const QString& tip, const QList<QKeySequence>& keys) {
-    return keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, QKeySequence::listToString(keys, QKeySequence::NativeText));
+    return keys.isEmpty()
+               ? tip
+               : QStringLiteral("%1 (%2)").arg(tip, QKeySequence::listToString(keys, QKeySequence::NativeText));
 }
 
 }  // namespace
@@ -101,9 +104,9 @@ void MainWindow::buildToolBar() {
     const int side = fontMetrics().height() * 5 / 4;  // grows with the text
     bar->setIconSize(QSize(side, side));
     using enum ActionId;
-    constexpr std::array<std::optional<ActionId>, 17> kShown{Open,           SaveCapture, Reload,     {},         CaptureOptions, StartStop,
-                                                             {},             Find,        Back,       Forward,    {},             GoToPacket,
-                                                             FirstPacket,    LastPacket,  {},         PreviousFinding, NextFinding};
+    constexpr std::array<std::optional<ActionId>, 17> kShown{
+        Open,       SaveCapture, Reload,     {}, CaptureOptions,  StartStop,  {}, Find, Back, Forward, {},
+        GoToPacket, FirstPacket, LastPacket, {}, PreviousFinding, NextFinding};
     for (const auto& id : kShown) {
         if (id) bar->addAction(action(*id));
         else bar->addSeparator();
@@ -111,12 +114,14 @@ void MainWindow::buildToolBar() {
 }
 
 void MainWindow::updateActions() {
-    constexpr std::array kAlways{ActionId::Open, ActionId::NewTab, ActionId::CloseTab, ActionId::ImportProfile, ActionId::ExportProfile, ActionId::EditPreferences, ActionId::Quit};
+    constexpr std::array kAlways{ActionId::Open,          ActionId::NewTab,        ActionId::CloseTab,
+                                 ActionId::ImportProfile, ActionId::ExportProfile, ActionId::EditPreferences,
+                                 ActionId::Quit};
     const bool any = m_session.packets() != 0;
     const bool capturing = m_session.state() == Session::State::Capturing;
     for (const ActionRow& row : actionRows()) {
-        const bool always =
-            row.menu == "&Help" || row.menu == "&Capture" || row.menu == "&View" || std::ranges::find(kAlways, row.id) != kAlways.end();
+        const bool always = row.menu == "&Help" || row.menu == "&Capture" || row.menu == "&View" ||
+                            std::ranges::find(kAlways, row.id) != kAlways.end();
         action(row.id)->setEnabled(always || any || row.menu == "F&ilter");
     }
     action(ActionId::Close)->setEnabled(m_session.state() != Session::State::Empty);
@@ -128,7 +133,8 @@ void MainWindow::updateActions() {
     action(ActionId::ClearRange)->setEnabled(m_selection.range().has_value());
     const bool going = capturing || m_session.busy();
     action(ActionId::StartStop)->setText(going ? tr("&Stop") : tr("&Start capture"));
-    action(ActionId::StartStop)->setIcon(symbol(going ? QStringLiteral("media-playback-stop") : QStringLiteral("media-record")));
+    action(ActionId::StartStop)
+        ->setIcon(symbol(going ? QStringLiteral("media-playback-stop") : QStringLiteral("media-record")));
 }
 
 void MainWindow::trigger(ActionId id) {
@@ -148,7 +154,9 @@ bool MainWindow::triggerFile(ActionId id) {
         case ActionId::SaveCapture: m_exporter->saveCapture(); return true;
         case ActionId::ExportPackets: m_exporter->askPackets(packets().list().selectedFrames()); return true;
         case ActionId::ExportAnalysis: m_exporter->exportAnalysis(); return true;
-        case ActionId::Evidence: EvidenceDialog(m_session, m_selection, m_exporter->comments(), this).exec(); return true;
+        case ActionId::Evidence:
+            EvidenceDialog(m_session, m_selection, m_exporter->comments(), this).exec();
+            return true;
         case ActionId::ExportPicture:
             if (auto* picture = qobject_cast<Picture*>(m_stack->currentWidget())) picture->saveAs();
             return true;
@@ -298,8 +306,8 @@ void MainWindow::goToPacket() {
     const auto most = static_cast<double>(m_session.packets());
     const double now = m_selection.packet() ? static_cast<double>(std::to_underlying(*m_selection.packet())) : 1;
     // Of the dialogs of Qt only that of fractions goes past 2^31.
-    const double number = QInputDialog::getDouble(this, tr("Go to packet"), tr("Packet number (1 to %L1):").arg(m_session.packets()), now,
-                                                  1, most, 0, &chosen);
+    const double number = QInputDialog::getDouble(
+        this, tr("Go to packet"), tr("Packet number (1 to %L1):").arg(m_session.packets()), now, 1, most, 0, &chosen);
     if (!chosen) return;
     showView(QStringLiteral("packets"));
     m_selection.selectPacket(FrameIndex{static_cast<std::uint64_t>(std::llround(number))});
@@ -310,17 +318,22 @@ void MainWindow::goToFinding(int step) {
     if (findings.empty()) return m_status->say(tr("No findings"));
     // m_finding counts from 1; 0: none was gone to.
     const auto count = static_cast<std::ptrdiff_t>(findings.size());
-    const auto at = m_finding == 0 ? (step > 0 ? 0 : count - 1) : (static_cast<std::ptrdiff_t>(m_finding) - 1 + step + count) % count;
+    const auto at = m_finding == 0 ? (step > 0 ? 0 : count - 1)
+                                   : (static_cast<std::ptrdiff_t>(m_finding) - 1 + step + count) % count;
     m_finding = static_cast<std::size_t>(at) + 1;
     const transport::Finding& finding = findings[static_cast<std::size_t>(at)];
     if (finding.connection) m_selection.selectConnection(*finding.connection);
     m_selection.selectFinding(keyOf(finding));
     showView(QStringLiteral("packets"));
     if (!finding.packets.empty()) m_selection.selectPacket(finding.packets.front());
-    m_status->say(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(inText(m_session.names().get(), finding.summary)));
+    m_status->say(tr("Finding %1 of %2: %3")
+                      .arg(m_finding)
+                      .arg(findings.size())
+                      .arg(inText(m_session.names().get(), finding.summary)));
 }
 
-// One by one through what a finding counts, from the packet that is selected. The finding is the one that was looked at last.
+// One by one through what a finding counts, from the packet that is selected. The finding is the one that was looked at
+// last.
 void MainWindow::goToEvent(int step) {
     const auto& findings = m_session.timeline()->findings;
     if (findings.empty()) return m_status->say(tr("No findings"));
@@ -330,8 +343,8 @@ void MainWindow::goToEvent(int step) {
     const FindingKey wanted = *m_selection.finding();
     if (m_found.finding == wanted && m_found.timeline == m_session.timeline()) return stepEvents(step);
     m_status->showWork(tr("Looking for events of %1").arg(text(finding->id)), 0);
-    m_events->start([this, wanted, finding = *finding, timeline = m_session.timeline(), index = m_session.index(), step](
-                        const std::function<bool()>& stop) -> SeriesJob::Delivery {
+    m_events->start([this, wanted, finding = *finding, timeline = m_session.timeline(), index = m_session.index(),
+                     step](const std::function<bool()>& stop) -> SeriesJob::Delivery {
         auto events = transport::event_frames(finding, *timeline, *index, stop);
         if (stop()) return {};
         return [this, wanted, timeline, step, events = std::move(events)] {
@@ -349,7 +362,8 @@ void MainWindow::stepEvents(int step) {
     const auto after = std::ranges::upper_bound(events, here);
     const auto from = std::ranges::lower_bound(events, here);
     if (step > 0 ? after == events.end() : from == events.begin())
-        return m_status->say(step > 0 ? tr("No later event of %1").arg(finding) : tr("No earlier event of %1").arg(finding));
+        return m_status->say(step > 0 ? tr("No later event of %1").arg(finding)
+                                      : tr("No earlier event of %1").arg(finding));
     const auto at = step > 0 ? after : from - 1;
     showView(QStringLiteral("packets"));
     m_selection.selectPacket(*at);
@@ -382,9 +396,10 @@ void MainWindow::showKeys() {
     QDialog dialog(this);
     dialog.setWindowTitle(tr("Keyboard shortcuts"));
     auto* page = new QTextBrowser;
-    page->setHtml(QStringLiteral("<table>%1</table>").arg(rows) +
-                  tr("<p>Alt+1 to Alt+0 switch views. In a graph: wheel, + and - zoom; drag and arrow keys pan; Ctrl+drag selects a "
-                     "time range for all views; 0 shows everything; G goes to the packet.</p>"));
+    page->setHtml(
+        QStringLiteral("<table>%1</table>").arg(rows) +
+        tr("<p>Alt+1 to Alt+0 switch views. In a graph: wheel, + and - zoom; drag and arrow keys pan; Ctrl+drag selects a "
+           "time range for all views; 0 shows everything; G goes to the packet.</p>"));
     auto* column = new QVBoxLayout(&dialog);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(page);
@@ -394,9 +409,10 @@ void MainWindow::showKeys() {
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(this, tr("About qpscope"),
-                       tr("<b>qpscope %1</b><p>RDMA packet analyser and live protocol peer</p><p>Apache License 2.0</p>")
-                           .arg(QCoreApplication::applicationVersion()));
+    QMessageBox::about(
+        this, tr("About qpscope"),
+        tr("<b>qpscope %1</b><p>RDMA packet analyser and live protocol peer</p><p>Apache License 2.0</p>")
+            .arg(QCoreApplication::applicationVersion()));
 }
 
 }  // namespace qps::gui

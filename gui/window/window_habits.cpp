@@ -32,7 +32,8 @@ void MainWindow::apply(const Reading& reading) {
     ReadNames read = readNames(savedPreferences());
     m_session.setNames(std::move(read.names));
     if (!read.problems.isEmpty())
-        QTimer::singleShot(0, this, [this, problems = read.problems] { m_status->say(problems.join(QLatin1Char(' '))); });
+        QTimer::singleShot(0, this,
+                           [this, problems = read.problems] { m_status->say(problems.join(QLatin1Char(' '))); });
 }
 
 void MainWindow::takePreferences() { apply(savedPreferences().reading); }
@@ -63,17 +64,21 @@ void MainWindow::exportProfile() {
                                      .rules = savedRules(list.rules().rules()),
                                      .filters = m_filterBar->saved()});
     QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) return m_status->say(tr("Profile written to %1").arg(path));
+    if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit())
+        return m_status->say(tr("Profile written to %1").arg(path));
     QMessageBox::warning(this, tr("Export profile"), tr("%1: cannot write: %2.").arg(path, file.errorString()));
 }
 
 void MainWindow::importProfile() {
     QSettings settings;
-    const QString path = QFileDialog::getOpenFileName(this, tr("Import profile"), settings.value(kFolder).toString(), profileFilter());
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Import profile"), settings.value(kFolder).toString(), profileFilter());
     if (path.isEmpty()) return;
     settings.setValue(kFolder, QFileInfo(path).absolutePath());
     QFile file(path);
-    const auto refuse = [&](const QString& why) { QMessageBox::warning(this, tr("Import profile"), tr("%1: %2.").arg(path, why)); };
+    const auto refuse = [&](const QString& why) {
+        QMessageBox::warning(this, tr("Import profile"), tr("%1: %2.").arg(path, why));
+    };
     if (!file.open(QIODevice::ReadOnly)) return refuse(tr("cannot read: %1").arg(file.errorString()));
     const auto profile = readProfile(file.read(kMostProfile + 1));
     if (!profile) return refuse(profile.error());

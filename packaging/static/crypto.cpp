@@ -1,8 +1,8 @@
-// The dozen functions of OpenSSL that are called here, over what its libcrypto.a has below them: SHA-256, AES of one block, the random
-// numbers of the kernel. Linked into the static file alone, before libcrypto.a.
+// The dozen functions of OpenSSL that are called here, over what its libcrypto.a has below them: SHA-256, AES of one
+// block, the random numbers of the kernel. Linked into the static file alone, before libcrypto.a.
 //
-// The invariant: the same results as libcrypto gives, from the same code of its authors. What is left out is its way to that code,
-// by providers that name all algorithms and with them link three megabytes of what is never called.
+// The invariant: the same results as libcrypto gives, from the same code of its authors. What is left out is its way to
+// that code, by providers that name all algorithms and with them link three megabytes of what is never called.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 #include <openssl/sha.h>
 #include <sys/random.h>
 
-struct evp_md_st {};      // one of a kind: SHA-256
+struct evp_md_st {};  // one of a kind: SHA-256
 struct evp_md_ctx_st {
     SHA256_CTX hash{};
 };
@@ -49,7 +49,8 @@ extern "C" {
 
 const EVP_MD* EVP_sha256() { return &kSha256; }
 
-int EVP_Digest(const void* data, std::size_t count, unsigned char* digest, unsigned* length, const EVP_MD* kind, ENGINE* engine) {
+int EVP_Digest(const void* data, std::size_t count, unsigned char* digest, unsigned* length, const EVP_MD* kind,
+               ENGINE* engine) {
     if (kind != &kSha256 || engine != nullptr) return 0;
     digest_of({Bytes(static_cast<const unsigned char*>(data), count)}, digest);
     if (length != nullptr) *length = SHA256_DIGEST_LENGTH;
@@ -62,15 +63,17 @@ void EVP_MD_CTX_free(EVP_MD_CTX* context) { delete context; }
 int EVP_DigestInit_ex(EVP_MD_CTX* context, const EVP_MD* kind, ENGINE* engine) {
     return kind == &kSha256 && engine == nullptr ? SHA256_Init(&context->hash) : 0;
 }
-int EVP_DigestUpdate(EVP_MD_CTX* context, const void* data, std::size_t count) { return SHA256_Update(&context->hash, data, count); }
+int EVP_DigestUpdate(EVP_MD_CTX* context, const void* data, std::size_t count) {
+    return SHA256_Update(&context->hash, data, count);
+}
 int EVP_DigestFinal_ex(EVP_MD_CTX* context, unsigned char* digest, unsigned* length) {
     if (length != nullptr) *length = SHA256_DIGEST_LENGTH;
     return SHA256_Final(digest, &context->hash);
 }
 
 // RFC 2104.
-unsigned char* HMAC(const EVP_MD* kind, const void* key, int key_length, const unsigned char* data, std::size_t count, unsigned char* digest,
-                    unsigned* length) {
+unsigned char* HMAC(const EVP_MD* kind, const void* key, int key_length, const unsigned char* data, std::size_t count,
+                    unsigned char* digest, unsigned* length) {
     if (kind != &kSha256 || key_length < 0 || digest == nullptr) return nullptr;
     const Bytes secret(static_cast<const unsigned char*>(key), static_cast<std::size_t>(key_length));
     std::array<unsigned char, SHA256_CBLOCK> block{};
@@ -104,7 +107,8 @@ void EVP_CIPHER_CTX_free(EVP_CIPHER_CTX* context) {
 }
 int EVP_CIPHER_CTX_set_padding(EVP_CIPHER_CTX* /*context*/, int padding) { return padding == 0 ? 1 : 0; }
 
-int EVP_EncryptInit_ex(EVP_CIPHER_CTX* context, const EVP_CIPHER* kind, ENGINE* engine, const unsigned char* key, const unsigned char* iv) {
+int EVP_EncryptInit_ex(EVP_CIPHER_CTX* context, const EVP_CIPHER* kind, ENGINE* engine, const unsigned char* key,
+                       const unsigned char* iv) {
     if (kind != &kAes128 || engine != nullptr || iv != nullptr) return 0;
     return AES_set_encrypt_key(key, kKeyBits, &context->key) == 0 ? 1 : 0;
 }

@@ -1,4 +1,5 @@
-// Both programs in one file: it is qpscope, and qpscope-live by that name or for the commands that qpscope would execute it for.
+// Both programs in one file: it is qpscope, and qpscope-live by that name or for the commands that qpscope would
+// execute it for.
 #include <cli/live/live_commands.hpp>
 #include <cli/reading.hpp>
 #include <cli/wire_program.hpp>

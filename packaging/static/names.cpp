@@ -1,6 +1,7 @@
-// What a static program cannot ask of glibc: names of hosts, services, protocols and networks. NSS looks them up by libraries that it
-// loads, which must be of the very glibc that the program was linked with. Linked into the static file alone, in place of glibc's
-// functions, so that neither our sources nor libpcap need to know. Addresses are numeric or in /etc/hosts; DNS is not asked.
+// What a static program cannot ask of glibc: names of hosts, services, protocols and networks. NSS looks them up by
+// libraries that it loads, which must be of the very glibc that the program was linked with. Linked into the static
+// file alone, in place of glibc's functions, so that neither our sources nor libpcap need to know. Addresses are
+// numeric or in /etc/hosts; DNS is not asked.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -44,7 +45,8 @@ std::vector<Words> lines_of(const char* path, std::size_t least) {
 }
 
 bool is_one_of(std::span<const std::string> names, std::string_view name) {
-    return std::ranges::any_of(names, [&](const std::string& each) { return strcasecmp(each.c_str(), std::string(name).c_str()) == 0; });
+    return std::ranges::any_of(
+        names, [&](const std::string& each) { return strcasecmp(each.c_str(), std::string(name).c_str()) == 0; });
 }
 
 // A name at the start of a line, or among its aliases from the third word on; the second word is what is asked for.
@@ -56,8 +58,7 @@ std::optional<std::string> second_word(const char* path, std::string_view name) 
     return {};
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
+template <class Number> std::optional<Number> number_in(std::string_view text) {
     Number number{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) return {};
@@ -122,7 +123,8 @@ struct Kind {
     int protocol;
     std::string_view name;
 };
-constexpr std::array kKinds{Kind{SOCK_STREAM, IPPROTO_TCP, "/tcp"}, Kind{SOCK_DGRAM, IPPROTO_UDP, "/udp"}, Kind{SOCK_RAW, 0, ""}};
+constexpr std::array kKinds{Kind{SOCK_STREAM, IPPROTO_TCP, "/tcp"}, Kind{SOCK_DGRAM, IPPROTO_UDP, "/udp"},
+                            Kind{SOCK_RAW, 0, ""}};
 
 // "4791", or a name of /etc/services.
 std::optional<std::uint16_t> port_of(const char* service, const Kind& kind, int flags) {
@@ -222,9 +224,10 @@ const char* gai_strerror(int error) noexcept {
 }
 
 // Numbers alone: nobody asks for names of what connected to him.
-int getnameinfo(const sockaddr* address, socklen_t length, char* host, socklen_t host_length, char* service, socklen_t service_length,
-                int flags) {
-    if ((host != nullptr && (flags & NI_NUMERICHOST) == 0) || (service != nullptr && (flags & NI_NUMERICSERV) == 0)) return EAI_NONAME;
+int getnameinfo(const sockaddr* address, socklen_t length, char* host, socklen_t host_length, char* service,
+                socklen_t service_length, int flags) {
+    if ((host != nullptr && (flags & NI_NUMERICHOST) == 0) || (service != nullptr && (flags & NI_NUMERICSERV) == 0))
+        return EAI_NONAME;
     std::array<char, INET6_ADDRSTRLEN + 1 + IF_NAMESIZE> text{};
     std::uint16_t port = 0;
     if (address->sa_family == AF_INET && length >= sizeof(sockaddr_in)) {
@@ -240,14 +243,16 @@ int getnameinfo(const sockaddr* address, socklen_t length, char* host, socklen_t
         if (ipv6.sin6_scope_id != 0) {
             char* const end = text.data() + std::strlen(text.data());
             *end = '%';
-            if (if_indextoname(ipv6.sin6_scope_id, end + 1) == nullptr) *std::to_chars(end + 1, end + IF_NAMESIZE, ipv6.sin6_scope_id).ptr = 0;
+            if (if_indextoname(ipv6.sin6_scope_id, end + 1) == nullptr)
+                *std::to_chars(end + 1, end + IF_NAMESIZE, ipv6.sin6_scope_id).ptr = 0;
         }
     } else {
         return EAI_FAMILY;
     }
     std::array<char, 8> digits{};
     std::to_chars(digits.data(), digits.data() + digits.size() - 1, port);
-    for (const auto& [to, room, from] : {std::tuple(host, host_length, text.data()), std::tuple(service, service_length, digits.data())}) {
+    for (const auto& [to, room, from] :
+         {std::tuple(host, host_length, text.data()), std::tuple(service, service_length, digits.data())}) {
         if (to == nullptr) continue;
         if (std::strlen(from) >= room) return EAI_OVERFLOW;
         std::memcpy(to, from, std::strlen(from) + 1);
@@ -258,7 +263,8 @@ int getnameinfo(const sockaddr* address, socklen_t length, char* host, socklen_t
 // Of libpcap: "ip proto NAME".
 int getprotobyname_r(const char* name, protoent* found, char* room, std::size_t size, protoent** result) try {
     *result = nullptr;
-    const auto number = second_word("/etc/protocols", name).and_then([](const std::string& word) { return number_in<int>(word); });
+    const auto number =
+        second_word("/etc/protocols", name).and_then([](const std::string& word) { return number_in<int>(word); });
     if (!number) return 0;
     found->p_proto = *number;
     const int error = fill(found->p_name, found->p_aliases, name, {room, size});
@@ -269,10 +275,13 @@ int getprotobyname_r(const char* name, protoent* found, char* room, std::size_t 
 }
 
 // Of libpcap: "net NAME".
-int getnetbyname_r(const char* name, netent* found, char* room, std::size_t size, netent** result, int* host_error) try {
+int getnetbyname_r(const char* name, netent* found, char* room, std::size_t size, netent** result,
+                   int* host_error) try {
     *result = nullptr;
     *host_error = HOST_NOT_FOUND;
-    const auto number = second_word("/etc/networks", name).transform([](const std::string& word) { return inet_network(word.c_str()); });
+    const auto number = second_word("/etc/networks", name).transform([](const std::string& word) {
+        return inet_network(word.c_str());
+    });
     if (!number || *number == INADDR_NONE) return 0;
     found->n_addrtype = AF_INET;
     found->n_net = *number;

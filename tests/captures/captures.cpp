@@ -97,7 +97,8 @@ Json document(const Reading& reading) {
     json["backwards_timestamps"] = census.backwards;
     json["rdma_packets"] = census.packets - census.encapsulations[0];
     json["rdma_payload_bytes"] = census.payload_bytes;
-    json["encapsulations"] = counts(census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
+    json["encapsulations"] =
+        counts(census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
     for (const CrcStatus status : {CrcStatus::good, CrcStatus::bad, CrcStatus::not_checkable}) {
         const auto i = std::to_underlying(status);
         json["icrc"][std::string(kCrcStatusNames[i].name)] = census.icrc[i];
@@ -105,8 +106,10 @@ Json document(const Reading& reading) {
     json["congestion_experienced"] = census.congestion_experienced;
     json["opcodes"] = counts(census.opcodes, opcode_name);
     for (std::size_t type = 0; type < census.ultra_ethernet.size(); ++type)
-        if (census.ultra_ethernet[type] != 0) json["opcodes"]["UET_" + std::string(name_in(kPdsTypes, type))] = census.ultra_ethernet[type];
-    if (const auto& types = census.ultra_ethernet; std::ranges::any_of(types, [](std::uint64_t count) { return count != 0; }))
+        if (census.ultra_ethernet[type] != 0)
+            json["opcodes"]["UET_" + std::string(name_in(kPdsTypes, type))] = census.ultra_ethernet[type];
+    if (const auto& types = census.ultra_ethernet;
+        std::ranges::any_of(types, [](std::uint64_t count) { return count != 0; }))
         json["ultra_ethernet"] = {{"packets", std::accumulate(types.begin(), types.end(), std::uint64_t{0})},
                                   {"crc_good", census.ultra_ethernet_crc[1]},
                                   {"crc_undecided", census.ultra_ethernet_crc[0]}};

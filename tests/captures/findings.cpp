@@ -66,7 +66,8 @@ TEST_CASE("every sample capture has the findings that the catalogue names, and n
             ++found[std::string(finding.id)];
             texts += text(finding);
         }
-        if (show != nullptr && *show != '\0') fmt::print("== {} ({} connections)\n{}\n", name, timeline.connections.size(), texts);
+        if (show != nullptr && *show != '\0')
+            fmt::print("== {} ({} connections)\n{}\n", name, timeline.connections.size(), texts);
         REQUIRE(row.contains("findings"));
         for (const auto& finding : row["findings"]) {
             expected[finding["id"].get<std::string>()] = finding.value("count", std::size_t{1});

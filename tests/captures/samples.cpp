@@ -8,7 +8,8 @@
 
 TEST_CASE("the samples in captures/ are those that make_samples writes") {
     for (const qps::tests::Sample& sample : qps::tests::samples()) {
-        const std::string path = std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(sample.name) + "/capture.pcap";
+        const std::string path =
+            std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(sample.name) + "/capture.pcap";
         INFO(path << " (make_samples captures/ writes it anew)");
         std::ifstream file(path, std::ios::binary);
         REQUIRE(file.good());

@@ -22,11 +22,12 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"}, {"cm"}, {"fabric"}, {"timeline", "--interval", "10ms"}};
-const std::vector<std::string> kSamples = qps::tests::kSanitized
-                                              ? std::vector<std::string>{"loss_read", "ucmatose", "nvme_rdma"}
-                                              : std::vector<std::string>{"rping_v4", "loss_write", "loss_read",    "err_rnr",
-                                                                         "ucmatose", "nvme_rdma",  "corrupt_send", "fabric_sweep"};
+const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"},
+                                   {"cm"},          {"fabric"},   {"timeline", "--interval", "10ms"}};
+const std::vector<std::string> kSamples =
+    qps::tests::kSanitized ? std::vector<std::string>{"loss_read", "ucmatose", "nvme_rdma"}
+                           : std::vector<std::string>{"rping_v4", "loss_write", "loss_read",    "err_rnr",
+                                                      "ucmatose", "nvme_rdma",  "corrupt_send", "fabric_sweep"};
 
 std::uint32_t little_endian(const std::vector<std::byte>& bytes, std::size_t at) {
     std::uint32_t number = 0;
@@ -68,7 +69,8 @@ TEST_CASE("any number of threads reconstructs the same") {
         for (const char* jobs : {"2", "8"}) CHECK(report({"-j", jobs, sample(name)}) == one);
         for (const Words& command : kCommands) {
             const Ending expected = qpscope(command + Words{"-j", "1", sample(name)});
-            for (const char* jobs : {"2", "8"}) CHECK(qpscope(command + Words{"-j", jobs, sample(name)}).out == expected.out);
+            for (const char* jobs : {"2", "8"})
+                CHECK(qpscope(command + Words{"-j", jobs, sample(name)}).out == expected.out);
         }
     }
 }
@@ -86,7 +88,8 @@ TEST_CASE("rotated files are one capture, with frames numbered on") {
             CHECK(report(files) == expected);
             CHECK(report(Words{"-j", "2"} + files) == expected);
             for (const Words& command : kCommands)
-                CHECK(qpscope(command + Words{"-f", "tsv"} + files).out == qpscope(command + Words{"-f", "tsv", sample(name)}).out);
+                CHECK(qpscope(command + Words{"-f", "tsv"} + files).out ==
+                      qpscope(command + Words{"-f", "tsv", sample(name)}).out);
         }
     }
 }
@@ -125,7 +128,8 @@ TEST_CASE("every format of every command can be read back") {
             if (format != 2 || command[0] == "follow") continue;
             const auto rows = lines_of(qpscope(command + Words{"-f", "tsv", sample(name)}).out);
             REQUIRE(!rows.empty());
-            for (const std::string& row : rows) CHECK(std::ranges::count(row, '\t') == std::ranges::count(rows[0], '\t'));
+            for (const std::string& row : rows)
+                CHECK(std::ranges::count(row, '\t') == std::ranges::count(rows[0], '\t'));
             CHECK(lines_of(qpscope(command + Words{"-f", "csv", sample(name)}).out).size() == rows.size());
         }
     }
@@ -144,7 +148,8 @@ TEST_CASE("the sums of the connections are the totals") {
     for (const std::string& name : kSamples) {
         INFO(name);
         const Json json = report({sample(name)});
-        for (const char* key : {"retransmitted_packets", "sequence_naks", "rnr_naks", "fatal_naks", "acks", "timeouts"}) {
+        for (const char* key :
+             {"retransmitted_packets", "sequence_naks", "rnr_naks", "fatal_naks", "acks", "timeouts"}) {
             std::uint64_t sum = 0;
             for (const Json& connection : json["connections"]) sum += connection[key].get<std::uint64_t>();
             CHECK(json["totals"][key] == sum);
@@ -163,7 +168,8 @@ TEST_CASE("the intervals of a timeline add up to the capture, whatever their len
             INFO(fmt::format("{} {}", name, interval));
             std::map<std::string, std::uint64_t> sums;
             std::int64_t last = 0;
-            for (const std::string& line : lines_of(qpscope({"timeline", "-f", "ndjson", "--interval", interval, sample(name)}).out)) {
+            for (const std::string& line :
+                 lines_of(qpscope({"timeline", "-f", "ndjson", "--interval", interval, sample(name)}).out)) {
                 const Json row = Json::parse(line);
                 for (const auto& [key, value] : row.items())
                     if (key != "round_trip_mean_ns") sums[key] += value.get<std::uint64_t>();  // a mean, or nothing
@@ -189,7 +195,8 @@ TEST_CASE("one connection of several can be chosen") {
         }
     }
     CHECK(Json::parse(qpscope({"cm", "-C", "2", "-f", "json", sample("ucmatose")}).out)["attempts"].size() == 1);
-    CHECK(Json::parse(qpscope({"connections", "-C", "99", "-f", "json", sample("ucmatose")}).out)["connections"].empty());
+    CHECK(
+        Json::parse(qpscope({"connections", "-C", "99", "-f", "json", sample("ucmatose")}).out)["connections"].empty());
 }
 
 TEST_CASE("of a capture that is cut the rest is analysed, and the exit code says so") {
@@ -230,14 +237,17 @@ TEST_CASE("a display filter says which packets are analysed") {
 }
 
 TEST_CASE("findings decide the exit code where the user says so") {
-    const auto code = [](const char* severity, const char* name) { return qpscope({"analyze", "--fail-on", severity, sample(name)}).code; };
+    const auto code = [](const char* severity, const char* name) {
+        return qpscope({"analyze", "--fail-on", severity, sample(name)}).code;
+    };
     for (const char* severity : {"note", "warning", "error"}) {
         CHECK(code(severity, "err_rnr") == kFindings);
         CHECK(code(severity, "err_bad_rkey") == kFindings);
     }
     CHECK(code("error", "rping_v4") == kDone);
     CHECK(qpscope({"analyze", sample("err_rnr")}).code == kDone);
-    for (const Words& command : kCommands) CHECK(qpscope(command + Words{"--fail-on", "error", sample("err_rnr")}).code == kFindings);
+    for (const Words& command : kCommands)
+        CHECK(qpscope(command + Words{"--fail-on", "error", sample("err_rnr")}).code == kFindings);
 }
 
 TEST_CASE("a damaged capture is worse than findings in it") {
@@ -252,7 +262,8 @@ TEST_CASE("a line of a log finds the connection it is about") {
         std::vector<std::pair<int, std::string>> found;
         const Ending ending = qpscope({"connections", "-f", "ndjson", "--match", line, sample(name)});
         CHECK(ending.code == (ending.out.empty() ? kFindings : kDone));  // as grep
-        for (const std::string& row : lines_of(ending.out)) found.emplace_back(Json::parse(row)["uid"], Json::parse(row)["match"]);
+        for (const std::string& row : lines_of(ending.out))
+            found.emplace_back(Json::parse(row)["uid"], Json::parse(row)["match"]);
         return found;
     };
     const auto by_qp = candidates("UCX ERROR RC QP 0x23 wqe[0]: SEND", "ucmatose");
@@ -266,20 +277,25 @@ TEST_CASE("a line of a log finds the connection it is about") {
     const auto by_error = candidates("NET/IB : Got completion with status=13 opcode=0", "err_rnr");
     REQUIRE(by_error.size() == 1);
     CHECK_THAT(by_error[0].second, Contains("7 RNR NAKs"));
-    CHECK_THAT(candidates("10.77.0.12: remote access error", "err_bad_rkey").at(0).second, Contains("refused: remote access error"));
-    CHECK_THAT(candidates("status=12 from 10.77.0.12", "rping_v4").at(0).second, Contains("but that error was not captured"));
+    CHECK_THAT(candidates("10.77.0.12: remote access error", "err_bad_rkey").at(0).second,
+               Contains("refused: remote access error"));
+    CHECK_THAT(candidates("status=12 from 10.77.0.12", "rping_v4").at(0).second,
+               Contains("but that error was not captured"));
     CHECK(candidates("10.1.2.3 status=12", "rping_v4").empty());
-    CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err, Contains("no address, queue pair or error"));
+    CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err,
+               Contains("no address, queue pair or error"));
     CHECK(qpscope({"connections", "--match", "hello", sample("rping_v4")}).code == kFindings);
 }
 
 TEST_CASE("a line about a rejected connection finds the attempt, a line of another reason does not") {
-    const Ending found = qpscope({"connections", "--match", "nvme nvme0: Connect rejected: status 8 (invalid service ID).",
-                                  sample("cm_reject_noport")});
+    const Ending found =
+        qpscope({"connections", "--match", "nvme nvme0: Connect rejected: status 8 (invalid service ID).",
+                 sample("cm_reject_noport")});
     CHECK(found.code == kDone);
     CHECK_THAT(found.out, Contains("rejected by the passive side: Invalid service ID (8)"));
-    CHECK(qpscope({"connections", "--match", "nvme nvme0: Connect rejected: status 10 (stale connection).", sample("cm_reject_noport")}).code ==
-          kFindings);
+    CHECK(qpscope({"connections", "--match", "nvme nvme0: Connect rejected: status 10 (stale connection).",
+                   sample("cm_reject_noport")})
+              .code == kFindings);
 }
 
 TEST_CASE("packets of a link type that is not read are said to be so, not to lack RDMA") {
@@ -375,7 +391,8 @@ TEST_CASE("the advice of findings in one block is for all their hosts") {
     std::vector<std::string> files;
     for (const char digit : {'1', '2', '3', '4', '5'}) {
         files.push_back(folder.file(fmt::format("{}.pcapng", digit)));
-        CHECK(qpscope({"anonymize", "-q", "--key", std::string(64, digit), "-o", files.back(), sample("loss_write")}).code == kDone);
+        CHECK(qpscope({"anonymize", "-q", "--key", std::string(64, digit), "-o", files.back(), sample("loss_write")})
+                  .code == kDone);
     }
     const std::string text = qpscope(Words{"findings"} + files).out;
     const std::string block = text.substr(0, text.find("warning  ack-timeout"));
@@ -402,7 +419,8 @@ TEST_CASE("where the capture of the other tap is given too, the advice is to mer
         CHECK(findings[0]["id"] == "go-back-n-loss");
         return findings[0]["advice"].get<std::string>();
     };
-    CHECK_THAT(advice({sample("loss_at_sender"), sample("loss_at_receiver")}), Contains("merge with the capture of the other tap (capture-duplicates)"));
+    CHECK_THAT(advice({sample("loss_at_sender"), sample("loss_at_receiver")}),
+               Contains("merge with the capture of the other tap (capture-duplicates)"));
     CHECK_THAT(advice({sample("loss_at_sender")}), Contains("; capture at the receiver to tell loss"));
 }
 
@@ -437,7 +455,8 @@ TEST_CASE("a timeline of a few microseconds has rows of nanoseconds") {
         for (std::size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<std::byte>(number >> 8 * i);
     };
     put(0, 0xa1b23c4d);  // nanoseconds
-    for (std::size_t i = 0; i < kPackets; ++i) put(kHeader + i * (kRecordHeader + kLength) + 4, static_cast<std::uint32_t>(i * 70));
+    for (std::size_t i = 0; i < kPackets; ++i)
+        put(kHeader + i * (kRecordHeader + kLength) + 4, static_cast<std::uint32_t>(i * 70));
     const TemporaryFolder folder;
     const auto lines = lines_of(qpscope({"timeline", folder.write("close", bytes)}).out);
     REQUIRE(lines.size() > 20);
@@ -446,8 +465,10 @@ TEST_CASE("a timeline of a few microseconds has rows of nanoseconds") {
 }
 
 TEST_CASE("a timeline of one connection has the times of the capture") {
-    const Json all = Json::parse(qpscope({"timeline", "--interval", "1ms", "-f", "json", sample("rds")}).out)["intervals"];
-    const Json one = Json::parse(qpscope({"timeline", "--interval", "1ms", "-C", "2", "-f", "json", sample("rds")}).out)["intervals"];
+    const Json all =
+        Json::parse(qpscope({"timeline", "--interval", "1ms", "-f", "json", sample("rds")}).out)["intervals"];
+    const Json one = Json::parse(
+        qpscope({"timeline", "--interval", "1ms", "-C", "2", "-f", "json", sample("rds")}).out)["intervals"];
     std::set<std::int64_t> starts;
     for (const Json& row : all) starts.insert(row["start_ns"].get<std::int64_t>());
     REQUIRE(!one.empty());

@@ -1,4 +1,5 @@
-// Fields that tell of a packet what those before it say: in filters and columns, from files, pipes and pieces of a capture.
+// Fields that tell of a packet what those before it say: in filters and columns, from files, pipes and pieces of a
+// capture.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -86,9 +87,9 @@ TEST_CASE("a packet that the network doubled is told from one that was sent agai
 }
 
 TEST_CASE("every packet of a connection has its number and end, others have none") {
-    const auto lines = lines_of(
-        qpscope({"packets", "-f", "tsv", "-e", "infiniband.bth.destqp", "-e", "rdma.connection", "-e", "rdma.from", sample("multi_qp")})
-            .out);
+    const auto lines = lines_of(qpscope({"packets", "-f", "tsv", "-e", "infiniband.bth.destqp", "-e", "rdma.connection",
+                                         "-e", "rdma.from", sample("multi_qp")})
+                                    .out);
     std::set<std::string> connections;
     std::set<std::string> ends;
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -105,7 +106,8 @@ TEST_CASE("every packet of a connection has its number and end, others have none
 
 TEST_CASE("TCP segments of a connection with iWARP have its number too, in columns and filters") {
     const std::string path = QPSCOPE_SOURCE_DIR "/captures/iwarp_write/capture.pcapng";
-    auto lines = lines_of(qpscope({"packets", "-f", "tsv", "-e", "tcp.srcport", "-e", "tcp.dstport", "-e", "rdma.connection", path}).out);
+    auto lines = lines_of(
+        qpscope({"packets", "-f", "tsv", "-e", "tcp.srcport", "-e", "tcp.dstport", "-e", "rdma.connection", path}).out);
     lines.erase(lines.begin());
     std::map<std::string, std::size_t> followed;
     std::map<std::string, std::set<std::string>> ports;  // by connection
@@ -115,7 +117,8 @@ TEST_CASE("TCP segments of a connection with iWARP have its number too, in colum
         const std::string connection = line.substr(third + 1);
         if (connection.empty()) continue;
         ++followed[connection];
-        for (const std::string& port : {line.substr(0, second), line.substr(second + 1, third - second - 1)}) ports[connection].insert(port);
+        for (const std::string& port : {line.substr(0, second), line.substr(second + 1, third - second - 1)})
+            ports[connection].insert(port);
     }
     REQUIRE(followed.size() == 2);
     for (const auto& [connection, packets] : followed) {
@@ -127,9 +130,10 @@ TEST_CASE("TCP segments of a connection with iWARP have its number too, in colum
 }
 
 TEST_CASE("a message is completed once, by the packet that answers it, after its latency") {
-    const auto lines = lines_of(qpscope({"packets", "-f", "ndjson", "-e", "rdma.request", "-e", "rdma.message.completed", "-e",
-                                         "rdma.message.latency", "-Y", "rdma.message.completed", sample("write_8k")})
-                                    .out);
+    const auto lines =
+        lines_of(qpscope({"packets", "-f", "ndjson", "-e", "rdma.request", "-e", "rdma.message.completed", "-e",
+                          "rdma.message.latency", "-Y", "rdma.message.completed", sample("write_8k")})
+                     .out);
     REQUIRE_FALSE(lines.empty());
     for (const std::string& line : lines) {
         const Json row = Json::parse(line);
@@ -143,8 +147,9 @@ TEST_CASE("a message is completed once, by the packet that answers it, after its
 
 TEST_CASE("a packet knows its message, all of its frames and the last, as filters number them") {
     const std::string path = sample("write_8k");
-    const auto lines = lines_of(qpscope({"packets", "-f", "ndjson", "-e", "frame.number", "-e", "rdma.message", "-e", "rdma.message.frames", "-e",
-                                         "rdma.message.first_frame", "-e", "rdma.message.last_frame", "-e", "rdma.message.completed", path})
+    const auto lines = lines_of(qpscope({"packets", "-f", "ndjson", "-e", "frame.number", "-e", "rdma.message", "-e",
+                                         "rdma.message.frames", "-e", "rdma.message.first_frame", "-e",
+                                         "rdma.message.last_frame", "-e", "rdma.message.completed", path})
                                     .out);
     std::map<std::uint64_t, std::set<std::string>> frames;  // by message, as its packets say
     for (const std::string& line : lines) {
@@ -165,24 +170,29 @@ TEST_CASE("a packet knows its message, all of its frames and the last, as filter
         CHECK(numbers_of("rdma.message == " + std::to_string(message), path).size() == by_frames);
     }
     CHECK(numbers_of("rdma.message.last_frame == frame.number", path).size() >= frames.size() / 2);
-    CHECK(numbers_of("rdma.message == 1 and rdma.message.first_frame > 0", path) == numbers_of("rdma.message == 1", path));
+    CHECK(numbers_of("rdma.message == 1 and rdma.message.first_frame > 0", path) ==
+          numbers_of("rdma.message == 1", path));
 }
 
 TEST_CASE("frames and messages of several files have the numbers that they have in the whole") {
     const std::vector<std::string> files{sample("read_8k"), sample("send_8k")};
     // Message 21 is the first of the second file, whose packets follow 247 others.
-    const auto of_21 = qpscope({"packets", "-q", "--in-order", "-f", "csv", "-e", "frame.number", "-e", "rdma.message", "-Y", "rdma.message == 21", files[0], files[1]});
+    const auto of_21 = qpscope({"packets", "-q", "--in-order", "-f", "csv", "-e", "frame.number", "-e", "rdma.message",
+                                "-Y", "rdma.message == 21", files[0], files[1]});
     CHECK(of_21.out.starts_with("frame.number,rdma.message\n248,21\n249,21\n"));
     const auto shown = qpscope({"show", "--in-order", "--messages", "-n", "248", files[0], files[1]});
     CHECK(shown.out.find("RC_SEND_FIRST") != std::string::npos);
-    const auto other_way = qpscope({"packets", "-q", "-f", "csv", "-e", "rdma.message", "-Y", "rdma.message == 1", files[1], files[0]});
-    const auto alone = qpscope({"packets", "-q", "-f", "csv", "-e", "rdma.message", "-Y", "rdma.message == 1", files[1]});
+    const auto other_way =
+        qpscope({"packets", "-q", "-f", "csv", "-e", "rdma.message", "-Y", "rdma.message == 1", files[1], files[0]});
+    const auto alone =
+        qpscope({"packets", "-q", "-f", "csv", "-e", "rdma.message", "-Y", "rdma.message == 1", files[1]});
     CHECK(other_way.out == alone.out);
 }
 
 TEST_CASE("fields of messages are shown where somebody asks for them, and refused where nobody can know them") {
     const std::string path = sample("write_8k");
-    CHECK_THAT(qpscope({"show", "-Y", "rdma.message == 1", "-c", "1", "--no-bytes", "--messages", path}).out, Contains("All frames of the message"));
+    CHECK_THAT(qpscope({"show", "-Y", "rdma.message == 1", "-c", "1", "--no-bytes", "--messages", path}).out,
+               Contains("All frames of the message"));
     CHECK_THAT(qpscope({"show", "-n", "20", "--no-bytes", path}).out, !Contains("All frames of the message"));
     const std::vector<std::byte> bytes = read_file(path);
     const Ending piped = qpscope({"packets", "-e", "rdma.message", "-"}, {.input = Bytes(bytes)});
@@ -219,13 +229,17 @@ TEST_CASE("what is told does not depend on where the capture comes from, nor on 
 
 TEST_CASE("every command takes filters that ask what is known of a packet") {
     const std::size_t count = repeated_requests(sample("dup_write")).size();
-    CHECK(Json::parse(qpscope({"info", "-f", "json", "-Y", "rdma.retransmission", sample("dup_write")}).out)["packets"] == count);
-    const Json shown = Json::parse(qpscope({"show", "-f", "json", "-Y", "rdma.retransmission", sample("dup_write")}).out);
+    CHECK(
+        Json::parse(qpscope({"info", "-f", "json", "-Y", "rdma.retransmission", sample("dup_write")}).out)["packets"] ==
+        count);
+    const Json shown =
+        Json::parse(qpscope({"show", "-f", "json", "-Y", "rdma.retransmission", sample("dup_write")}).out);
     REQUIRE(shown["packets"].size() == count);
     for (const Json& packet : shown["packets"])
         for (const Json& layer : packet["layers"])
             if (layer["layer"] == "rdma") CHECK(layer["fields"]["rdma.retransmission"] == true);
-    const Json analyzed = Json::parse(qpscope({"connections", "-f", "json", "-Y", "rdma.connection == 2", sample("multi_qp")}).out);
+    const Json analyzed =
+        Json::parse(qpscope({"connections", "-f", "json", "-Y", "rdma.connection == 2", sample("multi_qp")}).out);
     CHECK(analyzed["connections"].size() == 1);
 }
 
@@ -233,7 +247,10 @@ TEST_CASE("the time since the frame before is the difference of their times, whi
     for (const char* name : {"dup_write", "iser_large", "opcodes_erf"}) {
         INFO(name);
         const auto rows = [&](Words more) {
-            auto lines = lines_of(qpscope(Words{"packets", "-f", "tsv", "-e", "frame.time_relative", "-e", "frame.time_delta"} + more + Words{sample(name)}).out);
+            auto lines =
+                lines_of(qpscope(Words{"packets", "-f", "tsv", "-e", "frame.time_relative", "-e", "frame.time_delta"} +
+                                 more + Words{sample(name)})
+                             .out);
             lines.erase(lines.begin());
             return lines;
         };
@@ -250,7 +267,9 @@ TEST_CASE("the time since the frame before is the difference of their times, whi
         }
         const auto late = rows({"-Y", "frame.time_delta >= 1ms"});
         std::vector<std::string> expected;
-        std::ranges::copy_if(all, std::back_inserter(expected), [&](const std::string& line) { return nanoseconds(line.substr(line.find('\t') + 1)) >= 1'000'000; });
+        std::ranges::copy_if(all, std::back_inserter(expected), [&](const std::string& line) {
+            return nanoseconds(line.substr(line.find('\t') + 1)) >= 1'000'000;
+        });
         CHECK(late == expected);
     }
 }
@@ -262,5 +281,6 @@ TEST_CASE("where nobody asks, nothing is told") {
 TEST_CASE("the list of fields says which are told from the packets before") {
     const auto lines = lines_of(qpscope({"fields", "-f", "tsv", "known from earlier packets"}).out);
     CHECK(lines.size() == 1 + 12);
-    for (std::size_t i = 1; i < lines.size(); ++i) CHECK((lines[i].starts_with("rdma.") || lines[i].starts_with("frame.time_delta\t")));
+    for (std::size_t i = 1; i < lines.size(); ++i)
+        CHECK((lines[i].starts_with("rdma.") || lines[i].starts_with("frame.time_delta\t")));
 }

@@ -1,5 +1,5 @@
-// `conform` between two processes over UDP on the loopback, without any right: with nobody beside the device but its manager of
-// connections, with a server that listens, with an agent; and words that are wrong.
+// `conform` between two processes over UDP on the loopback, without any right: with nobody beside the device but its
+// manager of connections, with a server that listens, with an agent; and words that are wrong.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -43,7 +43,8 @@ Tested test_peer(std::vector<std::string> program, std::vector<std::string> word
 TEST_CASE("conform over UDP: the manager of connections alone answers, and what takes an agent is not applicable") {
     const TemporaryFolder folder;
     const std::string capture = folder.file("conform.pcapng");
-    const Tested met = test_peer({"sink"}, {"-f", "json", "--script", script("cm-05"), "--script", script("rsp-05"), "-w", capture});
+    const Tested met =
+        test_peer({"sink"}, {"-f", "json", "--script", script("cm-05"), "--script", script("rsp-05"), "-w", capture});
     INFO(met.tester.err << met.tester.out);
     REQUIRE(met.tester.code == kDone);
     const auto json = nlohmann::json::parse(met.tester.out);
@@ -79,9 +80,10 @@ TEST_CASE("conform over UDP: our half is connected with a server, and its respon
 
 TEST_CASE("conform over UDP: every script that our agent serves passes") {
     const std::string port = std::to_string(20'000 + getpid() % 20'000);  // another agent may be on this machine
-    const Tested met = test_peer({"agent", "--tcp", loopback(1), "--port", port},
-                                 {"-f", "json", "--agent", loopback(1) + ":" + port, "--script", script("rsp-01"), "--script",
-                                  script("rsp-05"), "--script", script("rsp-09"), "--script", script("req-18")});
+    const Tested met =
+        test_peer({"agent", "--tcp", loopback(1), "--port", port},
+                  {"-f", "json", "--agent", loopback(1) + ":" + port, "--script", script("rsp-01"), "--script",
+                   script("rsp-05"), "--script", script("rsp-09"), "--script", script("req-18")});
     INFO(met.tester.err << met.tester.out << met.device.err << met.device.out);
     REQUIRE(met.tester.code == kDone);
     for (const auto& each : nlohmann::json::parse(met.tester.out)["scripts"]) CHECK(each["verdict"] == "pass");
@@ -105,13 +107,16 @@ TEST_CASE("conform says what is wrong with its words, and lists scripts") {
 TEST_CASE("what a script says does nothing to a terminal") {
     const TemporaryFolder folder;
     const std::string file = folder.file("title.script");
-    std::ofstream(file) << "title \"\x1b]0;PWN\x07 \xc2\x9b" "31m \xe2\x80\xae" "moc\"\n";
+    std::ofstream(file) << "title \"\x1b]0;PWN\x07 \xc2\x9b"
+                           "31m \xe2\x80\xae"
+                           "moc\"\n";
     const std::string out = qpscope({"conform", "--list", "--script", file}).out;
     CHECK_THAT(out, Contains("PWN"));
     CHECK(out.find_first_of("\x1b\x07") == std::string::npos);
     CHECK(out.find("\xc2\x9b") == std::string::npos);
     CHECK(out.find("\xe2\x80\xae") == std::string::npos);
-    const Ending played = qpscope({"conform", "--script", file, "--dut", loopback(1), "--via", "udp", "-a", loopback(2)});
+    const Ending played =
+        qpscope({"conform", "--script", file, "--dut", loopback(1), "--via", "udp", "-a", loopback(2)});
     INFO(played.err);
     CHECK_THAT(played.out, Contains("PWN"));
     CHECK(played.out.find_first_of("\x1b\x07") == std::string::npos);
@@ -121,7 +126,8 @@ TEST_CASE("a script includes files of its own folder alone") {
     const TemporaryFolder folder;
     const std::string inner = folder.path() + "/inner";
     std::filesystem::create_directories(inner + "/below");
-    for (const char* place : {"/beside.script", "/below/more.script", "/../outside.script"}) std::ofstream(inner + place) << "wait 1ms\n";
+    for (const char* place : {"/beside.script", "/below/more.script", "/../outside.script"})
+        std::ofstream(inner + place) << "wait 1ms\n";
     std::filesystem::create_symlink("../outside.script", inner + "/leaves");
     std::filesystem::create_symlink("beside.script", inner + "/stays");
     const auto listed = [&](const std::string& name) {
@@ -133,8 +139,9 @@ TEST_CASE("a script includes files of its own folder alone") {
         INFO(good << ": " << ending.err);
         CHECK(ending.code == kDone);
     }
-    for (const std::string& bad : {std::string("/etc/passwd"), std::string("../outside.script"), std::string("below/../../outside.script"),
-                                   std::string("leaves"), inner + "/beside.script"}) {
+    for (const std::string& bad :
+         {std::string("/etc/passwd"), std::string("../outside.script"), std::string("below/../../outside.script"),
+          std::string("leaves"), inner + "/beside.script"}) {
         const Ending ending = listed(bad);
         INFO(bad << ": " << ending.err);
         CHECK(ending.code == kUsage);

@@ -1,5 +1,6 @@
-// The suite of `conform` against a device that is a peer of ours, `qpscope peer agent`, over UDP on the loopback: the table word for
-// word, its other formats, what it keeps, how it ends; a device that dies; coverage and the list of scripts.
+// The suite of `conform` against a device that is a peer of ours, `qpscope peer agent`, over UDP on the loopback: the
+// table word for word, its other formats, what it keeps, how it ends; a device that dies; coverage and the list of
+// scripts.
 #include <cli/exit_code.hpp>
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
@@ -44,8 +45,8 @@ public:
     DeviceUnderTest& operator=(const DeviceUnderTest&) = delete;
 
     [[nodiscard]] Ending ask(std::vector<std::string> words) const {
-        words.insert(words.begin(), {"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1), "--agent",
-                                     fmt::format("{}:{}", loopback(1), port())});
+        words.insert(words.begin(), {"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1),
+                                     "--agent", fmt::format("{}:{}", loopback(1), port())});
         return qpscope(words);
     }
 
@@ -76,7 +77,8 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     qps::tests::check_golden("cli/golden/conform_suite.txt", without_times(table.out));
     qps::tests::check_golden("cli/golden/conform_progress.txt", without_times(table.err));
     std::set<std::string> kept;
-    for (const auto& each : std::filesystem::directory_iterator(folder.file("packets"))) kept.insert(each.path().filename().string());
+    for (const auto& each : std::filesystem::directory_iterator(folder.file("packets")))
+        kept.insert(each.path().filename().string());
     CHECK(kept == std::set<std::string>{"RSP-01.pcapng", "RSP-05.pcapng", "CM-05.pcapng"});
     CHECK_THAT(qpscope({"packets", folder.file("packets") + "/RSP-05.pcapng"}).out, Contains("nak=PSN_SEQUENCE_ERROR"));
     CHECK_THAT(qpscope({"packets", folder.file("packets") + "/CM-05.pcapng"}).out, !Contains("nak="));
@@ -88,7 +90,8 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     const auto report = nlohmann::json::parse(content(before));
     CHECK(report["subject"] == loopback(1));
     CHECK(report["facts"]["agent"] == "qpscope");
-    for (const char* fact : {"made", "program", "command", "tester", "seed", "duration"}) CHECK(!report["facts"].value(fact, "").empty());
+    for (const char* fact : {"made", "program", "command", "tester", "seed", "duration"})
+        CHECK(!report["facts"].value(fact, "").empty());
     CHECK_THAT(report["facts"]["command"].get<std::string>(), Contains("qpscope conform --") && Contains("--only"));
     REQUIRE(report["checks"].size() == 6);
     for (const auto& each : report["checks"]) {
@@ -99,17 +102,22 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     std::string earlier = content(before);
     earlier = std::regex_replace(earlier, std::regex("(\"id\": \"RSP-05\"[^}]*\"verdict\": )\"pass\""), "$1\"fail\"");
     std::ofstream(folder.file("earlier.json")) << earlier;
-    const Ending compared = device.ask({"--only", "RSP", "--only", "CM-05", "--compare", folder.file("earlier.json"), "-f", "html", "-q"});
-    CHECK_THAT(compared.out, Contains("<!doctype html>") && Contains("Changed since") && Contains("qpscope conformance report"));
+    const Ending compared =
+        device.ask({"--only", "RSP", "--only", "CM-05", "--compare", folder.file("earlier.json"), "-f", "html", "-q"});
+    CHECK_THAT(compared.out,
+               Contains("<!doctype html>") && Contains("Changed since") && Contains("qpscope conformance report"));
     const Ending mended = device.ask({"--only", "RSP-05,CM-05", "--compare", folder.file("earlier.json"), "-q"});
     CHECK_THAT(mended.out, Contains("RSP-05  fail -> pass") && Contains("1 verdict unchanged"));
-    const Ending alone =
-        qpscope({"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1), "--only", "RSP-05,CM-05"});
+    const Ending alone = qpscope(
+        {"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1), "--only", "RSP-05,CM-05"});
     CHECK(alone.code == static_cast<int>(qps::cli::ExitCode::unjudged));
-    CHECK_THAT(alone.err, Contains("qpscope: 1 of 2 checks have a verdict; without an agent beside the device (--agent), 1 cannot be asked\n"));
+    CHECK_THAT(
+        alone.err,
+        Contains(
+            "qpscope: 1 of 2 checks have a verdict; without an agent beside the device (--agent), 1 cannot be asked\n"));
     CHECK_THAT(alone.out, Contains("2 checks: 1 passed, 0 failed, 0 inconclusive, 0 declared, 1 not applicable"));
-    const Ending nobody = qpscope(
-        {"conform", "--via", "udp", "-a", loopback(2), "--dut", loopback(1), "--agent", loopback(3), "--only", "RSP-05", "-q"});
+    const Ending nobody = qpscope({"conform", "--via", "udp", "-a", loopback(2), "--dut", loopback(1), "--agent",
+                                   loopback(3), "--only", "RSP-05", "-q"});
     CHECK(nobody.code == static_cast<int>(qps::cli::ExitCode::unreadable));
     CHECK_THAT(nobody.out, Contains("to start it there: qpscope-agent --device"));
     const Ending junit = device.ask({"--only", "RSP-05,FMT-16", "-f", "junit", "-q"});
@@ -125,7 +133,8 @@ TEST_CASE("the suite over UDP: a device that says everything twice fails, and it
     INFO(failed.err << failed.out);
     CHECK(failed.code == kFindings);
     // What of the doubled packets came before the failure is chance: two processes.
-    CHECK_THAT(failed.out, Contains("RSP-05  rsp-05.script:10: psn is +0") && Contains("nak: expected PSN_SEQUENCE_ERROR, received an ACK") &&
+    CHECK_THAT(failed.out, Contains("RSP-05  rsp-05.script:10: psn is +0") &&
+                               Contains("nak: expected PSN_SEQUENCE_ERROR, received an ACK") &&
                                Contains("so far, since the start of the script:") &&
                                Contains("2 checks: 1 passed, 1 failed, 0 inconclusive, 0 declared, 0 not applicable"));
     const std::string profile = folder.file("twice.profile");
@@ -137,10 +146,12 @@ TEST_CASE("the suite over UDP: a device that says everything twice fails, and it
 
 TEST_CASE("the suite over UDP: a device that goes away is told of, and what was not played is open") {
     const DeviceUnderTest device("9", {"--for", "3s"});
-    const Ending ending = device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--recovery-time", "1s", "-f", "json"});
+    const Ending ending =
+        device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--recovery-time", "1s", "-f", "json"});
     INFO(ending.err << ending.out);
     CHECK(ending.code == kFindings);
-    CHECK_THAT(ending.err, Contains("the device no longer answers: ") && Contains("the device did not come back after "));
+    CHECK_THAT(ending.err,
+               Contains("the device no longer answers: ") && Contains("the device did not come back after "));
     const auto report = nlohmann::json::parse(ending.out);
     CHECK(report["counts"]["fail"] == 1);
     CHECK(report["counts"]["inconclusive"] > 0);
@@ -189,11 +200,14 @@ TEST_CASE("conform --iwarp: what fails a check decides the exit code, although n
         std::thread service([listener, echoes] {
             const int taken = ::accept(listener, nullptr, nullptr);
             std::array<char, 4096> heard{};
-            for (ssize_t got = ::read(taken, heard.data(), heard.size()); got > 0; got = ::read(taken, heard.data(), heard.size()))
+            for (ssize_t got = ::read(taken, heard.data(), heard.size()); got > 0;
+                 got = ::read(taken, heard.data(), heard.size()))
                 if (echoes && ::write(taken, heard.data(), static_cast<std::size_t>(got)) < 0) break;
             ::close(taken);
         });
-        std::vector<std::string> words{"conform", "--iwarp", "--dut", "127.0.0.1", "--port", std::to_string(ntohs(place.sin_port)), "--timeout", "300ms"};
+        std::vector<std::string> words{"conform",   "--iwarp", "--dut",
+                                       "127.0.0.1", "--port",  std::to_string(ntohs(place.sin_port)),
+                                       "--timeout", "300ms"};
         words.insert(words.end(), more.begin(), more.end());
         Ending ending = qpscope(words);
         service.join();
@@ -211,8 +225,19 @@ TEST_CASE("conform --iwarp: what fails a check decides the exit code, although n
 }
 
 TEST_CASE("conform --iwarp refuses each option that it would pass over") {
-    const std::vector<std::vector<std::string>> others{{"-i", "lo"}, {"--vlan", "3"}, {"--fault", "loss=3%"}, {"--trace"}, {"-w", "/dev/null"},
-        {"--via", "udp"}, {"--seed", "3"}, {"--list"}, {"--coverage"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--evidence", "x"}, {"--recovery-time", "1s"}};
+    const std::vector<std::vector<std::string>> others{{"-i", "lo"},
+                                                       {"--vlan", "3"},
+                                                       {"--fault", "loss=3%"},
+                                                       {"--trace"},
+                                                       {"-w", "/dev/null"},
+                                                       {"--via", "udp"},
+                                                       {"--seed", "3"},
+                                                       {"--list"},
+                                                       {"--coverage"},
+                                                       {"--script", "rsp-05"},
+                                                       {"--agent", "10.0.0.1"},
+                                                       {"--evidence", "x"},
+                                                       {"--recovery-time", "1s"}};
     for (const std::vector<std::string>& other : others) {
         std::vector<std::string> words{"conform", "--iwarp", "--dut", loopback(1), "--port", "9"};
         words.insert(words.end(), other.begin(), other.end());
@@ -221,11 +246,14 @@ TEST_CASE("conform --iwarp refuses each option that it would pass over") {
         CHECK(refused.code == kUsage);
         CHECK_THAT(refused.err, Contains("qpscope: --iwarp takes no --"));
     }
-    CHECK(qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "--only", "MPA", "--timeout", "1s", "--all", "-q"}).code == kUnreadable);
+    CHECK(qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "--only", "MPA", "--timeout", "1s",
+                   "--all", "-q"})
+              .code == kUnreadable);
 }
 
 TEST_CASE("conform --nvme refuses each option that it would pass over, and lists its scripts") {
-    const std::vector<std::vector<std::string>> others{{"--dut", "10.0.0.1"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--coverage"}, {"--set", "n=1"}};
+    const std::vector<std::vector<std::string>> others{
+        {"--dut", "10.0.0.1"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--coverage"}, {"--set", "n=1"}};
     for (const std::vector<std::string>& other : others) {
         std::vector<std::string> words{"conform", "--nvme", "10.77.0.12"};
         words.insert(words.end(), other.begin(), other.end());
@@ -244,29 +272,37 @@ TEST_CASE("conform --nvme refuses each option that it would pass over, and lists
 
 TEST_CASE("conform --nvme where nobody answers, or no target: one sentence, no verdict") {
     const std::string device = loopback(1);
-    const Ending silent = qpscope({"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", "json", "-q", "--timeout", "200ms"});
+    const Ending silent = qpscope(
+        {"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", "json", "-q", "--timeout", "200ms"});
     INFO(silent.err);
     CHECK(silent.code == kUnreadable);
     CHECK(silent.out.empty());
-    CHECK_THAT(silent.err, Contains(fmt::format("qpscope: {}, port 4420, cannot be tested as an NVMe over RDMA target: ", device)));
+    CHECK_THAT(silent.err,
+               Contains(fmt::format("qpscope: {}, port 4420, cannot be tested as an NVMe over RDMA target: ", device)));
 }
 
 TEST_CASE("conform --nvme against a peer that sends everything back: one sentence, no verdict") {
     const std::string device = loopback(1);
-    std::thread echo([&] { static_cast<void>(qpscope({"peer", "--via", "udp", "-a", device, "-p", port(), "--for", "4s", "-q", "echo"})); });
+    std::thread echo([&] {
+        static_cast<void>(qpscope({"peer", "--via", "udp", "-a", device, "-p", port(), "--for", "4s", "-q", "echo"}));
+    });
     usleep(500'000);  // it has to listen
-    const Ending ending = qpscope({"conform", "--nvme", device, "--port", port(), "--via", "udp", "-a", loopback(2), "--only", "NVME-54"});
+    const Ending ending = qpscope(
+        {"conform", "--nvme", device, "--port", port(), "--via", "udp", "-a", loopback(2), "--only", "NVME-54"});
     echo.join();
     CHECK(ending.code == kUnreadable);
     CHECK(ending.out.empty());
-    CHECK(ending.err == fmt::format("qpscope: {}, port {}, cannot be tested as an NVMe over RDMA target: what it answers to a Connect is no "
-                                    "response capsule, which has 16 bytes\n",
-                                    device, port()));
+    CHECK(ending.err ==
+          fmt::format(
+              "qpscope: {}, port {}, cannot be tested as an NVMe over RDMA target: what it answers to a Connect is no "
+              "response capsule, which has 16 bytes\n",
+              device, port()));
 }
 
 TEST_CASE("conform: checks that are not of the suite are a mistake, not a pass") {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"conform", "--nvme", loopback(1), "--only", "RSP-02"},
-                                                  std::vector<std::string>{"conform", "--dut", loopback(1), "--only", "NVME-54"}}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"conform", "--nvme", loopback(1), "--only", "RSP-02"},
+          std::vector<std::string>{"conform", "--dut", loopback(1), "--only", "NVME-54"}}) {
         const Ending ending = qpscope(words);
         INFO(ending.err);
         CHECK(ending.code == kUsage);

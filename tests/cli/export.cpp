@@ -28,7 +28,8 @@ std::string contents_of(const std::filesystem::path& path) {
 
 // A folder of its own, gone at the end.
 struct Folder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() / ("qpscope-export-" + std::to_string(getpid()));
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("qpscope-export-" + std::to_string(getpid()));
     Folder() { std::filesystem::create_directories(path); }
     ~Folder() { std::filesystem::remove_all(path); }
     Folder(const Folder&) = delete;
@@ -112,7 +113,11 @@ TEST_CASE("the tables of an export are what the commands list") {
         CHECK(rows_of(path, "PRAGMA foreign_key_check").empty());
         CHECK(rows_of(path, "PRAGMA integrity_check").at(0).at(0) == "ok");
         CHECK(rows_of(path, "SELECT sum(packets) FROM timeline") == rows_of(path, "SELECT count(*) FROM packets"));
-        CHECK(rows_of(path, "SELECT count(*) FROM finding_packets LEFT JOIN packets USING (frame) WHERE packets.frame IS NULL").at(0).at(0) == "0");
+        CHECK(
+            rows_of(path,
+                    "SELECT count(*) FROM finding_packets LEFT JOIN packets USING (frame) WHERE packets.frame IS NULL")
+                .at(0)
+                .at(0) == "0");
         CHECK_FALSE(std::filesystem::exists(path + ".part"));
     }
 }
@@ -133,7 +138,8 @@ TEST_CASE("files of an export have the columns and rows of the database") {
     export_to(database, {file});
     REQUIRE(qpscope({"export", "-q", "-f", "csv", "-o", tables, file}).code == kDone);
     REQUIRE(qpscope({"export", "-q", "-f", "ndjson", "-o", tables, file}).code == kDone);
-    for (const std::string table : {"connections", "messages", "operations", "findings", "finding_packets", "timeline", "packets"}) {
+    for (const std::string table :
+         {"connections", "messages", "operations", "findings", "finding_packets", "timeline", "packets"}) {
         INFO(table);
         std::string heading;
         for (const auto& column : rows_of(database, "SELECT name FROM pragma_table_info('" + table + "')"))
@@ -142,7 +148,8 @@ TEST_CASE("files of an export have the columns and rows of the database") {
         REQUIRE_FALSE(csv.empty());
         CHECK(csv.front() == heading);
         CHECK(csv.size() - 1 == count_of(database, table));
-        for (const std::string& line : lines_of(contents_of(tables + "/" + table + ".ndjson"))) CHECK(nlohmann::json::parse(line).size() > 1);
+        for (const std::string& line : lines_of(contents_of(tables + "/" + table + ".ndjson")))
+            CHECK(nlohmann::json::parse(line).size() > 1);
     }
 }
 
@@ -157,7 +164,8 @@ TEST_CASE("an export has every column that the commands have") {
                                                              {"timeline", {"timeline"}}};
     for (const auto& [table, command] : kTables) {
         std::set<std::string> exported;
-        for (const auto& column : rows_of(path, "SELECT name FROM pragma_table_info('" + table + "')")) exported.insert(column.at(0));
+        for (const auto& column : rows_of(path, "SELECT name FROM pragma_table_info('" + table + "')"))
+            exported.insert(column.at(0));
         std::istringstream heading(lines_of(qpscope(command + Words{"-q", "-f", "csv", file}).out).at(0));
         std::string name;
         while (std::getline(heading, name, ',')) {
@@ -167,7 +175,9 @@ TEST_CASE("an export has every column that the commands have") {
     }
 }
 
-TEST_CASE("docs/schema.md is what export --schema prints") { CHECK(qpscope({"export", "--schema"}).out == contents_of(kSource / "docs/schema.md")); }
+TEST_CASE("docs/schema.md is what export --schema prints") {
+    CHECK(qpscope({"export", "--schema"}).out == contents_of(kSource / "docs/schema.md"));
+}
 
 TEST_CASE("every query of the guide has an answer on some sample") {
     const Folder folder;

@@ -15,7 +15,8 @@ namespace {
 // One line a packet, with nothing in it that depends on the other packets of the file.
 std::vector<std::string> packets_of(const std::string& path, const std::string& filter = {}) {
     std::vector<std::string> words{"packets", "-f", "tsv"};
-    for (const char* field : {"frame.time_epoch", "frame.len", "frame.comment", "infiniband.bth.psn", "infiniband.mad.attributeid", "infiniband.payload"})
+    for (const char* field : {"frame.time_epoch", "frame.len", "frame.comment", "infiniband.bth.psn",
+                              "infiniband.mad.attributeid", "infiniband.payload"})
         words.insert(words.end(), {"-e", field});
     if (!filter.empty()) words.insert(words.end(), {"-Y", filter});
     words.push_back(path);
@@ -110,7 +111,8 @@ TEST_CASE("around a finding everything is taken out where that is asked for") {
 
 TEST_CASE("a slice around a finding says so, and what is analysed of it is said to be incomplete") {
     const TemporaryFolder folder;
-    const std::string around = folder.file("around.pcapng"), whole = folder.file("whole.pcapng"), file = sample("loss_write");
+    const std::string around = folder.file("around.pcapng"), whole = folder.file("whole.pcapng"),
+                      file = sample("loss_write");
     CHECK(qpscope({"extract", "-q", "--finding", "1", "--around", "1ms", "-o", around, file}).code == kDone);
     CHECK(qpscope({"extract", "-q", "--finding", "1", "-o", whole, file}).code == kDone);
     const std::string said = "incomplete: " + around + " is a slice: what it lacks was left out\n";
@@ -122,7 +124,8 @@ TEST_CASE("a slice around a finding says so, and what is analysed of it is said 
 
 TEST_CASE("rotated files are one capture: the set-up is in another one than the data") {
     const TemporaryFolder folder;
-    const std::string first = folder.file("ring_1.pcap"), second = folder.file("ring_2.pcap"), file = sample("nvme_rdma");
+    const std::string first = folder.file("ring_1.pcap"), second = folder.file("ring_2.pcap"),
+                      file = sample("nvme_rdma");
     CHECK(qpscope({"packets", "-q", "-Y", "frame.number <= 200", "-w", first, file}).code == kDone);
     CHECK(qpscope({"packets", "-q", "-Y", "frame.number > 200", "-w", second, file}).code == kDone);
     const std::string whole = folder.file("whole.pcap"), parts = folder.file("parts.pcap");

@@ -29,7 +29,8 @@ std::string hex_of(Bytes bytes) {
 
 std::string text_of(const std::string& hex) {
     std::string text;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) text += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+        text += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     return text;
 }
 
@@ -52,9 +53,11 @@ std::multiset<std::string> reassembled(const std::string& path) {
             decode(frame, packet);
             qps::transport::observe(packet, seen);
             const OpcodeRow& row = info(packet.opcode);
-            if (seen.kind != qps::transport::ObservationKind::transport || seen.management || !row.carries_payload) continue;
+            if (seen.kind != qps::transport::ObservationKind::transport || seen.management || !row.carries_payload)
+                continue;
             if (packet.icrc.status == CrcStatus::bad) continue;
-            const Way way{seen.flow.source, seen.flow.destination, static_cast<std::uint32_t>(seen.flow.destination_qp), row.request};
+            const Way way{seen.flow.source, seen.flow.destination, static_cast<std::uint32_t>(seen.flow.destination_qp),
+                          row.request};
             ways[way].try_emplace(seen.psn.value(), Part{row.place, hex_of(seen.payload)});
         }
     std::multiset<std::string> messages;
@@ -104,9 +107,10 @@ std::string rping_buffer(int ping, std::size_t size) {
 }  // namespace
 
 TEST_CASE("follow writes what the packets carried, each message once") {
-    for (const char* name : {"rping_v4",    "rping_v6", "err_mixed", "nvme_rdma",   "iser",        "nfs_rdma",      "rds",
-                             "send_8k",     "write_8k", "read_8k",   "loss_write",  "loss_read",   "dup_write",     "corrupt_send",
-                             "uc_pingpong", "ucmatose", "multi_qp",  "ud_pingpong", "rc_pingpong", "write_bidir_cm"}) {
+    for (const char* name :
+         {"rping_v4",    "rping_v6", "err_mixed", "nvme_rdma",   "iser",        "nfs_rdma",      "rds",
+          "send_8k",     "write_8k", "read_8k",   "loss_write",  "loss_read",   "dup_write",     "corrupt_send",
+          "uc_pingpong", "ucmatose", "multi_qp",  "ud_pingpong", "rc_pingpong", "write_bidir_cm"}) {
         INFO(name);
         std::multiset<std::string> payloads;
         for (const Json& message : followed(sample(name)))
@@ -124,9 +128,11 @@ TEST_CASE("follow finds the pattern of rping in its READs and WRITEs") {
     for (const char* verb : {"READ", "WRITE"}) {
         const auto buffers = texts(messages, verb);
         REQUIRE(buffers.size() == 4);
-        for (int ping = 0; ping < 4; ++ping) CHECK((buffers[static_cast<std::size_t>(ping)] == rping_buffer(ping, kSize)));
+        for (int ping = 0; ping < 4; ++ping)
+            CHECK((buffers[static_cast<std::size_t>(ping)] == rping_buffer(ping, kSize)));
     }
-    for (const std::string& send : texts(messages, "SEND")) CHECK(send.size() == 16);  // address, R_Key and size of a buffer
+    for (const std::string& send : texts(messages, "SEND"))
+        CHECK(send.size() == 16);  // address, R_Key and size of a buffer
 }
 
 TEST_CASE("follow finds NVMe capsules") {
@@ -134,11 +140,12 @@ TEST_CASE("follow finds NVMe capsules") {
     const auto sends = texts(messages, "SEND");
     constexpr std::size_t kCommand = 64;
     constexpr char kFabrics = 0x7f;
-    const auto fabrics =
-        std::ranges::count_if(sends, [](const std::string& send) { return send.size() >= kCommand && send[0] == kFabrics; });
+    const auto fabrics = std::ranges::count_if(
+        sends, [](const std::string& send) { return send.size() >= kCommand && send[0] == kFabrics; });
     CHECK(fabrics > 0);
-    const bool named = std::ranges::any_of(
-        messages, [](const Json& message) { return text_of(message["payload"]).find("nqn.2014-08.org.nvmexpress") != std::string::npos; });
+    const bool named = std::ranges::any_of(messages, [](const Json& message) {
+        return text_of(message["payload"]).find("nqn.2014-08.org.nvmexpress") != std::string::npos;
+    });
     CHECK(named);
 }
 
@@ -148,7 +155,8 @@ TEST_CASE("raw bytes are those of the messages, one after the other") {
     for (const char* whose : {"a", "b", "both"}) {
         INFO(whose);
         std::string expected;
-        for (const std::string& line : lines_of(qpscope({"follow", "1", "--from", whose, "-f", "ndjson", sample("rping_v4")}).out))
+        for (const std::string& line :
+             lines_of(qpscope({"follow", "1", "--from", whose, "-f", "ndjson", sample("rping_v4")}).out))
             expected += text_of(Json::parse(line)["payload"]);
         const Ending ending = qpscope({"follow", "1", "--raw", "--from", whose, "-o", path, sample("rping_v4")});
         CHECK(ending.code == kDone);
@@ -160,7 +168,8 @@ TEST_CASE("raw bytes are those of the messages, one after the other") {
 
 TEST_CASE("one message of many can be followed") {
     const auto all = lines_of(qpscope({"follow", "1", "-f", "ndjson", sample("rping_v4")}).out);
-    CHECK(lines_of(qpscope({"follow", "1", "--message", "3", "-f", "ndjson", sample("rping_v4")}).out) == std::vector{all[2]});
+    CHECK(lines_of(qpscope({"follow", "1", "--message", "3", "-f", "ndjson", sample("rping_v4")}).out) ==
+          std::vector{all[2]});
     const Ending none = qpscope({"follow", "1", "--message", "1000", sample("rping_v4")});
     CHECK(none.out.empty());
     CHECK_THAT(none.err, Contains("has 24 messages"));
@@ -168,8 +177,9 @@ TEST_CASE("one message of many can be followed") {
 }
 
 TEST_CASE("what the capture lacks of a message is said, not made up") {
-    const auto rows = lines_of(
-        qpscope({"packets", "-f", "tsv", "-e", "frame.number", "-Y", "infiniband.bth.opcode == 1", "-c", "1", sample("send_8k")}).out);
+    const auto rows = lines_of(qpscope({"packets", "-f", "tsv", "-e", "frame.number", "-Y",
+                                        "infiniband.bth.opcode == 1", "-c", "1", sample("send_8k")})
+                                   .out);
     const std::string without = "frame.number != " + rows.at(1);  // a SEND Middle of 1 KiB
     const Ending ending = qpscope({"follow", "1", "-f", "ndjson", "-Y", without, sample("send_8k")});
     const Ending whole = qpscope({"follow", "1", "-f", "ndjson", sample("send_8k")});

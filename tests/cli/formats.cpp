@@ -18,7 +18,8 @@ std::vector<std::string> all_columns() {
     std::vector<std::string> words;
     for (const std::string& line : lines_of(qpscope({"fields", "-f", "tsv"}).out)) {
         const std::size_t type = line.find('\t');
-        if (!line.starts_with("name\t") && line.substr(type + 1, 8) != "presence") words.insert(words.end(), {"-e", line.substr(0, type)});
+        if (!line.starts_with("name\t") && line.substr(type + 1, 8) != "presence")
+            words.insert(words.end(), {"-e", line.substr(0, type)});
     }
     return words;
 }
@@ -86,8 +87,10 @@ TEST_CASE("every column of every packet is valid JSON") {
     const auto columns = all_columns();
     for (const char* name : {"err_mixed", "iser", "rping_v6", "ucmatose", "nvme_rdma"}) {
         INFO(name);
-        const Json document = Json::parse(qpscope(std::vector<std::string>{"packets", "-f", "json", sample(name)} + columns).out);
-        const auto lines = lines_of(qpscope(std::vector<std::string>{"packets", "-f", "ndjson", sample(name)} + columns).out);
+        const Json document =
+            Json::parse(qpscope(std::vector<std::string>{"packets", "-f", "json", sample(name)} + columns).out);
+        const auto lines =
+            lines_of(qpscope(std::vector<std::string>{"packets", "-f", "ndjson", sample(name)} + columns).out);
         REQUIRE(document["packets"].size() == lines.size());
         for (std::size_t i = 0; i < lines.size(); ++i) {
             CHECK(document["packets"][i] == Json::parse(lines[i]));
@@ -97,8 +100,10 @@ TEST_CASE("every column of every packet is valid JSON") {
 }
 
 TEST_CASE("packets of which none matches are valid JSON") {
-    CHECK(Json::parse(qpscope({"packets", "-f", "json", "-Y", "frame.number == 0", sample("rds")}).out)["packets"].empty());
-    CHECK(Json::parse(qpscope({"show", "-f", "json", "-Y", "frame.number == 0", sample("rds")}).out)["packets"].empty());
+    CHECK(Json::parse(qpscope({"packets", "-f", "json", "-Y", "frame.number == 0", sample("rds")}).out)["packets"]
+              .empty());
+    CHECK(
+        Json::parse(qpscope({"show", "-f", "json", "-Y", "frame.number == 0", sample("rds")}).out)["packets"].empty());
     CHECK(qpscope({"packets", "-f", "ndjson", "-Y", "frame.number == 0", sample("rds")}).out.empty());
 }
 
@@ -130,7 +135,8 @@ TEST_CASE("CSV has the cells of TSV, in quotes where a cell has commas") {
 TEST_CASE("every row has a cell for every column") {
     const auto columns = all_columns();
     for (const char* name : {"iser", "nfs_rdma"})
-        for (const auto& row : read_tsv(qpscope(std::vector<std::string>{"packets", "-f", "tsv", sample(name)} + columns).out))
+        for (const auto& row :
+             read_tsv(qpscope(std::vector<std::string>{"packets", "-f", "tsv", sample(name)} + columns).out))
             REQUIRE(row.size() == columns.size() / 2);
 }
 
@@ -148,7 +154,8 @@ TEST_CASE("one thread and two print the same bytes") {
 TEST_CASE("the option -c stops after so many packets, in one capture or over several") {
     for (const char* jobs : {"1", "2"}) {
         const std::vector<std::string> words{"packets", "-f", "tsv", "-e", "frame.number", "-j", jobs};
-        CHECK(qpscope(words + std::vector<std::string>{"-c", "3", sample("loss_read")}).out == "frame.number\n1\n2\n3\n");
+        CHECK(qpscope(words + std::vector<std::string>{"-c", "3", sample("loss_read")}).out ==
+              "frame.number\n1\n2\n3\n");
         CHECK(qpscope(words + std::vector<std::string>{"-c", "6", sample("cm_reject_noport"), sample("rds")}).out ==
               "frame.number\n1\n2\n3\n4\n5\n6\n");
         CHECK(lines_of(qpscope(words + std::vector<std::string>{"-c", "1000000", sample("rds")}).out).size() == 44);
@@ -157,16 +164,18 @@ TEST_CASE("the option -c stops after so many packets, in one capture or over sev
 }
 
 TEST_CASE("a filter takes the packets that match") {
-    const Ending ending =
-        qpscope({"packets", "-f", "tsv", "-e", "rdma.icrc.status", "-Y", "rdma.icrc.status == bad", sample("corrupt_send")});
+    const Ending ending = qpscope(
+        {"packets", "-f", "tsv", "-e", "rdma.icrc.status", "-Y", "rdma.icrc.status == bad", sample("corrupt_send")});
     CHECK(lines_of(ending.out).size() == 1 + 31);
-    CHECK(Json::parse(qpscope({"info", "-f", "json", "-Y", "rdma.icrc.status == bad", sample("corrupt_send")}).out)["packets"] == 31);
+    CHECK(Json::parse(qpscope({"info", "-f", "json", "-Y", "rdma.icrc.status == bad", sample("corrupt_send")})
+                          .out)["packets"] == 31);
 }
 
 TEST_CASE("show takes frames by number and range") {
     const auto frames = [](const std::vector<std::string>& words) {
         std::vector<int> numbers;
-        const Json document = Json::parse(qpscope(std::vector<std::string>{"show", "-f", "json", sample("rds")} + words).out);
+        const Json document =
+            Json::parse(qpscope(std::vector<std::string>{"show", "-f", "json", sample("rds")} + words).out);
         for (const Json& packet : document["packets"]) numbers.push_back(packet["frame"].get<int>());
         return numbers;
     };
@@ -180,7 +189,8 @@ TEST_CASE("show takes frames by number and range") {
 
 TEST_CASE("info counts no more packets than -c allows") {
     for (const char* jobs : {"1", "2"})
-        CHECK(Json::parse(qpscope({"info", "-f", "json", "-c", "5", "-j", jobs, sample("loss_read")}).out)["packets"] == 5);
+        CHECK(Json::parse(qpscope({"info", "-f", "json", "-c", "5", "-j", jobs, sample("loss_read")}).out)["packets"] ==
+              5);
 }
 
 TEST_CASE("a wrong count or capture filter is wrong use") {

@@ -1,5 +1,5 @@
-// Text for people, held word for word: tests/cli/golden/NAME.txt. QPSCOPE_REWRITE_GOLDEN=1 writes the files instead; read
-// their difference before it is committed.
+// Text for people, held word for word: tests/cli/golden/NAME.txt. QPSCOPE_REWRITE_GOLDEN=1 writes the files instead;
+// read their difference before it is committed.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 
@@ -21,7 +21,9 @@ struct Golden {
 const std::vector<Golden> kGolden{
     {"info_many_opcodes", {"info", "err_mixed/capture.pcap"}},
     {"info_bad_icrc", {"info", "corrupt_send/capture.pcap"}},
-    {"info_several", {"info", "rping_v6_gzip/capture.pcap.gz", "err_rnr_pcapng/capture.pcapng", "err_bad_rkey_big_endian/capture.pcap"}},
+    {"info_several",
+     {"info", "rping_v6_gzip/capture.pcap.gz", "err_rnr_pcapng/capture.pcapng",
+      "err_bad_rkey_big_endian/capture.pcap"}},
     {"info_iwarp", {"info", "iwarp_rping_crc/capture.pcapng"}},
     {"packets_iwarp", {"packets", "-c", "14", "iwarp_rping/capture.pcapng"}},
     {"cm_iwarp", {"cm", "iwarp_peer_to_peer/capture.pcapng"}},
@@ -30,10 +32,12 @@ const std::vector<Golden> kGolden{
     {"packets_rnr", {"packets", "err_rnr/capture.pcap"}},
     {"packets_mixed", {"packets", "-Y", "infiniband.bth", "err_mixed/capture.pcap"}},
     {"packets_columns",
-     {"packets", "-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.aeth.syndrome.timer", "err_rnr/capture.pcap"}},
+     {"packets", "-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.aeth.syndrome.timer",
+      "err_rnr/capture.pcap"}},
     {"show_cm_request", {"show", "-n", "1", "cm_reject_noport/capture.pcap"}},
     {"show_cm_reject", {"show", "-n", "2", "cm_reject_noport/capture.pcap"}},
-    {"show_atomic", {"show", "-Y", "infiniband.atomiceth or infiniband.atomicacketh", "-c", "2", "atomic_cas/capture.pcap"}},
+    {"show_atomic",
+     {"show", "-Y", "infiniband.atomiceth or infiniband.atomicacketh", "-c", "2", "atomic_cas/capture.pcap"}},
     {"show_bad_icrc", {"show", "-Y", "rdma.icrc.status == bad", "-c", "1", "--no-bytes", "corrupt_send/capture.pcap"}},
     {"show_read_ipv6", {"show", "-Y", "infiniband.reth", "-c", "2", "rping_v6/capture.pcap"}},
     {"show_tcp_arp", {"show", "-n", "3-4", "cm_reject_noport/capture.pcap"}},
@@ -46,8 +50,8 @@ const std::vector<Golden> kGolden{
     {"analyze_rows", {"analyze", "-f", "tsv", "err_bad_rkey/capture.pcap"}},
     {"connections", {"connections", "ucmatose/capture.pcap"}},
     {"connections_match",
-     {"connections", "-q", "--match", "Got completion from peer 10.77.0.12<4711> with status=13", "err_rnr/capture.pcap",
-      "rping_v4/capture.pcap"}},
+     {"connections", "-q", "--match", "Got completion from peer 10.77.0.12<4711> with status=13",
+      "err_rnr/capture.pcap", "rping_v4/capture.pcap"}},
     {"messages_mixed", {"messages", "err_mixed/capture.pcap"}},
     {"messages_cm", {"messages", "rping_v4/capture.pcap"}},
     {"messages_failed", {"messages", "err_bad_rkey/capture.pcap"}},
@@ -107,6 +111,7 @@ TEST_CASE("every sub-command has a golden") {
         files.push_back(entry.path().stem().string());
     for (const std::string& command : all_commands()) {
         INFO(command);
-        CHECK(std::ranges::any_of(files, [&](const std::string& file) { return file == command || file.starts_with(command + "_"); }));
+        CHECK(std::ranges::any_of(
+            files, [&](const std::string& file) { return file == command || file.starts_with(command + "_"); }));
     }
 }

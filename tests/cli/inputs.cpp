@@ -1,4 +1,5 @@
-// What the program says and how it ends for inputs that are cut, odd, none or somewhere else; and for outputs that fail.
+// What the program says and how it ends for inputs that are cut, odd, none or somewhere else; and for outputs that
+// fail.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/other_port.hpp>
@@ -67,7 +68,8 @@ TEST_CASE("a header that is cut is no capture") {
 
 TEST_CASE("a capture without packets is sound") {
     const TemporaryFolder folder;
-    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.number", folder.write("header", Pcap().bytes())});
+    const Ending ending =
+        qpscope({"packets", "-f", "tsv", "-e", "frame.number", folder.write("header", Pcap().bytes())});
     CHECK(ending.code == kDone);
     CHECK(ending.out == "frame.number\n");
     CHECK(ending.err.empty());
@@ -95,7 +97,9 @@ TEST_CASE("of a capture that is truncated while its packets are written those ar
     constexpr std::size_t kHeader = 24, kCopies = 100, kLeft = 2000;
     std::vector<std::byte> many = bytes;
     for (std::size_t i = 1; i < kCopies; ++i) many.insert(many.end(), bytes.begin() + kHeader, bytes.end());
-    const auto counts_of = [](const std::string& path) { return nlohmann::json::parse(qpscope({"info", "-f", "json", path}).out); };
+    const auto counts_of = [](const std::string& path) {
+        return nlohmann::json::parse(qpscope({"info", "-f", "json", path}).out);
+    };
     struct Written {
         const char* command;
         const char* to;
@@ -106,7 +110,8 @@ TEST_CASE("of a capture that is truncated while its packets are written those ar
         REQUIRE(qpscope({command, "-q", to, all, shrinks}).code == kDone);
         const auto whole = counts_of(all);
         const std::string said = folder.file("said");
-        FILE* pipe = ::popen(fmt::format("{} {} {} - {} 2>{}", QPSCOPE_PROGRAM, command, to, shrinks, said).c_str(), "r");
+        FILE* pipe =
+            ::popen(fmt::format("{} {} {} - {} 2>{}", QPSCOPE_PROGRAM, command, to, shrinks, said).c_str(), "r");
         REQUIRE(pipe != nullptr);
         std::vector<std::byte> written(2 * many.size());
         std::size_t filled = std::fread(written.data(), 1, 1, pipe);
@@ -124,7 +129,8 @@ TEST_CASE("of a capture that is truncated while its packets are written those ar
         CHECK(there["packets"] < whole["packets"]);
         CHECK(there["faults"] == whole["faults"]);
         CHECK(there["icrc"]["bad"] == whole["icrc"]["bad"]);
-        for (const auto& [kind, count] : there["other"].items()) CHECK((whole["other"].contains(kind) ? "" : kind) == "");
+        for (const auto& [kind, count] : there["other"].items())
+            CHECK((whole["other"].contains(kind) ? "" : kind) == "");
     }
 }
 
@@ -145,7 +151,8 @@ TEST_CASE("a record longer than the file ends it there") {
     Pcap pcap;
     pcap.record(60);
     const std::string where = std::to_string(pcap.size());
-    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.len", folder.write("long", pcap.record(5000, 5000, 100).bytes())});
+    const Ending ending = qpscope(
+        {"packets", "-f", "tsv", "-e", "frame.len", folder.write("long", pcap.record(5000, 5000, 100).bytes())});
     CHECK(ending.code == kDamaged);
     CHECK(ending.out == "frame.len\n60\n");
     CHECK_THAT(ending.err, Contains("100 of 5000") && Contains("at offset " + where));
@@ -154,8 +161,8 @@ TEST_CASE("a record longer than the file ends it there") {
 TEST_CASE("a record longer than any packet is damage, not memory") {
     const TemporaryFolder folder;
     Pcap pcap;
-    const Ending ending =
-        qpscope({"packets", "-f", "tsv", "-e", "frame.len", folder.write("huge", pcap.record(60).record(0xfffffff0, 60, 100).bytes())});
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.len",
+                                   folder.write("huge", pcap.record(60).record(0xfffffff0, 60, 100).bytes())});
     CHECK(ending.code == kDamaged);
     CHECK(ending.out == "frame.len\n60\n");
     CHECK(lines_of(ending.err).size() == 1);
@@ -172,7 +179,8 @@ TEST_CASE("a frame of no bytes is a packet") {
 
 TEST_CASE("a snap length of 0 is no limit") {
     const TemporaryFolder folder;
-    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.cap_len", folder.write("snap", Pcap(0).record(60).bytes())});
+    const Ending ending =
+        qpscope({"packets", "-f", "tsv", "-e", "frame.cap_len", folder.write("snap", Pcap(0).record(60).bytes())});
     CHECK(ending.code == kDone);
     CHECK(ending.out == "frame.cap_len\n60\n");
 }
@@ -213,7 +221,8 @@ TEST_CASE("compressed, pcapng and big-endian captures give what the plain ones g
         CHECK(expected.code == kDone);
         CHECK(qpscope({"packets", sample(other)}).out == expected.out);
         const auto bytes = read_file(sample(other));
-        CHECK(qpscope({"packets", "-f", "tsv", "-"}, {.input = Bytes(bytes)}).out == qpscope({"packets", "-f", "tsv", sample(plain)}).out);
+        CHECK(qpscope({"packets", "-f", "tsv", "-"}, {.input = Bytes(bytes)}).out ==
+              qpscope({"packets", "-f", "tsv", sample(plain)}).out);
     };
     check("rping_v6", "rping_v6_gzip");
     check("ucmatose", "ucmatose_zstd");
@@ -223,12 +232,13 @@ TEST_CASE("compressed, pcapng and big-endian captures give what the plain ones g
 
 TEST_CASE("the comment of a packet is a field") {
     const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.comment", "-c", "2", sample("err_rnr_pcapng")});
-    CHECK(ending.out == "frame.comment\nFirst packet of the TCP connection over which the programs exchange queue pair numbers\n\n");
+    CHECK(ending.out ==
+          "frame.comment\nFirst packet of the TCP connection over which the programs exchange queue pair numbers\n\n");
 }
 
 TEST_CASE("of several inputs the readable ones are reported, and the worst counts") {
-    const Ending ending =
-        qpscope({"packets", "-f", "tsv", "-e", "frame.number", sample("cm_reject_noport"), "no/such.pcap", sample("rds")});
+    const Ending ending = qpscope(
+        {"packets", "-f", "tsv", "-e", "frame.number", sample("cm_reject_noport"), "no/such.pcap", sample("rds")});
     CHECK(ending.code == kUnreadable);
     CHECK(lines_of(ending.out).size() == 1 + 4 + 43);
     CHECK_THAT(ending.err, StartsWith("qpscope: no/such.pcap: "));
@@ -266,7 +276,8 @@ TEST_CASE("an output file has what standard output would have") {
 
 TEST_CASE("a reader that goes away ends the program quietly") {
     for (const char* command : {"packets", "show", "info"}) {
-        const Ending ending = qpscope({command, sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
+        const Ending ending =
+            qpscope({command, sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
         CHECK(ending.code == kDone);
         CHECK(ending.err.empty());
         CHECK(lines_of(ending.out).size() == 1);
@@ -274,7 +285,8 @@ TEST_CASE("a reader that goes away ends the program quietly") {
 }
 
 TEST_CASE("a reader of a capture that goes away ends the program as quietly") {
-    const Ending ending = qpscope({"packets", "-w", "-", sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
+    const Ending ending =
+        qpscope({"packets", "-w", "-", sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
     CHECK(ending.code == kDone);
     CHECK(ending.err.empty());
 }
@@ -285,7 +297,8 @@ TEST_CASE("two files with the same packets are two taps, two pieces are one capt
         const Ending both = qpscope({command, "-q", sample("write_8k"), sample("write_8k")});
         INFO(command << "\n" << both.out);
         CHECK(both.code == once.code);
-        CHECK_THAT(both.out, !Contains("retransmitted packet") && !Contains("go-back-n-loss") && !Contains("ack-timeout"));
+        CHECK_THAT(both.out,
+                   !Contains("retransmitted packet") && !Contains("go-back-n-loss") && !Contains("ack-timeout"));
         if (command == std::string_view("messages")) CHECK(lines_of(both.out).size() == lines_of(once.out).size());
     }
     const Ending taps = qpscope({"analyze", sample("write_8k"), sample("write_8k")});
@@ -300,7 +313,9 @@ TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
     CHECK(checked.out == judged.out);
     CHECK(qpscope({"findings", "--icrc", "auto", sample("corrupt_send")}).out == judged.out);
     CHECK_THAT(ignored.out, Contains("as --icrc ignore says") && !Contains("corrupted on the way"));
-    const auto check = [](const char* policy) { return qpscope({"check", "--only", "FMT-01,REQ-02", "--all", "--icrc", policy, sample("corrupt_send")}).out; };
+    const auto check = [](const char* policy) {
+        return qpscope({"check", "--only", "FMT-01,REQ-02", "--all", "--icrc", policy, sample("corrupt_send")}).out;
+    };
     CHECK_THAT(check("ignore"), Contains("a wrong ICRC that is not judged: as --icrc ignore says"));
     CHECK_THAT(check("check"), !Contains("not judged"));
     CHECK(check("check") == qpscope({"check", "--only", "FMT-01,REQ-02", "--all", sample("corrupt_send")}).out);
@@ -311,13 +326,17 @@ TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
 
 TEST_CASE("a capture that is longer than a duration can be is as long as can be said") {
     const TemporaryFolder folder;
-    const std::string capture = folder.write("long.pcapng", qps::tests::hex(
-        "0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"  // section header
-        "010000002c000000010000000000000009000100090000000e000800fc823edafdffffff000000002c000000"  // interface: nanoseconds, from 1677 on
-        "0100000020000000010000000000000009000100000000000000000020000000"  // interface: seconds
-        "060000002400000000000000000000000000000004000000040000000000000024000000"  // a packet at 0 of the first
-        "06000000240000000100000002000000047cc12504000000040000000000000024000000"  // and one in the year 2262
-        ));
+    const std::string capture = folder.write(
+        "long.pcapng",
+        qps::tests::hex(
+            "0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"  // section header
+            "010000002c000000010000000000000009000100090000000e000800fc823edafdffffff000000002c000000"  // interface:
+                                                                                                        // nanoseconds,
+                                                                                                        // from 1677 on
+            "0100000020000000010000000000000009000100000000000000000020000000"          // interface: seconds
+            "060000002400000000000000000000000000000004000000040000000000000024000000"  // a packet at 0 of the first
+            "06000000240000000100000002000000047cc12504000000040000000000000024000000"  // and one in the year 2262
+            ));
     const Ending ending = qpscope({"info", "-f", "json", capture});
     CHECK(ending.code == kDone);
     CHECK_THAT(ending.out, Contains("\"duration_ns\": 9223372036854775807"));
@@ -325,7 +344,8 @@ TEST_CASE("a capture that is longer than a duration can be is as long as can be 
 
 TEST_CASE("the option --roce-port decodes another UDP port as RoCEv2, and a part remembers it") {
     const TemporaryFolder folder;
-    const std::string other = folder.write("other.pcap", qps::tests::with_roce_port(read_file(sample("loss_write")), 4800));
+    const std::string other =
+        folder.write("other.pcap", qps::tests::with_roce_port(read_file(sample("loss_write")), 4800));
     const auto known = [](const Ending& ending) { return lines_of(ending.out).size(); };
     const Ending usual = qpscope({"connections", "-f", "tsv", sample("loss_write")});
     CHECK(known(usual) == 2);
@@ -337,9 +357,10 @@ TEST_CASE("the option --roce-port decodes another UDP port as RoCEv2, and a part
     const std::string filter = "infiniband.bth.opcode and udp.dstport == 4800";
     CHECK(lines_of(qpscope({"packets", "-Y", filter, "--roce-port", "4800", other}).out).size() ==
           lines_of(qpscope({"packets", "-Y", "infiniband.bth.opcode", sample("loss_write")}).out).size());
-    for (const auto& [ports, sentence] : {std::pair{"x", "invalid RoCE port 'x': expected 1 to 65535"},
-                                          std::pair{"4789", "invalid RoCE port '4789': it is VXLAN's"},
-                                          std::pair{"1,2,3,4,5,6,7,8,9", "too many RoCE ports (9): expected at most 8"}}) {
+    for (const auto& [ports, sentence] :
+         {std::pair{"x", "invalid RoCE port 'x': expected 1 to 65535"},
+          std::pair{"4789", "invalid RoCE port '4789': it is VXLAN's"},
+          std::pair{"1,2,3,4,5,6,7,8,9", "too many RoCE ports (9): expected at most 8"}}) {
         const Ending ending = qpscope({"packets", "--roce-port", ports, other});
         CHECK(ending.code == kUsage);
         CHECK_THAT(ending.err, Contains(fmt::format("qpscope: {}\n", sentence)));
@@ -350,11 +371,13 @@ TEST_CASE("the option --roce-port decodes another UDP port as RoCEv2, and a part
         return path;
     };
     const std::string first = part("1/2", "4800");
-    CHECK(qpscope({"merge", "--as", "findings", "-f", "tsv", first, part("2/2", "4800")}).out == qpscope({"findings", "-f", "tsv", "--roce-port", "4800", other}).out);
+    CHECK(qpscope({"merge", "--as", "findings", "-f", "tsv", first, part("2/2", "4800")}).out ==
+          qpscope({"findings", "-f", "tsv", "--roce-port", "4800", other}).out);
     CHECK(qpscope({"merge", "--as", "findings", "-f", "tsv", first, part("2/2", "4801")}).code == kUnreadable);
 }
 
-TEST_CASE("the option --by-time merges files by their times, each with its offset, and the analysis is that of the whole") {
+TEST_CASE(
+    "the option --by-time merges files by their times, each with its offset, and the analysis is that of the whole") {
     const TemporaryFolder folder;
     const std::string whole = sample("loss_write");
     // What each of two hosts sent, as they would have recorded it; the clock of the second is 1.5 ms behind.
@@ -373,22 +396,37 @@ TEST_CASE("the option --by-time merges files by their times, each with its offse
         CHECK(of_merged.code == of_whole.code);
         CHECK(of_merged.err == of_whole.err);
     }
-    const std::vector<std::string> columns{"packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.time_epoch", "-e", "frame.time_relative", "-e", "infiniband.bth.psn"};
+    const std::vector<std::string> columns{"packets",
+                                           "-f",
+                                           "tsv",
+                                           "-e",
+                                           "frame.number",
+                                           "-e",
+                                           "frame.time_epoch",
+                                           "-e",
+                                           "frame.time_relative",
+                                           "-e",
+                                           "infiniband.bth.psn"};
     CHECK(qpscope(columns + merged).out == qpscope(columns + std::vector<std::string>{whole}).out);
     // Without the offset the halves do not fit each other, and without merging they follow each other.
-    CHECK(qpscope(columns + std::vector<std::string>{"--by-time", first, late}).out != qpscope(columns + std::vector<std::string>{whole}).out);
-    CHECK(qpscope(columns + std::vector<std::string>{"--offset", late + "=1.5ms", first, late}).out != qpscope(columns + merged).out);
+    CHECK(qpscope(columns + std::vector<std::string>{"--by-time", first, late}).out !=
+          qpscope(columns + std::vector<std::string>{whole}).out);
+    CHECK(qpscope(columns + std::vector<std::string>{"--offset", late + "=1.5ms", first, late}).out !=
+          qpscope(columns + merged).out);
     // Written down it is a capture in that order.
     const std::string written = folder.file("written.pcapng");
     REQUIRE(qpscope(std::vector<std::string>{"packets", "-w", written} + merged).code == kDone);
     CHECK(qpscope({"connections", "-f", "tsv", written}).out == qpscope({"connections", "-f", "tsv", whole}).out);
     // Filters that need the analysis, threads, and parts.
-    const std::vector<std::string> by_loss{"packets", "-f", "tsv", "-e", "frame.number", "-Y", "rdma.connection == 1 and rdma.missing"};
+    const std::vector<std::string> by_loss{
+        "packets", "-f", "tsv", "-e", "frame.number", "-Y", "rdma.connection == 1 and rdma.missing"};
     CHECK(qpscope(by_loss + merged).out == qpscope(by_loss + std::vector<std::string>{whole}).out);
-    CHECK(qpscope(std::vector<std::string>{"findings", "-f", "tsv", "-j", "4"} + merged).out == qpscope({"findings", "-f", "tsv", whole}).out);
+    CHECK(qpscope(std::vector<std::string>{"findings", "-f", "tsv", "-j", "4"} + merged).out ==
+          qpscope({"findings", "-f", "tsv", whole}).out);
 }
 
-TEST_CASE("what is wrong with --by-time and --offset is one sentence, and a file that cannot be merged leaves the others") {
+TEST_CASE(
+    "what is wrong with --by-time and --offset is one sentence, and a file that cannot be merged leaves the others") {
     const std::string one = sample("rc_pingpong");
     const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
         const Ending ending = qpscope(std::vector<std::string>{"packets"} + words);
@@ -398,18 +436,24 @@ TEST_CASE("what is wrong with --by-time and --offset is one sentence, and a file
     };
     refused({"--offset", "x=1s", one}, "invalid offset of 'x': expected the name of an input file, as it is given");
     refused({"--offset", one, one}, fmt::format("invalid offset '{}': expected FILE=TIME, such as b.pcap=-1.5ms", one));
-    refused({"--offset", one + "=soon", one}, fmt::format("invalid offset '{}=soon': expected FILE=TIME, such as b.pcap=-1.5ms", one));
-    refused({"--offset", one + "=", one}, fmt::format("invalid offset '{}=': expected FILE=TIME, such as b.pcap=-1.5ms", one));
-    refused({"--offset", one + "=1", "--offset", one + "=2", one}, fmt::format("conflicting --offset for '{}': give one time", one));
+    refused({"--offset", one + "=soon", one},
+            fmt::format("invalid offset '{}=soon': expected FILE=TIME, such as b.pcap=-1.5ms", one));
+    refused({"--offset", one + "=", one},
+            fmt::format("invalid offset '{}=': expected FILE=TIME, such as b.pcap=-1.5ms", one));
+    refused({"--offset", one + "=1", "--offset", one + "=2", one},
+            fmt::format("conflicting --offset for '{}': give one time", one));
     refused({"--by-time", "-i", "lo"}, "--by-time and --interface exclude each other");
-    refused(std::vector<std::string>{"--by-time"} + std::vector<std::string>(65, one), "too many files for --by-time (65): expected at most 64");
+    refused(std::vector<std::string>{"--by-time"} + std::vector<std::string>(65, one),
+            "too many files for --by-time (65): expected at most 64");
     const Ending ending = qpscope({"connections", "-f", "tsv", "--by-time", "no/such.pcap", one});
     CHECK(ending.code == kUnreadable);
     CHECK(ending.err == "qpscope: no/such.pcap: cannot open: No such file or directory\n");
     CHECK(ending.out == qpscope({"connections", "-f", "tsv", one}).out);
     const Ending none = qpscope({"connections", "--by-time", "no/such.pcap", "nor/this.pcap"});
     CHECK(none.code == kUnreadable);
-    CHECK(none.err == "qpscope: no/such.pcap: cannot open: No such file or directory\nqpscope: nor/this.pcap: cannot open: No such file or directory\n");
+    CHECK(
+        none.err ==
+        "qpscope: no/such.pcap: cannot open: No such file or directory\nqpscope: nor/this.pcap: cannot open: No such file or directory\n");
 }
 
 namespace {
@@ -420,7 +464,8 @@ std::vector<std::string> pieces_of(const std::string& whole, const TemporaryFold
     std::vector<std::string> names;
     for (std::size_t i = 0; i < count; ++i) {
         names.push_back(folder.file(i == 0 ? "t.pcap" : fmt::format("t.pcap{}", i)));
-        const std::string range = fmt::format("frame.number > {} and frame.number <= {}", frames * i / count, frames * (i + 1) / count);
+        const std::string range =
+            fmt::format("frame.number > {} and frame.number <= {}", frames * i / count, frames * (i + 1) / count);
         REQUIRE(qpscope({"packets", "-Y", range, "-w", names.back(), whole}).code == kDone);
     }
     std::ranges::sort(names);
@@ -428,103 +473,3 @@ std::vector<std::string> pieces_of(const std::string& whole, const TemporaryFold
 }
 
 }  // namespace
-
-TEST_CASE("pieces of a capture are read in the order of their first packets, however a shell sorts their names") {
-    for (const char* name : {"multi_qp", "send_8k", "rping_v4", "loss_write"}) {
-        INFO(name);
-        const TemporaryFolder folder;
-        const std::string whole = sample(name);
-        const std::vector<std::string> pieces = pieces_of(whole, folder, 12);
-        const Ending of_whole = qpscope({"findings", "-f", "tsv", whole});
-        const Ending of_pieces = qpscope(std::vector<std::string>{"findings", "-f", "tsv"} + pieces);
-        CHECK(of_pieces.out == of_whole.out);
-        CHECK(of_pieces.code == of_whole.code);
-        CHECK_THAT(of_pieces.err, StartsWith("qpscope: 12 files are read in the order of their first packets, "));
-        // In that order there is nothing to say, and the user may have his own.
-        CHECK_THAT(qpscope({"findings", pieces[0], pieces[1]}).err, !Contains("in the order of their first packets"));
-        const std::vector<std::string> columns{"packets", "-f", "tsv", "-e", "frame.time_epoch", "--in-order"};
-        const Ending own = qpscope(columns + pieces);
-        CHECK(own.out != qpscope({"packets", "-f", "tsv", "-e", "frame.time_epoch", whole}).out);
-        CHECK(own.err.empty());
-        CHECK_THAT(qpscope({"info", pieces[1], pieces[0]}).err, !Contains("first packets"));  // a row for each, as they are given
-    }
-}
-
-TEST_CASE("files that do not continue each other are judged each by itself") {
-    const TemporaryFolder folder;
-    const Ending pieces = qpscope(std::vector<std::string>{"analyze"} + pieces_of(sample("write_8k"), folder, 2));
-    CHECK_THAT(pieces.out, Contains("as one capture"));
-    CHECK_THAT(pieces.err, !Contains("recordings"));
-    const Ending both = qpscope({"analyze", sample("write_8k"), sample("read_8k")});  // 1.7 s between them
-    CHECK_THAT(both.out, Contains("2 recordings, each judged by itself") && !Contains("taps"));
-    CHECK_THAT(both.err, Contains("2 recordings that do not continue each other"));
-    CHECK(qpscope({"analyze", "-q", sample("write_8k"), sample("read_8k")}).err.empty());
-    CHECK_THAT(qpscope({"analyze", "--by-time", sample("write_8k"), sample("read_8k")}).out, !Contains("recordings"));
-    // Each tells what it tells alone: the requester of the first had not given up when its recording ended.
-    for (const auto& [one, other] : {std::pair("dup_write", "nvme_rdma"), std::pair("err_bad_rkey", "rds"), std::pair("loss_read", "err_mixed")}) {
-        INFO(one << " and " << other);
-        std::set<std::string> alone, together;
-        const auto add = [](std::set<std::string>& ids, const Ending& ending) {
-            for (const auto& finding : nlohmann::json::parse(ending.out)["findings"]) ids.insert(finding["id"].get<std::string>());
-        };
-        add(alone, qpscope({"findings", "-f", "json", sample(one)}));
-        add(alone, qpscope({"findings", "-f", "json", sample(other)}));
-        add(together, qpscope({"findings", "-f", "json", sample(other), sample(one)}));
-        CHECK(together == alone);
-    }
-}
-
-TEST_CASE("captures one behind the other keep what each of them shows") {
-    const std::vector<std::string> columns{"findings", "-f", "tsv"};
-    const Ending both = qpscope(columns + std::vector<std::string>{sample("err_bad_qpn"), sample("err_rnr")});  // the later one first
-    const std::vector<std::string> lines = lines_of(both.out);
-    REQUIRE(lines.size() == 3);
-    CHECK_THAT(lines[1], Contains("rnr-retries-exceeded"));
-    CHECK_THAT(lines[2], Contains("transport-retries-exceeded"));
-}
-
-TEST_CASE("where no RDMA was captured nothing is called healthy") {
-    const TemporaryFolder folder;
-    const std::string tcp = folder.file("tcp.pcap"), none = folder.file("none.pcap");
-    REQUIRE(qpscope({"packets", "-Y", "arp", "-w", tcp, sample("loss_write")}).code == kDone);
-    REQUIRE(qpscope({"packets", "-Y", "frame.number > 1000000", "-w", none, sample("loss_write")}).code == kDone);
-    for (const std::string& path : {tcp, none}) {
-        for (const char* command : {"findings", "analyze", "check", "report"}) {
-            INFO(command << ' ' << path);
-            const Ending ending = qpscope({command, path});
-            CHECK(ending.code == kUnjudged);
-            CHECK_THAT(ending.err, Contains("no RDMA packet was captured, so nothing was judged"));
-            CHECK_THAT(ending.err, Contains("qpscope doctor"));
-            CHECK_THAT(ending.out, !Contains("No problems found"));
-        }
-        CHECK(qpscope({"check", "--only", "RSP", path}).code == kUnjudged);
-        CHECK(qpscope({"findings", "-q", path}).code == kUnjudged);
-        const auto json = nlohmann::json::parse(qpscope({"findings", "-f", "json", path}).out);
-        CHECK_THAT(json["nothing_judged"].get<std::string>(), Contains("no RDMA packet"));
-    }
-    const Ending healthy = qpscope({"findings", sample("send_8k")});
-    CHECK(healthy.code == kDone);
-    CHECK(healthy.err == "qpscope: no findings\n");
-    CHECK(nlohmann::json::parse(qpscope({"findings", "-f", "json", sample("send_8k")}).out)["nothing_judged"].is_null());
-    CHECK(qpscope({"findings", sample("bridging_differs")}).code == kDone);  // LLDP is looked at
-}
-
-TEST_CASE("a file that is missing stands in the heading of what was read") {
-    const std::string one = sample("err_rnr"), missing = "no/such.pcap: cannot open: No such file or directory";
-    const Ending findings = qpscope({"findings", "no/such.pcap", one});
-    CHECK(findings.code == kUnreadable);
-    CHECK_THAT(findings.out, StartsWith("incomplete: " + missing));
-    CHECK_THAT(qpscope({"analyze", "no/such.pcap", one}).out, Contains(missing));
-    CHECK_THAT(qpscope({"report", "no/such.pcap", one}).out, Contains(missing));
-    const auto json = nlohmann::json::parse(qpscope({"analyze", "-f", "json", "no/such.pcap", one}).out);
-    CHECK(json["capture"]["incomplete"] == nlohmann::json({missing}));
-    CHECK(nlohmann::json::parse(qpscope({"analyze", "-f", "json", one}).out)["capture"]["incomplete"].empty());
-}
-
-TEST_CASE("a message that its requester gave up for says so") {
-    for (const char* name : {"err_rnr", "err_bad_qpn"}) {
-        INFO(name);
-        CHECK_THAT(qpscope({"messages", "-f", "tsv", sample(name)}).out, Contains("gave up"));
-    }
-    CHECK_THAT(qpscope({"messages", "-f", "tsv", sample("loss_write")}).out, !Contains("gave up"));
-}

@@ -18,7 +18,8 @@ TEST_CASE("a flood of lines is written up to a bound, and the rest summed up") {
     LineLimit limit;
     std::uint64_t written = 0;
     for (std::uint64_t i = 0; i < 100'000; ++i)
-        written += limit.admit(fmt::format("10.0.{}.{}: refused: out of memory", i >> 8 & 0xff, i & 0xff), kStart) ? 1U : 0U;
+        written +=
+            limit.admit(fmt::format("10.0.{}.{}: refused: out of memory", i >> 8 & 0xff, i & 0xff), kStart) ? 1U : 0U;
     CHECK(written == LineLimit::kBurst);
     CHECK(limit.admit("10.0.0.1: connected", kStart));  // another kind is not silenced
     CHECK(limit.take_sums(kStart + Duration{9'999'999'999}).empty());

@@ -52,9 +52,11 @@ TEST_CASE("the user's word stands in every command that reconstructs") {
     CHECK(said[0]["protocol_certainty_percent"] == 100);
     CHECK(connections({file})[0]["protocol"].is_null());
     CHECK(connections({"--decode-as", "1=none", file})[0]["protocol"].is_null());
-    const Words every[] = {
-        {"analyze"}, {"check", "--fail-on", "never"}, {"messages"}, {"operations"}, {"findings"}, {"cm"}, {"timeline"}, {"packets"},
-        {"show"}};
+    const Words every[] = {{"analyze"},  {"check", "--fail-on", "never"},
+                           {"messages"}, {"operations"},
+                           {"findings"}, {"cm"},
+                           {"timeline"}, {"packets"},
+                           {"show"}};
     for (const Words& command : every) {
         Words words = command;
         words.insert(words.end(), {"-q", "--decode-as", "1=srp", "--decode-as", "7=nvme", file});
@@ -71,7 +73,8 @@ TEST_CASE("plain data has no operations, and nothing is said to be carried") {
         const Ending none = qpscope({"operations", sample(name)});
         CHECK(none.code == kDone);
         CHECK_THAT(none.err, Contains("no operations"));
-        CHECK(qpscope({"operations", "--list", "-f", "json", sample(name)}).out == "{\"schema\":2,\"operations\":[\n]}\n");
+        CHECK(qpscope({"operations", "--list", "-f", "json", sample(name)}).out ==
+              "{\"schema\":2,\"operations\":[\n]}\n");
         CHECK_THAT(qpscope({"analyze", sample(name)}).out, !Contains("upper-layer protocols"));
     }
 }

@@ -1,4 +1,5 @@
-// Outputs take their names when they are whole: what was there stays where a command fails, is killed or runs out of room.
+// Outputs take their names when they are whole: what was there stays where a command fails, is killed or runs out of
+// room.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -8,10 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 using namespace qps::test;
 using Catch::Matchers::Contains;
@@ -31,7 +31,8 @@ std::vector<std::byte> octets(std::string_view text) {
     return {bytes.begin(), bytes.end()};
 }
 std::size_t files_in(const std::string& folder) {
-    return static_cast<std::size_t>(std::distance(fs::recursive_directory_iterator(folder), fs::recursive_directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::recursive_directory_iterator(folder), fs::recursive_directory_iterator()));
 }
 unsigned mode_of(const std::string& path) { return static_cast<unsigned>(fs::status(path).permissions()); }
 
@@ -104,13 +105,15 @@ TEST_CASE("a command without a result leaves the file of its output as it was") 
     CHECK(files_in(folder.path()) == 2);
 }
 
-TEST_CASE("a capture of which nothing could be read leaves the file of an output, and of another what could be read is written") {
+TEST_CASE(
+    "a capture of which nothing could be read leaves the file of an output, and of another what could be read is written") {
     const TemporaryFolder folder;
     const std::string kept = folder.write("kept.txt", octets(kOld));
     Pcap broken;
     broken.record(60, 60, 3);
     const std::string damaged = folder.write("damaged.pcap", broken.bytes());
-    for (const Words& words : {Words{"analyze", "-o"}, {"packets", "-o"}, {"packets", "-w"}, {"findings", "-o"}, {"show", "-o"}}) {
+    for (const Words& words :
+         {Words{"analyze", "-o"}, {"packets", "-o"}, {"packets", "-w"}, {"findings", "-o"}, {"show", "-o"}}) {
         CHECK(qpscope(words + Words{kept, damaged}).code == kDamaged);
         CHECK(content_of(kept) == kOld);
     }
@@ -128,8 +131,11 @@ TEST_CASE("parts that do not belong together, and a connection that is not there
     const std::string one = folder.file("1.qpp"), other = folder.file("2.qpp");
     REQUIRE(qpscope({"analyze", "--part", "1/2", "-o", one, sample("err_rnr")}).code == kDone);
     REQUIRE(qpscope({"analyze", "--part", "2/3", "-o", other, sample("err_rnr")}).code == kDone);
-    for (const Words& words : {Words{"merge", "-o", kept, one, other}, {"merge", "-o", kept, one}, {"merge", "--as", "check", "-o", kept, one},
-                               {"analyze", "-C", "99", "-o", kept, sample("err_rnr")}, {"follow", "99", "-o", kept, sample("err_rnr")}}) {
+    for (const Words& words : {Words{"merge", "-o", kept, one, other},
+                               {"merge", "-o", kept, one},
+                               {"merge", "--as", "check", "-o", kept, one},
+                               {"analyze", "-C", "99", "-o", kept, sample("err_rnr")},
+                               {"follow", "99", "-o", kept, sample("err_rnr")}}) {
         CHECK(qpscope(words).code != kDone);
         CHECK(content_of(kept) == kOld);
     }
@@ -154,7 +160,8 @@ TEST_CASE("tables of a folder stay together where there is no room for one of th
     const std::string tables = folder.file("tables"), large = sample("nvme_rdma");
     REQUIRE(qpscope({"export", "-q", "-f", "csv", "-o", tables, sample("err_rnr")}).code == kDone);
     std::vector<std::pair<std::string, std::string>> before;
-    for (const auto& entry : fs::directory_iterator(tables)) before.emplace_back(entry.path(), content_of(entry.path()));
+    for (const auto& entry : fs::directory_iterator(tables))
+        before.emplace_back(entry.path(), content_of(entry.path()));
     REQUIRE(before.size() > 5);
     CHECK(with_little_room({"export", "-q", "-f", "csv", "-o", tables, large}, folder.path()).code == kOutputFailed);
     CHECK(qpscope({"export", "-q", "-f", "csv", "-o", tables, folder.file("none.pcap")}).code == kUnreadable);
@@ -168,9 +175,10 @@ TEST_CASE("a command that is killed leaves the file of its output as it was") {
     const TemporaryFolder folder;
     const std::string kept = folder.write("kept.txt", octets(kOld));
     // The input never ends; what it has is more than what is held back.
-    const std::string line = fmt::format("{{ cat '{0}'; sleep 60; }} 2>/dev/null | '{1}' packets -q --no-progress -f json -o '{2}' - & "
-                                         "for i in $(seq 600); do [ -s '{2}.part' ] && break; sleep 0.1; done; kill -9 $!; wait $! 2>/dev/null; ls -s '{2}.part'",
-                                         folder.write("large.pcap", repeated("nvme_rdma", 100)), QPSCOPE_PROGRAM, kept);
+    const std::string line = fmt::format(
+        "{{ cat '{0}'; sleep 60; }} 2>/dev/null | '{1}' packets -q --no-progress -f json -o '{2}' - & "
+        "for i in $(seq 600); do [ -s '{2}.part' ] && break; sleep 0.1; done; kill -9 $!; wait $! 2>/dev/null; ls -s '{2}.part'",
+        folder.write("large.pcap", repeated("nvme_rdma", 100)), QPSCOPE_PROGRAM, kept);
     const Ending ending = run({"timeout", "-s", "KILL", "90", "bash", "-c", line});
     CHECK_THAT(ending.out, Contains("kept.txt.part"));
     CHECK(content_of(kept) == kOld);
@@ -182,7 +190,8 @@ TEST_CASE("an interrupt before the first packet is written leaves the capture th
     const std::string large = folder.write("large.pcap", repeated("loss_write", 60));
     for (const std::string command : {"annotate", "anonymize", "extract"})
         for (const char* const after : {"0.05", "0.2", "0.5"}) {
-            Words words{"timeout", "--preserve-status", "-s", "INT", after, QPSCOPE_PROGRAM, command, "-q", "-o", kept, large};
+            Words words{"timeout", "--preserve-status", "-s", "INT", after, QPSCOPE_PROGRAM, command, "-q", "-o", kept,
+                        large};
             if (command == "extract") words.insert(words.end(), {"-C", "1"});
             const Ending ending = run(words);
             INFO(command << ' ' << after << ": " << ending.code << ' ' << ending.err);
@@ -218,13 +227,18 @@ TEST_CASE("devices, pipes and what is open already are written directly") {
     const std::string out = folder.write("out.txt", octets(kOld)), fifo = folder.fifo("fifo");
     const std::string printed = qpscope({"info", sample("err_rnr")}).out;
     for (const std::string name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
-        CHECK(run({"sh", "-c", fmt::format("printf '%s\n' 'what was there' > '{0}'; '{1}' info -o {2} '{3}' >> '{0}'; echo behind >> '{0}'", out, QPSCOPE_PROGRAM,
-                                           name, sample("err_rnr"))})
+        CHECK(run({"sh", "-c",
+                   fmt::format(
+                       "printf '%s\n' 'what was there' > '{0}'; '{1}' info -o {2} '{3}' >> '{0}'; echo behind >> '{0}'",
+                       out, QPSCOPE_PROGRAM, name, sample("err_rnr"))})
                   .code == 0);
         CHECK(content_of(out) == std::string(kOld) + printed + "behind\n");
     }
-    CHECK(run({"sh", "-c", fmt::format("'{1}' info -o '{0}' '{2}' & cat '{0}'", fifo, QPSCOPE_PROGRAM, sample("err_rnr"))}).out == printed);
-    CHECK(run({"bash", "-c", fmt::format("'{}' info -o >(cat) '{}' | cat", QPSCOPE_PROGRAM, sample("err_rnr"))}).out == printed);
+    CHECK(run({"sh", "-c",
+               fmt::format("'{1}' info -o '{0}' '{2}' & cat '{0}'", fifo, QPSCOPE_PROGRAM, sample("err_rnr"))})
+              .out == printed);
+    CHECK(run({"bash", "-c", fmt::format("'{}' info -o >(cat) '{}' | cat", QPSCOPE_PROGRAM, sample("err_rnr"))}).out ==
+          printed);
     CHECK(qpscope({"info", "-o", "/dev/null", sample("err_rnr")}).code == kDone);
     CHECK(fs::is_character_file("/dev/null"));
     CHECK(qpscope({"info", "-o", "/dev/full", sample("err_rnr")}).code == kOutputFailed);
@@ -237,7 +251,8 @@ TEST_CASE("devices, pipes and what is open already are written directly") {
 
 TEST_CASE("a file that an option names to be read is never an output") {
     const TemporaryFolder folder;
-    const std::string kept = folder.write("kept", octets("10.77.0.11 a-host\n")), link = folder.file("link"), capture = sample("err_rnr");
+    const std::string kept = folder.write("kept", octets("10.77.0.11 a-host\n")), link = folder.file("link"),
+                      capture = sample("err_rnr");
     fs::create_symlink(kept, link);
     for (const Words& words : {Words{"annotate", "--hosts", kept, "-o"},
                                {"anonymize", "--key-file", kept, "-o"},
@@ -258,7 +273,8 @@ TEST_CASE("a file that an option names to be read is never an output") {
 
 TEST_CASE("a command on a wire leaves its captures, and two outputs do not share a file") {
     const TemporaryFolder folder;
-    const std::string capture = folder.write("in.pcap", read_file(sample("err_rnr"))), before = content_of(capture), both = folder.file("both.txt");
+    const std::string capture = folder.write("in.pcap", read_file(sample("err_rnr"))), before = content_of(capture),
+                      both = folder.file("both.txt");
     for (const Words& words : {Words{"send", "--from", capture, "-w", capture},
                                {"replay", "-w", capture, capture},
                                {"replay", "--as", "requester", "-w", capture, capture},
@@ -276,7 +292,8 @@ TEST_CASE("a command on a wire leaves its captures, and two outputs do not share
 
 TEST_CASE("the map of pseudonyms is its owner's alone, and never the capture") {
     const TemporaryFolder folder;
-    const std::string capture = folder.file("clean.pcapng"), map = folder.write("map.json", octets(kOld)), fresh = folder.file("fresh.json");
+    const std::string capture = folder.file("clean.pcapng"), map = folder.write("map.json", octets(kOld)),
+                      fresh = folder.file("fresh.json");
     REQUIRE(chmod(map.c_str(), 0644) == 0);
     for (const std::string& each : {map, fresh}) {
         CHECK(qpscope({"anonymize", "-q", "--map", each, "-o", capture, sample("err_rnr")}).code == kDone);
@@ -288,12 +305,15 @@ TEST_CASE("the map of pseudonyms is its owner's alone, and never the capture") {
     for (const std::string& same : {capture, link, folder.path() + "/./clean.pcapng"}) {
         const Ending refused = qpscope({"anonymize", "--map", same, "-o", capture, sample("err_rnr")});
         CHECK(refused.code == kUsage);
-        CHECK_THAT(refused.err, Contains(fmt::format("qpscope: -o and --map both name {}: name another file with one of them\n", same)));
+        CHECK_THAT(refused.err, Contains(fmt::format(
+                                    "qpscope: -o and --map both name {}: name another file with one of them\n", same)));
         CHECK(content_of(capture) == before);
     }
     const std::string none = folder.file("none.pcapng");
     CHECK(qpscope({"anonymize", "--map", none, "-o", none, sample("err_rnr")}).code == kUsage);
-    CHECK(qpscope({"anonymize", "--map", "none.pcapng", "-o", "./none.pcapng", sample("err_rnr")}, {.folder = folder.path()}).code == kUsage);
+    CHECK(qpscope({"anonymize", "--map", "none.pcapng", "-o", "./none.pcapng", sample("err_rnr")},
+                  {.folder = folder.path()})
+              .code == kUsage);
     CHECK_FALSE(fs::exists(none));
     // Without a capture there is no new map: the old one tells of the old capture.
     const std::string kept = content_of(map);
@@ -307,7 +327,8 @@ TEST_CASE("the key of pseudonyms comes from the command line, a file or the envi
     const std::string key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
     const std::string file = folder.write("key", octets(key + "\n")), out = folder.file("out.pcapng");
     const auto made = [&](const Words& words, const std::vector<std::string>& environment = {}) {
-        CHECK(qpscope(Words{"anonymize", "-q", "-o", out, sample("err_rnr")} + words, {.environment = environment}).code == kDone);
+        CHECK(qpscope(Words{"anonymize", "-q", "-o", out, sample("err_rnr")} + words, {.environment = environment})
+                  .code == kDone);
         return content_of(out);
     };
     const std::string by_option = made({"--key", key});
@@ -321,7 +342,8 @@ TEST_CASE("the key of pseudonyms comes from the command line, a file or the envi
              {{"--key-file", folder.file("none")}, {}, "cannot read"},
              {{}, {"QPSCOPE_ANONYMIZE_KEY=12"}, "QPSCOPE_ANONYMIZE_KEY: invalid key: expected 64 hexadecimal digits"},
              {{"--key", key, "--key-file", file}, {}, "--key"}}) {
-        const Ending ending = qpscope(Words{"anonymize", "-o", out, sample("err_rnr")} + words, {.environment = environment});
+        const Ending ending =
+            qpscope(Words{"anonymize", "-o", out, sample("err_rnr")} + words, {.environment = environment});
         CHECK(ending.code == kUsage);
         CHECK_THAT(ending.err, Contains(why));
     }

@@ -1,5 +1,5 @@
-// `peer` between two processes over UDP on the loopback, without any right: every program against its counterpart, with what
-// both say at the end; damage to order; captures of both ends; and words that are wrong.
+// `peer` between two processes over UDP on the loopback, without any right: every program against its counterpart, with
+// what both say at the end; damage to order; captures of both ends; and words that are wrong.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
@@ -22,11 +22,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// Programs that tell of queue pairs over TCP find the other there or fail, as the originals do: the server has to be first.
+// Programs that tell of queue pairs over TCP find the other there or fail, as the originals do: the server has to be
+// first.
 void wait_for_tcp(const std::string& address, unsigned port) {
     in_addr bits{};
     REQUIRE(inet_pton(AF_INET, address.c_str(), &bits) == 1);
-    const std::string listens = fmt::format(" {:08X}:{:04X} 00000000:0000 0A ", bits.s_addr, port);  // as proc(5) writes it
+    const std::string listens =
+        fmt::format(" {:08X}:{:04X} 00000000:0000 0A ", bits.s_addr, port);  // as proc(5) writes it
     for (int attempt = 0; attempt < 1000; ++attempt) {
         std::ifstream table("/proc/net/tcp");
         if (std::string(std::istreambuf_iterator(table), {}).find(listens) != std::string::npos) return;
@@ -40,8 +42,8 @@ struct Met {
 };
 
 // The server ends with its client; the time is for where none comes.
-Met meet(const std::string& serves, const std::string& calls, const std::vector<std::string>& both, std::vector<std::string> of_client = {},
-         std::vector<std::string> of_server = {}) {
+Met meet(const std::string& serves, const std::string& calls, const std::vector<std::string>& both,
+         std::vector<std::string> of_client = {}, std::vector<std::string> of_server = {}) {
     const auto words = [&](const std::string& own, const std::string& program, const std::vector<std::string>& more) {
         std::vector<std::string> all{"peer", "--via", "udp", "-a", own, "-f", "json", "--for", "50s", program};
         all.insert(all.end(), both.begin(), both.end());
@@ -86,7 +88,8 @@ TEST_CASE("peer over UDP: every program and its counterpart") {
     };
     for (const Pair& pair : pairs) {
         const Met met = meet(pair.serves, pair.calls, pair.words);
-        INFO(pair.calls << " calls " << pair.serves << '\n' << met.client.err << met.server.err << met.client.out << met.server.out);
+        INFO(pair.calls << " calls " << pair.serves << '\n'
+                        << met.client.err << met.server.err << met.client.out << met.server.out);
         REQUIRE(met.client.code == kDone);
         REQUIRE(met.server.code == kDone);
         for (const Ending* ending : {&met.client, &met.server}) {
@@ -105,12 +108,14 @@ TEST_CASE("peer over UDP: what people read of both sides") {
     std::thread server([&] {
         met.server = qpscope({"peer", "--via", "udp", "-a", loopback(1), "--for", "50s", "echo", "--clients", "1"});
     });
-    met.client = qpscope({"peer", "--via", "udp", "-a", loopback(2), "--for", "50s", "echo", loopback(1), "-n", "20", "-s", "5001"});
+    met.client = qpscope(
+        {"peer", "--via", "udp", "-a", loopback(2), "--for", "50s", "echo", loopback(1), "-n", "20", "-s", "5001"});
     server.join();
     std::string text;
     for (const Ending* ending : {&met.client, &met.server})
         for (const std::string& line : lines_of(without_numbers(ending->out)))
-            if (!line.starts_with(" refused") && !line.starts_with(" lost here") && line.find("has not answered for") == std::string::npos)
+            if (!line.starts_with(" refused") && !line.starts_with(" lost here") &&
+                line.find("has not answered for") == std::string::npos)
                 text += line + '\n';  // those of a busy machine
     qps::tests::check_golden("cli/golden/peer_echo.txt", text);
 }
@@ -118,7 +123,8 @@ TEST_CASE("peer over UDP: what people read of both sides") {
 TEST_CASE("peer over UDP: what is lost is sent again, and both captures tell it") {
     const TemporaryFolder folder;
     const std::string here = folder.file("here.pcapng");
-    const Met met = meet("echo", "echo", {"-n", "60", "-s", "6000"}, {"--fault", "out:loss=4%,in:duplicate=3%,seed=11", "-w", here});
+    const Met met = meet("echo", "echo", {"-n", "60", "-s", "6000"},
+                         {"--fault", "out:loss=4%,in:duplicate=3%,seed=11", "-w", here});
     INFO(met.client.err << met.server.err);
     REQUIRE(met.client.code == kDone);
     CHECK(nlohmann::json::parse(met.client.out)["messages"] == 60);
@@ -128,7 +134,8 @@ TEST_CASE("peer over UDP: what is lost is sent again, and both captures tell it"
     CHECK_THAT(qpscope({"packets", "-q", "-Y", "rdma.icrc.status == bad", here}).out, !Contains("RC_SEND"));
 }
 
-// A server still has the connections of a process that was killed. Numbers that began anew would be theirs: REJ, stale connection.
+// A server still has the connections of a process that was killed. Numbers that began anew would be theirs: REJ, stale
+// connection.
 TEST_CASE("peer over UDP: a client that is killed and started again is never taken for its predecessor") {
     constexpr int kTimes = 8;
     const TemporaryFolder folder;
@@ -136,13 +143,15 @@ TEST_CASE("peer over UDP: a client that is killed and started again is never tak
     const std::string number = folder.file("server.pid");
     Ending served;
     std::thread server([&] {
-        served = run({"sh", "-c", "echo $$ >\"$1\"; shift; exec \"$@\"", "sh", number, QPSCOPE_PROGRAM, "peer", "--via", "udp", "-a", loopback(1),
-                      "-f", "json", "--for", "60s", "-w", seen, "echo"});
+        served = run({"sh", "-c", "echo $$ >\"$1\"; shift; exec \"$@\"", "sh", number, QPSCOPE_PROGRAM, "peer", "--via",
+                      "udp", "-a", loopback(1), "-f", "json", "--for", "60s", "-w", seen, "echo"});
     });
     for (int i = 0; i < kTimes; ++i)
-        CHECK(run({"timeout", "-s", "KILL", "0.4", QPSCOPE_PROGRAM, "peer", "--via", "udp", "-a", loopback(2), "-q", "echo", loopback(1), "-n", "1000000000"})
+        CHECK(run({"timeout", "-s", "KILL", "0.4", QPSCOPE_PROGRAM, "peer", "--via", "udp", "-a", loopback(2), "-q",
+                   "echo", loopback(1), "-n", "1000000000"})
                   .code != kDone);
-    const Ending last = qpscope({"peer", "--via", "udp", "-a", loopback(2), "-f", "json", "--for", "20s", "echo", loopback(1), "-n", "5"});
+    const Ending last = qpscope(
+        {"peer", "--via", "udp", "-a", loopback(2), "-f", "json", "--for", "20s", "echo", loopback(1), "-n", "5"});
     pid_t process = 0;
     std::ifstream(number) >> process;
     REQUIRE(process > 0);
@@ -161,9 +170,11 @@ TEST_CASE("peer over UDP: a client that is killed and started again is never tak
 TEST_CASE("peer with nobody there says so and fails") {
     const Ending alone = qpscope({"peer", "--via", "udp", "-a", loopback(3), "rping", loopback(4), "--for", "3300ms"});
     CHECK(alone.code == kFindings);
-    CHECK_THAT(alone.out, Contains(fmt::format("{} has not answered for 3 s: packets are sent, none came back", loopback(4))));
     CHECK_THAT(alone.out,
-               Contains(fmt::format("no answer: check that {} is on this wire and that rping serves there, port 7174", loopback(4))));
+               Contains(fmt::format("{} has not answered for 3 s: packets are sent, none came back", loopback(4))));
+    CHECK_THAT(alone.out,
+               Contains(fmt::format("no answer: check that {} is on this wire and that rping serves there, port 7174",
+                                    loopback(4))));
 }
 
 TEST_CASE("peer with wrong words names them") {

@@ -24,8 +24,9 @@ struct Measured {
 Measured measure(std::vector<std::string> words) {
     Measured measured;
     // It ends with its client; the time is for where none comes.
-    std::thread server(
-        [&] { measured.server = qpscope({"pingpong", "--via", "udp", "-a", loopback(1), "--clients", "1", "--for", "60s"}); });
+    std::thread server([&] {
+        measured.server = qpscope({"pingpong", "--via", "udp", "-a", loopback(1), "--clients", "1", "--for", "60s"});
+    });
     words.insert(words.begin(), {"pingpong", "--via", "udp", "-a", loopback(2), loopback(1)});
     measured.client = qpscope(words);
     server.join();
@@ -58,7 +59,8 @@ TEST_CASE("pingpong over UDP: every row, the best first") {
         for (const char* side : {"local", "peer"}) {
             CHECK(row[side]["cpu_ns"] > 0);
             CHECK(row[side]["cpu_ns"] <= row[side]["duration_ns"]);  // one thread
-            CHECK(row[side]["user_ns"].get<std::int64_t>() + row[side]["kernel_ns"].get<std::int64_t>() == row[side]["cpu_ns"]);
+            CHECK(row[side]["user_ns"].get<std::int64_t>() + row[side]["kernel_ns"].get<std::int64_t>() ==
+                  row[side]["cpu_ns"]);
         }
         if (names.back().ends_with("-stream")) {
             CHECK(row["p50_ns"].is_null());
@@ -79,8 +81,9 @@ TEST_CASE("pingpong over UDP: every row, the best first") {
         before = row["p50_ns"];
     }
     std::ranges::sort(names);
-    CHECK(names == std::vector<std::string>{"send-notify", "send-poll", "tcp-notify", "tcp-poll", "tcp-stream", "udp-notify", "udp-poll",
-                                            "write-notify", "write-poll", "write-read-notify", "write-read-poll", "write-stream"});
+    CHECK(names == std::vector<std::string>{"send-notify", "send-poll", "tcp-notify", "tcp-poll", "tcp-stream",
+                                            "udp-notify", "udp-poll", "write-notify", "write-poll", "write-read-notify",
+                                            "write-read-poll", "write-stream"});
     CHECK_THAT(measured.server.out, Contains("12 rows of pingpong, 224 messages returned"));
 }
 
@@ -98,13 +101,18 @@ TEST_CASE("pingpong over UDP: one row for people") {
 }
 
 TEST_CASE("pingpong over UDP: a row for each size and mode, as CSV") {
-    const Measured measured = measure({"-n", "10", "--only", "tcp-notify,send-notify", "--sizes", "8..32", "-f", "csv", "--for", "50s"});
+    const Measured measured =
+        measure({"-n", "10", "--only", "tcp-notify,send-notify", "--sizes", "8..32", "-f", "csv", "--for", "50s"});
     INFO(measured.client.err << measured.server.err);
     CHECK(measured.client.code == kDone);
     const auto lines = lines_of(measured.client.out);
     REQUIRE(lines.size() == 7);
-    CHECK_THAT(lines[0], StartsWith("size_bytes,place,mode,round_trips,lost,min_ns,p50_ns,p50_low_ns,p50_high_ns,p90_ns,p99_ns,p99_9_ns,max_ns"));
-    for (std::size_t i = 1; i < lines.size(); ++i) CHECK_THAT(lines[i], StartsWith(fmt::format("{},", 8 << (i - 1) / 2)));
+    CHECK_THAT(
+        lines[0],
+        StartsWith(
+            "size_bytes,place,mode,round_trips,lost,min_ns,p50_ns,p50_low_ns,p50_high_ns,p90_ns,p99_ns,p99_9_ns,max_ns"));
+    for (std::size_t i = 1; i < lines.size(); ++i)
+        CHECK_THAT(lines[i], StartsWith(fmt::format("{},", 8 << (i - 1) / 2)));
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK_THAT(lines[i], Contains(",,,"));  // no p99 of 10
 }
 
@@ -116,7 +124,8 @@ TEST_CASE("pingpong over UDP: nothing is said of single rounds") {
 }
 
 TEST_CASE("pingpong over UDP: with faults RDMA is not compared with TCP") {
-    const Measured measured = measure({"-n", "20", "--only", "tcp-notify,send-notify", "--fault", "loss=0.1%,seed=1", "--for", "50s"});
+    const Measured measured =
+        measure({"-n", "20", "--only", "tcp-notify,send-notify", "--fault", "loss=0.1%,seed=1", "--for", "50s"});
     INFO(measured.client.err << measured.server.err << measured.client.out);
     CHECK(measured.client.code == kDone);
     CHECK_THAT(measured.client.out, Contains("--fault is in the way of RDMA alone") && !Contains("RDMA < TCP"));
@@ -134,21 +143,25 @@ TEST_CASE("pingpong over UDP: where every row is left out nothing was measured")
 }
 
 TEST_CASE("pingpong over UDP: several sizes have one line for each rule of the textbooks") {
-    const Measured measured = measure({"-n", "30", "--only", "tcp-poll,tcp-notify,tcp-stream", "--sizes", "8,100,1K", "--for", "50s"});
+    const Measured measured =
+        measure({"-n", "30", "--only", "tcp-poll,tcp-notify,tcp-stream", "--sizes", "8,100,1K", "--for", "50s"});
     INFO(measured.client.err << measured.server.err);
     CHECK(measured.client.code == kDone);
     const auto lines = lines_of(measured.client.out);
     REQUIRE(lines.size() > 13);
     CHECK_THAT(lines[1], StartsWith("bytes  place  mode"));
     CHECK_THAT(lines[8], StartsWith("1,024"));
-    const auto about = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("polling < events"); });
+    const auto about =
+        std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("polling < events"); });
     REQUIRE(about != lines.end());
-    CHECK_THAT(*about, StartsWith("polling < events       tcp-poll, tcp-notify             ") && Contains(" of 3 sizes"));
+    CHECK_THAT(*about,
+               StartsWith("polling < events       tcp-poll, tcp-notify             ") && Contains(" of 3 sizes"));
 }
 
 TEST_CASE("pingpong over UDP: a row that is cut short is told as far as it came") {
     // Long enough for a request that came before its server to be sent again.
-    const Measured measured = measure({"--only", "send-notify,tcp-notify", "--seconds", "100", "-f", "json", "--for", "8s"});
+    const Measured measured =
+        measure({"--only", "send-notify,tcp-notify", "--seconds", "100", "-f", "json", "--for", "8s"});
     INFO(measured.client.err << measured.server.err << measured.client.out);
     CHECK(measured.client.code == kFindings);
     CHECK_THAT(measured.client.err, Contains("the time was up after 0 of 2 rows"));
@@ -174,10 +187,14 @@ TEST_CASE("pingpong with nobody there, and wrong words") {
     };
     CHECK_THAT(wrong({"-a", loopback(3), "--only", "send-quickly", loopback(4)}),
                Contains("invalid mode 'send-quickly': expected one of send-poll"));
-    CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}), Contains("invalid count 99999999: expected 1 to"));
-    CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}), Contains("invalid depth 4096: expected at most 1024"));
-    CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}), Contains("invalid number of seconds 'many'"));
-    CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "64..8", loopback(4)}), Contains("invalid sizes '64..8': expected FIRST..LAST"));
+    CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}),
+               Contains("invalid count 99999999: expected 1 to"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}),
+               Contains("invalid depth 4096: expected at most 1024"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}),
+               Contains("invalid number of seconds 'many'"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "64..8", loopback(4)}),
+               Contains("invalid sizes '64..8': expected FIRST..LAST"));
     CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "8,,9", loopback(4)}), Contains("invalid sizes '8,,9'"));
     CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "2048M", loopback(4)}), Contains("invalid sizes '2048M'"));
     CHECK_THAT(wrong({loopback(4)}), Contains("needs exactly one --address"));

@@ -57,7 +57,8 @@ std::string content(const Descriptor& file) {
     std::string text(static_cast<std::size_t>(::lseek(file.number(), 0, SEEK_END)), '\0');
     std::size_t filled = 0;
     while (filled < text.size()) {
-        const ssize_t count = ::pread(file.number(), text.data() + filled, text.size() - filled, static_cast<off_t>(filled));
+        const ssize_t count =
+            ::pread(file.number(), text.data() + filled, text.size() - filled, static_cast<off_t>(filled));
         if (count <= 0) throw std::runtime_error("what a program wrote cannot be read");
         filled += static_cast<std::size_t>(count);
     }
@@ -87,7 +88,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& set) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::string_view name = text.substr(0, text.find('=') + 1);
-        if (std::ranges::none_of(set, [&](const std::string& other) { return other.starts_with(name); })) all.emplace_back(text);
+        if (std::ranges::none_of(set, [&](const std::string& other) { return other.starts_with(name); }))
+            all.emplace_back(text);
     }
     return all;
 }
@@ -108,8 +110,8 @@ pid_t start(std::vector<std::string> words, const Surroundings& surroundings, in
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     std::vector<std::string> environment = environment_with(surroundings.environment);
     pid_t process = 0;
-    const int error =
-        ::posix_spawnp(&process, words[0].c_str(), &actions, &attributes, pointers(words).data(), pointers(environment).data());
+    const int error = ::posix_spawnp(&process, words[0].c_str(), &actions, &attributes, pointers(words).data(),
+                                     pointers(environment).data());
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw std::runtime_error("cannot start " + words[0]);
@@ -128,13 +130,16 @@ int wait_for(pid_t process) {
 
 Ending run(const std::vector<std::string>& words, const Surroundings& surroundings) {
     std::signal(SIGPIPE, SIG_IGN);  // a program need not read its input to the end
-    Descriptor out = surroundings.output.empty() ? memory_file() : Descriptor(::open(surroundings.output.c_str(), O_WRONLY | O_CLOEXEC));
+    Descriptor out = surroundings.output.empty()
+                         ? memory_file()
+                         : Descriptor(::open(surroundings.output.c_str(), O_WRONLY | O_CLOEXEC));
     const Descriptor err = memory_file();
     Pipe in = make_pipe();
-    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // a pipe without input would be a capture of no bytes
+    const Descriptor nothing(
+        ::open("/dev/null", O_RDONLY | O_CLOEXEC));  // a pipe without input would be a capture of no bytes
     Pipe lines = make_pipe();
-    const pid_t process =
-        start(words, surroundings, surroundings.input ? in.reader.number() : nothing.number(), surroundings.lines > 0 ? lines.writer.number() : out.number(), err.number());
+    const pid_t process = start(words, surroundings, surroundings.input ? in.reader.number() : nothing.number(),
+                                surroundings.lines > 0 ? lines.writer.number() : out.number(), err.number());
     in.reader.close();
     lines.writer.close();
     std::thread writer([&] {

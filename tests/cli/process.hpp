@@ -17,10 +17,10 @@ struct Ending {
 };
 
 struct Surroundings {
-    std::optional<dissect::Bytes> input{};   // standard input is a pipe that delivers this; else it is /dev/null
-    std::string output{};                    // standard output is this file, and Ending::out stays empty
-    std::size_t lines = 0;                   // where not zero, standard output is a pipe whose reader goes away after so many lines
-    std::string folder{};                    // works in this folder
+    std::optional<dissect::Bytes> input{};  // standard input is a pipe that delivers this; else it is /dev/null
+    std::string output{};                   // standard output is this file, and Ending::out stays empty
+    std::size_t lines = 0;  // where not zero, standard output is a pipe whose reader goes away after so many lines
+    std::string folder{};   // works in this folder
     std::vector<std::string> environment{};  // NAME=VALUE, beside what the test has
 };
 

@@ -40,7 +40,8 @@ std::vector<std::string> all_commands() {
     std::smatch found;
     for (const std::string& line : lines_of(qpscope({"--help"}).out))
         if (std::regex_match(line, found, kLine) && found[1] != "qpscope") names.push_back(found[1]);
-    if (names.size() < 18) throw std::runtime_error("the help lists " + std::to_string(names.size()) + " commands only");
+    if (names.size() < 18)
+        throw std::runtime_error("the help lists " + std::to_string(names.size()) + " commands only");
     return names;
 }
 
@@ -50,7 +51,9 @@ std::string without_numbers(const std::string& text) {
     return std::regex_replace(same, std::regex(" +"), " ");
 }
 
-std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 128, getpid() % 256, last); }
+std::string loopback(unsigned last) {
+    return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 128, getpid() % 256, last);
+}
 
 std::string sample(std::string_view name) {
     for (const auto& row : catalogue())

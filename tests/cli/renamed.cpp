@@ -1,5 +1,5 @@
-// Names that were renamed, by the program: old ones are accepted with a line on standard error, none is printed any more, and the document
-// lists them all.
+// Names that were renamed, by the program: old ones are accepted with a line on standard error, none is printed any
+// more, and the document lists them all.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -39,13 +39,17 @@ struct Document {
     std::vector<std::string> samples;
 };
 const std::vector<Document> kDocuments{
-    {"analyze", {"loss_write", "nvme_keep_alive", "nvme_status", "congestion", "corrupt_send", "ultra_ethernet_paths", "srp_login_rejected"}},
+    {"analyze",
+     {"loss_write", "nvme_keep_alive", "nvme_status", "congestion", "corrupt_send", "ultra_ethernet_paths",
+      "srp_login_rejected"}},
     {"cm", {"cm_reject_noport", "opcodes_roce"}},
     {"fabric", {"fabric_sweep"}},
 };
 // What writes the documents, for members that no sample has.
 const std::map<std::string, std::vector<std::string>> kWriters{
-    {"analyze", {"transport-replay/report/json.cpp", "transport-replay/report/json_collectives.cpp", "transport-replay/report/json_ulp.cpp"}},
+    {"analyze",
+     {"transport-replay/report/json.cpp", "transport-replay/report/json_collectives.cpp",
+      "transport-replay/report/json_ulp.cpp"}},
     {"cm", {"transport-replay/report/json_cm.cpp"}},
     {"pingpong", {"cli/live/pingpong_report.cpp"}},
     {"peer", {"cli/live/peer.cpp"}},
@@ -74,16 +78,18 @@ TEST_CASE("filters and --finding take the old ids of findings, and say what they
     for (const Renamed& row : renamed_names()) {
         if (row.kind != RenamedKind::finding) continue;
         INFO(row.old_name);
-        CHECK_THAT(listed, Contains(fmt::format("\"{}\"", row.new_name)) && !Contains(fmt::format("\"{}\"", row.old_name)));
+        CHECK_THAT(listed,
+                   Contains(fmt::format("\"{}\"", row.new_name)) && !Contains(fmt::format("\"{}\"", row.old_name)));
         const std::string filter = fmt::format("rdma.finding == \"{}\"", row.old_name);
         const Ending ending = qpscope({"packets", "-Y", filter, sample("cut_128")});
         CHECK(ending.code == kDone);
         CHECK(ending.err == line_of(row));
-        CHECK(ending.out == qpscope({"packets", "-Y", fmt::format("rdma.finding == {}", row.new_name), sample("cut_128")}).out);
+        CHECK(ending.out ==
+              qpscope({"packets", "-Y", fmt::format("rdma.finding == {}", row.new_name), sample("cut_128")}).out);
         CHECK(qpscope({"packets", "-q", "-Y", filter, sample("cut_128")}).err.empty());
         const TemporaryFolder folder;
-        const Ending extracted =
-            qpscope({"extract", "-C", "1", "--finding", std::string(row.old_name), "-o", folder.file("out.pcapng"), sample("cut_128")});
+        const Ending extracted = qpscope({"extract", "-C", "1", "--finding", std::string(row.old_name), "-o",
+                                          folder.file("out.pcapng"), sample("cut_128")});
         CHECK_THAT(extracted.err, Contains(line_of(row)));
         CHECK(extracted.code == (row.old_name == "capture-cut" ? kDone : kUsage));
     }
@@ -96,13 +102,16 @@ TEST_CASE("old options are taken, and help has the new ones alone") {
             if (!row.where.contains(command)) continue;
             INFO(command << " " << row.old_name);
             const std::string old_name(row.old_name);
-            for (const auto& words : {std::vector<std::string>{command, old_name, "1s"}, std::vector<std::string>{command, old_name + "=1s"}}) {
+            for (const auto& words : {std::vector<std::string>{command, old_name, "1s"},
+                                      std::vector<std::string>{command, old_name + "=1s"}}) {
                 CHECK_THAT(qpscope(words).err, Contains(line_of(row)) && !Contains("unknown option"));
                 CHECK_THAT(qpscope(words + std::vector<std::string>{"-q"}).err, !Contains(line_of(row)));
             }
-            CHECK_THAT(qpscope({command, "--help"}).out, Contains(std::string(row.new_name) + " ") && !Contains(old_name + " "));
+            CHECK_THAT(qpscope({command, "--help"}).out,
+                       Contains(std::string(row.new_name) + " ") && !Contains(old_name + " "));
         }
-        CHECK_THAT(qpscope({"analyze", std::string(row.old_name), "1s", sample("cut_128")}).err, Contains("unknown option"));
+        CHECK_THAT(qpscope({"analyze", std::string(row.old_name), "1s", sample("cut_128")}).err,
+                   Contains("unknown option"));
     }
     const Ending listed = qpscope({"conform", "--list", "--patience", "1s"});
     CHECK(listed.code == kDone);
@@ -125,7 +134,8 @@ TEST_CASE("JSON has the new names where the old ones were") {
         const std::size_t blank = std::min(row.where.find(' '), row.where.size());
         const std::string name(row.where.substr(0, blank));
         std::vector<const Json*> found;
-        for (const Json& document : documents[name]) collect(document, row.where.substr(std::min(blank + 1, row.where.size())), found);
+        for (const Json& document : documents[name])
+            collect(document, row.where.substr(std::min(blank + 1, row.where.size())), found);
         bool seen = false;
         for (const Json* object : found) {
             CHECK_FALSE(object->contains(std::string(row.old_name)));
@@ -157,8 +167,11 @@ TEST_CASE("docs/schema lists what was renamed, row by row") {
         const std::string_view path = row.where.substr(std::min(blank + 1, row.where.size()));
         const std::string names = fmt::format("| `{}` | `{}` |", row.old_name, row.new_name);
         if (row.kind == RenamedKind::finding) expected.push_back(names);
-        else if (row.kind == RenamedKind::option || row.kind == RenamedKind::column) expected.push_back(fmt::format("| {} {}", row.where, names));
-        else expected.push_back(fmt::format("| {} |{} {}", row.where.substr(0, blank), path.empty() ? "" : fmt::format(" `{}`", path), names));
+        else if (row.kind == RenamedKind::option || row.kind == RenamedKind::column)
+            expected.push_back(fmt::format("| {} {}", row.where, names));
+        else
+            expected.push_back(fmt::format("| {} |{} {}", row.where.substr(0, blank),
+                                           path.empty() ? "" : fmt::format(" `{}`", path), names));
     }
     CHECK(rows == expected);
 }

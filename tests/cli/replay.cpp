@@ -56,8 +56,8 @@ TEST_CASE("a replay at twice the speed, in loops, of chosen packets, up to a num
     REQUIRE(before.size() == after.size());
     CHECK(std::stod(after.back()) == Approx(std::stod(before.back()) / 2).epsilon(1e-6));
 
-    const Ending looped =
-        qpscope({"replay", "--loop", "3", "-Y", "infiniband.aeth", "-f", "json", "-w", out, sample("rping_v4"), sample("err_rnr")});
+    const Ending looped = qpscope({"replay", "--loop", "3", "-Y", "infiniband.aeth", "-f", "json", "-w", out,
+                                   sample("rping_v4"), sample("err_rnr")});
     CHECK(looped.code == kDone);
     const auto json = nlohmann::json::parse(looped.out);
     CHECK(json["loops"] == 3);
@@ -74,22 +74,28 @@ TEST_CASE("a replay at twice the speed, in loops, of chosen packets, up to a num
 TEST_CASE("a rewritten capture is analysed like the one it was, under other names") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out.pcapng");
-    REQUIRE(qpscope({"replay", "-q", "--rewrite", "ip 10.77.0.0/24=192.168.9.0/24", "--rewrite", "psn *+77", "--rewrite", "rkey *=5",
-                     "--rewrite", "mac *=02:00:00:00:00:33", "--rewrite", "vlan none=9", "-w", out, sample("rping_v4")})
+    REQUIRE(qpscope({"replay", "-q", "--rewrite", "ip 10.77.0.0/24=192.168.9.0/24", "--rewrite", "psn *+77",
+                     "--rewrite", "rkey *=5", "--rewrite", "mac *=02:00:00:00:00:33", "--rewrite", "vlan none=9", "-w",
+                     out, sample("rping_v4")})
                 .code == kDone);
     CHECK(lines_of(column({"eth.src"}, out)).back() == "02:00:00:00:00:33");
-    const auto icrc = [](const std::string& path) { return column({"rdma.icrc.status", "infiniband.bth.opcode", "vlan.id"}, path); };
+    const auto icrc = [](const std::string& path) {
+        return column({"rdma.icrc.status", "infiniband.bth.opcode", "vlan.id"}, path);
+    };
     CHECK_THAT(icrc(out), Contains("\t9\n"));
     const auto connections = [](const std::string& path) {
         auto json = nlohmann::json::parse(qpscope({"connections", "-f", "json", path}).out);
         std::string text = json.dump();
-        for (std::size_t at = 0; (at = text.find("192.168.9.", at)) != std::string::npos;) text.replace(at, 10, "10.77.0.");
+        for (std::size_t at = 0; (at = text.find("192.168.9.", at)) != std::string::npos;)
+            text.replace(at, 10, "10.77.0.");
         return text;
     };
     CHECK_THAT(connections(out), Contains("10.77.0.11"));
     const auto ladder = [](const std::string& path) { return lines_of(qpscope({"cm", "-q", path}).out).size(); };
     CHECK(ladder(out) == ladder(sample("rping_v4")));
-    const auto good = [](const std::string& path) { return nlohmann::json::parse(qpscope({"info", "-f", "json", path}).out)["icrc"]; };
+    const auto good = [](const std::string& path) {
+        return nlohmann::json::parse(qpscope({"info", "-f", "json", path}).out)["icrc"];
+    };
     CHECK(good(out) == good(sample("rping_v4")));
 }
 

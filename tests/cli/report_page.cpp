@@ -10,8 +10,10 @@ using namespace qps::test;
 namespace {
 
 std::string unescaped(std::string text) {
-    for (const auto& [entity, letter] : {std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}, std::pair{"&quot;", "\""}, std::pair{"&#39;", "'"}, std::pair{"&amp;", "&"}})
-        for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos;) text.replace(at++, std::string_view(entity).size(), letter);
+    for (const auto& [entity, letter] : {std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"}, std::pair{"&quot;", "\""},
+                                         std::pair{"&#39;", "'"}, std::pair{"&amp;", "&"}})
+        for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos;)
+            text.replace(at++, std::string_view(entity).size(), letter);
     return text;
 }
 
@@ -62,7 +64,8 @@ TEST_CASE("a report says which capture it is of, and the command without folders
     const std::string html(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     CHECK(html.find("<dt>files</dt><dd>capture.pcap, 2,345,765 bytes, SHA-256 "
                     "ae19f43dea0908837cb32dc4d3392332ded595f4b6f4ccebc3e22c51efb46aa4</dd>") != std::string::npos);
-    CHECK(html.find("<dt>command</dt><dd>qpscope report -C 1 --output=page.html capture.pcap</dd>") != std::string::npos);
+    CHECK(html.find("<dt>command</dt><dd>qpscope report -C 1 --output=page.html capture.pcap</dd>") !=
+          std::string::npos);
     CHECK(html.find("<dt>program</dt><dd>qpscope ") != std::string::npos);
     CHECK(html.find("<dt>made</dt><dd>2") != std::string::npos);
     const std::string piped = qpscope({"report", "-"}, {.input = read_file(capture)}).out;

@@ -17,7 +17,9 @@ namespace {
 // The commands that enter the sandbox, as their help says.
 std::vector<std::string> confined_commands() {
     std::vector<std::string> commands = all_commands();
-    std::erase_if(commands, [](const std::string& command) { return qpscope({command, "--help"}).out.find("--no-sandbox") == std::string::npos; });
+    std::erase_if(commands, [](const std::string& command) {
+        return qpscope({command, "--help"}).out.find("--no-sandbox") == std::string::npos;
+    });
     return commands;
 }
 
@@ -59,25 +61,30 @@ TEST_CASE("what reads captures is what enters the sandbox") {
     for (const std::string& command : all_commands()) {
         const std::string help = qpscope({command, "--help"}).out;
         // Everything that reads captures, or parts of their analysis, and sends nothing.
-        const bool reads = help.find("--roce-port") != std::string::npos || help.find("analyze --part wrote") != std::string::npos;
+        const bool reads =
+            help.find("--roce-port") != std::string::npos || help.find("analyze --part wrote") != std::string::npos;
         CHECK((std::ranges::find(commands, command) != commands.end()) == reads);
     }
     CHECK(commands.size() >= 13);
 }
 
 TEST_CASE("every command that reads gives the same in the sandbox") {
-    // Who starts slowly starts seldom: a plain file and a compressed one differ in what they ask of the system, on threads too; what
-    // the other options ask for is the same for both.
-    const std::vector<std::string> names = qps::tests::kSanitized ? std::vector<std::string>{"ucmatose_zstd"}
-                                                                  : std::vector<std::string>{"loss_read", "nvme_rdma", "ucmatose_zstd"};
+    // Who starts slowly starts seldom: a plain file and a compressed one differ in what they ask of the system, on
+    // threads too; what the other options ask for is the same for both.
+    const std::vector<std::string> names = qps::tests::kSanitized
+                                               ? std::vector<std::string>{"ucmatose_zstd"}
+                                               : std::vector<std::string>{"loss_read", "nvme_rdma", "ucmatose_zstd"};
     for (const std::string& command : confined_commands())
         for (const std::string& name : names) {
             const std::string file = sample(name);
             for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{}, {"-j", "4"}})
                 check_same(start_of(command) + std::vector<std::string>{file} + more);
             if (name != names.front()) continue;
-            for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
-                     {"-f", "json"}, {"-F", "udp port 4791"}, {"-Y", "infiniband.bth"}, {"-r", file}, {"-r", "missing.pcap"}})
+            for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{"-f", "json"},
+                                                                                              {"-F", "udp port 4791"},
+                                                                                              {"-Y", "infiniband.bth"},
+                                                                                              {"-r", file},
+                                                                                              {"-r", "missing.pcap"}})
                 check_same(start_of(command) + std::vector<std::string>{file} + more);
         }
 }
@@ -86,7 +93,8 @@ TEST_CASE("streams are read in the sandbox") {
     const std::string bytes = content(sample("loss_read"));
     const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
     for (const std::string& command : confined_commands())
-        check_same(start_of(command) + std::vector<std::string>{"-"}, {.input = qps::dissect::Bytes(begin, bytes.size())});
+        check_same(start_of(command) + std::vector<std::string>{"-"},
+                   {.input = qps::dissect::Bytes(begin, bytes.size())});
 }
 
 TEST_CASE("outputs and files beside the capture are opened before the sandbox") {
@@ -96,7 +104,8 @@ TEST_CASE("outputs and files beside the capture are opened before the sandbox") 
         // Tables go into a database, or a folder.
         const bool tables = command == "export";
         check_same(start_of(command) + std::vector<std::string>{file, tables ? "--sqlite" : "-o", out});
-        CHECK(std::filesystem::exists(out) == (command != "merge"));  // to which a capture is no part: there is no result
+        CHECK(std::filesystem::exists(out) ==
+              (command != "merge"));  // to which a capture is no part: there is no result
         std::filesystem::remove(out);
         if (!tables) continue;
         check_same(start_of(command) + std::vector<std::string>{file, "-f", "csv", "-o", out});
@@ -122,7 +131,8 @@ TEST_CASE("outputs and files beside the capture are opened before the sandbox") 
     check_same({"report", file, "--nccl-log", folder.path() + "/nccl.log"});
     const std::string annotated = folder.path() + "/annotated.pcapng";
     check_same({"annotate", file, "--nccl-log", folder.path() + "/nccl.log", "-o", annotated});
-    CHECK_THAT(qpscope({"report", file, "--nccl-log", folder.path() + "/nccl.log"}).out, Contains("packets that prove it"));
+    CHECK_THAT(qpscope({"report", file, "--nccl-log", folder.path() + "/nccl.log"}).out,
+               Contains("packets that prove it"));
     std::ofstream(folder.path() + "/hosts") << "10.77.0.11 sender\n";
     check_same({"annotate", file, "--hosts", folder.path() + "/hosts", "-o", annotated});
     CHECK(qpscope({"check", file, "-f", "json", "-o", out}).code < 128);

@@ -1,4 +1,5 @@
-// Times on the command line: filters by the clock, --since and --until, columns of `timeline` by filters, sums of pairs of hosts.
+// Times on the command line: filters by the clock, --since and --until, columns of `timeline` by filters, sums of pairs
+// of hosts.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -36,14 +37,17 @@ TEST_CASE("packets of a time of day") {
     CHECK(packets({"--since", second}) == later);
     CHECK(packets({"--until", second}) == all - later);
     CHECK(packets({"--since", "1s"}) == packets({"-Y", "frame.time_relative >= 1"}));
-    CHECK(packets({"--since", "500ms", "--until", "1s"}) == packets({"-Y", "frame.time_relative >= 500ms && frame.time_relative < 1s"}));
-    CHECK(packets({"--since", "500ms", "-Y", "tcp or infiniband"}) == packets({"-Y", "frame.time_relative >= 500ms && (tcp or infiniband)"}));
+    CHECK(packets({"--since", "500ms", "--until", "1s"}) ==
+          packets({"-Y", "frame.time_relative >= 500ms && frame.time_relative < 1s"}));
+    CHECK(packets({"--since", "500ms", "-Y", "tcp or infiniband"}) ==
+          packets({"-Y", "frame.time_relative >= 500ms && (tcp or infiniband)"}));
     CHECK(packets({"--since", "1970-01-01"}) == all);
     CHECK(packets({"--until", "2026-01-01"}) == 0);
 }
 
 TEST_CASE("--since is for every command that reads captures, and says what it expects") {
-    for (const char* command : {"analyze", "findings", "connections", "messages", "timeline", "check", "info", "show"}) {
+    for (const char* command :
+         {"analyze", "findings", "connections", "messages", "timeline", "check", "info", "show"}) {
         INFO(command);
         const Ending none = qpscope({command, "--since", "2100-01-01", sample("loss_write")});
         CHECK(none.out != qpscope({command, sample("loss_write")}).out);
@@ -56,7 +60,8 @@ TEST_CASE("--since is for every command that reads captures, and says what it ex
 
 TEST_CASE("columns of timeline count what matches a filter") {
     const auto sums = [](std::vector<std::string> words) {
-        words.insert(words.begin(), {"timeline", "-f", "json", "-e", "infiniband", "-e", "tcp", "-e", "frame.len > 9000"});
+        words.insert(words.begin(),
+                     {"timeline", "-f", "json", "-e", "infiniband", "-e", "tcp", "-e", "frame.len > 9000"});
         words.push_back(sample("loss_write"));
         std::array<std::size_t, 4> all{};
         const nlohmann::json document = nlohmann::json::parse(qpscope(words).out);
@@ -85,8 +90,10 @@ TEST_CASE("columns of timeline count what matches a filter") {
 }
 
 TEST_CASE("connections by pairs of hosts are the sums of connections") {
-    const nlohmann::json pairs = nlohmann::json::parse(qpscope({"connections", "--by-host", "-f", "json", sample("multi_qp")}).out)["host_pairs"];
-    const nlohmann::json each = nlohmann::json::parse(qpscope({"connections", "-f", "json", sample("multi_qp")}).out)["connections"];
+    const nlohmann::json pairs = nlohmann::json::parse(
+        qpscope({"connections", "--by-host", "-f", "json", sample("multi_qp")}).out)["host_pairs"];
+    const nlohmann::json each =
+        nlohmann::json::parse(qpscope({"connections", "-f", "json", sample("multi_qp")}).out)["connections"];
     std::size_t bytes = 0;
     std::size_t most = 0;
     for (const auto& pair : pairs) {
@@ -111,7 +118,12 @@ TEST_CASE("info tells of rates, order, interfaces and the hash") {
     CHECK(info["interfaces"].size() == 1);
     const std::string sum = run({"sha256sum", sample("loss_write")}).out;
     CHECK(info["sha256"] == sum.substr(0, 64));
-    CHECK_THAT(qpscope({"info", sample("loss_write")}).out, Contains("SHA-256     " + sum.substr(0, 64)) && Contains("packets/s on average") && Contains("in order"));
-    CHECK(qpscope({"info", "--no-sandbox", "-f", "json", sample("loss_write")}).out == qpscope({"info", "-f", "json", sample("loss_write")}).out);
-    CHECK_FALSE(nlohmann::json::parse(qpscope({"info", "-f", "json", "-"}, {.input = read_file(sample("loss_write"))}).out).contains("sha256"));
+    CHECK_THAT(qpscope({"info", sample("loss_write")}).out, Contains("SHA-256     " + sum.substr(0, 64)) &&
+                                                                Contains("packets/s on average") &&
+                                                                Contains("in order"));
+    CHECK(qpscope({"info", "--no-sandbox", "-f", "json", sample("loss_write")}).out ==
+          qpscope({"info", "-f", "json", sample("loss_write")}).out);
+    CHECK_FALSE(
+        nlohmann::json::parse(qpscope({"info", "-f", "json", "-"}, {.input = read_file(sample("loss_write"))}).out)
+            .contains("sha256"));
 }

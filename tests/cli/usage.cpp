@@ -57,7 +57,8 @@ TEST_CASE("wrong words are wrong use") {
     CHECK_THAT(wrong({"packets", "--bogus", sample("rds")}).err, Contains("unknown option '--bogus'"));
     CHECK_THAT(wrong({"fields", "psn", "bogus"}).err, Contains("unexpected argument 'bogus'"));
     CHECK_THAT(wrong({"packets", "-f", "bogus", sample("rds")}).err, Contains("bogus") && Contains("ndjson"));
-    CHECK_THAT(wrong({"packets", "-j", "0", sample("rds")}).err, Contains("--jobs: invalid number of threads '0': expected 1 to 1024"));
+    CHECK_THAT(wrong({"packets", "-j", "0", sample("rds")}).err,
+               Contains("--jobs: invalid number of threads '0': expected 1 to 1024"));
     CHECK_THAT(wrong({"packets", "-c", "some", sample("rds")}).err, Contains("--count"));
     CHECK_THAT(wrong({"findings", "--markdown", "-f", "json", sample("rds")}).err, Contains("--markdown"));
     CHECK_THAT(wrong({"info", "--link-speed", "fast", sample("rds")}).err, Contains("100G"));
@@ -72,9 +73,15 @@ TEST_CASE("wrong words are wrong use") {
 }
 
 TEST_CASE("the last line of wrong use is what is wrong") {
-    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             {}, {"info"}, {"packets", "--bogus", sample("rds")}, {"analyze", "--formt", "json", sample("rds")}, {"stats", sample("rds")},
-             {"packets", "-i", "lo", sample("rds")}, {"peer"}, {"peer", "-a", "127.0.0.1", "rpnig"}}) {
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{},
+                                               {"info"},
+                                               {"packets", "--bogus", sample("rds")},
+                                               {"analyze", "--formt", "json", sample("rds")},
+                                               {"stats", sample("rds")},
+                                               {"packets", "-i", "lo", sample("rds")},
+                                               {"peer"},
+                                               {"peer", "-a", "127.0.0.1", "rpnig"}}) {
         INFO(fmt::format("{}", fmt::join(words, " ")));
         const auto lines = lines_of(wrong(words).err);
         CHECK(lines.size() <= 2);
@@ -83,21 +90,30 @@ TEST_CASE("the last line of wrong use is what is wrong") {
 }
 
 TEST_CASE("a slip in a command or an option is answered with what was meant") {
-    CHECK_THAT(wrong({"analyze", "--formt", "json", sample("rds")}).err, Contains("unknown option '--formt': did you mean --format?"));
+    CHECK_THAT(wrong({"analyze", "--formt", "json", sample("rds")}).err,
+               Contains("unknown option '--formt': did you mean --format?"));
     CHECK_THAT(wrong({"analyze", "--formt=json", sample("rds")}).err, Contains("did you mean --format?"));
-    CHECK_THAT(wrong({"packets", "--no-such-option", sample("rds")}).err, Contains("unknown option '--no-such-option'\n"));
+    CHECK_THAT(wrong({"packets", "--no-such-option", sample("rds")}).err,
+               Contains("unknown option '--no-such-option'\n"));
     CHECK_THAT(wrong({"stats", sample("rds")}).err, Contains("no such command or file 'stats': did you mean info?"));
-    CHECK_THAT(wrong({"findigs", sample("rds")}).err, Contains("no such command or file 'findigs': did you mean findings?"));
+    CHECK_THAT(wrong({"findigs", sample("rds")}).err,
+               Contains("no such command or file 'findigs': did you mean findings?"));
     CHECK_THAT(wrong({"qwerty", sample("rds")}).err, Contains("no such command or file 'qwerty'\n"));
     CHECK(qpscope({"no/such.pcap"}).code == kUnreadable);  // that is a file, whatever it is not
-    CHECK_THAT(wrong({"peer", "-a", "127.0.0.1", "ib_wirte_bw"}).err, Contains("no such program 'ib_wirte_bw': did you mean ib_write_bw?"));
+    CHECK_THAT(wrong({"peer", "-a", "127.0.0.1", "ib_wirte_bw"}).err,
+               Contains("no such program 'ib_wirte_bw': did you mean ib_write_bw?"));
 }
 
 TEST_CASE("options of tshark are answered with what they are here") {
-    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             {"packets", "-T", "fields", sample("rds")}, {"packets", "-t", "ad", sample("rds")}, {"packets", "-V", sample("rds")},
-             {"packets", "-x", sample("rds")}, {"packets", "-z", "expert", sample("rds")}, {"packets", "-E", "separator=,", sample("rds")},
-             {"-T", "fields", sample("rds")}, {"-z", "conv,ip", sample("rds")}}) {
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"packets", "-T", "fields", sample("rds")},
+                                               {"packets", "-t", "ad", sample("rds")},
+                                               {"packets", "-V", sample("rds")},
+                                               {"packets", "-x", sample("rds")},
+                                               {"packets", "-z", "expert", sample("rds")},
+                                               {"packets", "-E", "separator=,", sample("rds")},
+                                               {"-T", "fields", sample("rds")},
+                                               {"-z", "conv,ip", sample("rds")}}) {
         INFO(fmt::format("{}", fmt::join(words, " ")));
         CHECK_THAT(wrong(words).err, Contains("tshark's " + words[words[0].starts_with('-') ? 0 : 1]));
     }
@@ -109,7 +125,8 @@ TEST_CASE("standard input is read where it is no terminal and nothing is named")
     CHECK(ending.code == kDone);
     CHECK(ending.out == qpscope({"findings", "-f", "json", "-"}, {.input = capture}).out);
     CHECK(qpscope({}, {.input = capture}).out == qpscope({"analyze", "-"}, {.input = capture}).out);
-    CHECK(qpscope({"-q", "--no-progress"}, {.input = capture}).out == qpscope({"analyze", "-"}, {.input = capture}).out);
+    CHECK(qpscope({"-q", "--no-progress"}, {.input = capture}).out ==
+          qpscope({"analyze", "-"}, {.input = capture}).out);
     (void)wrong({"findings"});  // /dev/null is no input
 }
 
@@ -123,7 +140,8 @@ TEST_CASE("show: a number that is no file is that of a frame") {
 }
 
 TEST_CASE("ids of checks are folded to upper case") {
-    CHECK(qpscope({"check", "--only", "rsp,fmt-08", sample("rds")}).out == qpscope({"check", "--only", "RSP,FMT-08", sample("rds")}).out);
+    CHECK(qpscope({"check", "--only", "rsp,fmt-08", sample("rds")}).out ==
+          qpscope({"check", "--only", "RSP,FMT-08", sample("rds")}).out);
     (void)wrong({"check", "--only", "nonsense", sample("rds")});
 }
 
@@ -133,7 +151,9 @@ TEST_CASE("help of a command, asked for in front of it") {
     CHECK(qpscope({"help"}).out == qpscope({"--help"}).out);
 }
 
-TEST_CASE("a file alone is short for analyze") { CHECK(qpscope({sample("rds")}).out == qpscope({"analyze", sample("rds")}).out); }
+TEST_CASE("a file alone is short for analyze") {
+    CHECK(qpscope({sample("rds")}).out == qpscope({"analyze", sample("rds")}).out);
+}
 
 TEST_CASE("a wrong filter is shown with a caret, a reason and what was meant") {
     for (const char* command : {"info", "packets", "show"}) {
@@ -151,7 +171,8 @@ TEST_CASE("a wrong filter is shown with a caret, a reason and what was meant") {
 TEST_CASE("a wrong filter is found before any input is read") { (void)wrong({"packets", "-Y", "(", "no/such.pcap"}); }
 
 TEST_CASE("a column that is no field is wrong use, with what was meant") {
-    CHECK_THAT(wrong({"packets", "-e", "infiniband.bth.pns", sample("rds")}).err, Contains("did you mean infiniband.bth.psn?"));
+    CHECK_THAT(wrong({"packets", "-e", "infiniband.bth.pns", sample("rds")}).err,
+               Contains("did you mean infiniband.bth.psn?"));
     CHECK_THAT(wrong({"packets", "-e", "nonsense", sample("rds")}).err, Contains("'nonsense'"));
 }
 
@@ -174,7 +195,8 @@ TEST_CASE("fields are found by a part of their name or meaning") {
     CHECK_THAT(lines[1], StartsWith("infiniband.aeth.syndrome.credit_count,"));
     const auto names = [](const char* pattern) {
         std::string all;
-        for (const std::string& line : lines_of(qpscope({"fields", "-f", "tsv", pattern}).out)) all += line.substr(0, line.find('\t')) + ' ';
+        for (const std::string& line : lines_of(qpscope({"fields", "-f", "tsv", pattern}).out))
+            all += line.substr(0, line.find('\t')) + ' ';
         return all;
     };
     CHECK_THAT(names("rkey"), Contains("infiniband.reth.r_key "));

@@ -13,8 +13,8 @@ namespace {
 // Times, bytes and what else of packets can be printed.
 std::string columns(const std::vector<std::string>& filter, const std::string& path) {
     std::vector<std::string> words{"packets", "-f", "tsv"};
-    for (const char* field :
-         {"frame.time_epoch", "frame.len", "frame.cap_len", "frame.comment", "infiniband.bth.psn", "infiniband.payload"})
+    for (const char* field : {"frame.time_epoch", "frame.len", "frame.cap_len", "frame.comment", "infiniband.bth.psn",
+                              "infiniband.payload"})
         words.insert(words.end(), {"-e", field});
     words.insert(words.end(), filter.begin(), filter.end());
     words.push_back(path);
@@ -42,7 +42,8 @@ TEST_CASE("packets that only the reconstruction knows can be written, up to a nu
     const TemporaryFolder folder;
     const std::string out = folder.file("out.pcapng");
     const std::vector<std::string> chosen{"-c", "3", "-Y", "rdma.retransmission"};
-    CHECK(qpscope({"packets", "-q", "-c", "3", "-Y", "rdma.retransmission", "-w", out, sample("loss_write")}).err.empty());
+    CHECK(qpscope({"packets", "-q", "-c", "3", "-Y", "rdma.retransmission", "-w", out, sample("loss_write")})
+              .err.empty());
     CHECK(columns({}, out) == columns(chosen, sample("loss_write")));
     CHECK(lines_of(columns({}, out)).size() == 4);
 }
@@ -84,7 +85,8 @@ TEST_CASE("an input is not written over, and what cannot be written is told") {
 }
 
 TEST_CASE("packets are written or printed, not both") {
-    for (const std::vector<std::string>& other : {std::vector<std::string>{"-e", "frame.number"}, {"-f", "tsv"}, {"-o", "rows.txt"}}) {
+    for (const std::vector<std::string>& other :
+         {std::vector<std::string>{"-e", "frame.number"}, {"-f", "tsv"}, {"-o", "rows.txt"}}) {
         std::vector<std::string> words{"packets", "-w", "out.pcapng"};
         words.insert(words.end(), other.begin(), other.end());
         words.push_back(sample("rds"));

@@ -1,5 +1,5 @@
-// Every active check can fail: each script of the catalogue against endpoints that break its rule, each in ways that differ. What was
-// killed is a table of docs/mutants.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
+// Every active check can fail: each script of the catalogue against endpoints that break its rule, each in ways that
+// differ. What was killed is a table of docs/mutants.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
 #include <tests/conformance/active_mutants.hpp>
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/support/catch.hpp>
@@ -37,7 +37,8 @@ ScriptOutcome outcome_of(ActiveMutant mutant) {
 }
 
 std::string upper_case(std::string name) {
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
     return name;
 }
 
@@ -114,7 +115,9 @@ TEST_CASE("of a device that hears nothing, or says nothing, one check is left op
             INFO(name << (deaf ? " deaf: " : " mute: ") << outcome.reason << '\n' << outcome.detail);
             const bool counts_nothing = deaf && name == "fmt-15";  // its counters say nothing either way
             const bool right = (deaf ? right_if_deaf : right_if_mute).contains(name);
-            CHECK(outcome.verdict == (counts_nothing ? Verdict::not_applicable : right ? Verdict::pass : Verdict::fail));
+            CHECK(outcome.verdict == (counts_nothing ? Verdict::not_applicable
+                                      : right        ? Verdict::pass
+                                                     : Verdict::fail));
         }
 }
 
@@ -124,8 +127,11 @@ TEST_CASE("where a script asks the agent, an agent that says otherwise fails it"
         Broken (*lie)();
     };
     constexpr std::array kAsks{
-        Asks{" status=success", no_success}, Asks{" no completion for", completions_of_nothing},  Asks{" is unchanged", memory_differs},
-        Asks{" is fill ", memory_differs},   Asks{" state err", [] { return always_in("rts"); }},
+        Asks{" status=success", no_success},
+        Asks{" no completion for", completions_of_nothing},
+        Asks{" is unchanged", memory_differs},
+        Asks{" is fill ", memory_differs},
+        Asks{" state err", [] { return always_in("rts"); }},
     };
     for (const Asks& row : kAsks) {
         std::size_t asked = 0;
@@ -149,7 +155,8 @@ TEST_CASE("what a failure says") {
         for (ActiveMutant& mutant : all_mutants()) {
             if (mutant.script != script || mutant.what != what) continue;
             const ScriptOutcome outcome = outcome_of(std::move(mutant));
-            failures += fmt::format("== {}: {}\n{}: {}\n{}\n", script, what, name(outcome.verdict), outcome.reason, outcome.detail);
+            failures += fmt::format("== {}: {}\n{}: {}\n{}\n", script, what, name(outcome.verdict), outcome.reason,
+                                    outcome.detail);
         }
     check_golden("conformance/golden/failures.txt", failures);
 }

@@ -1,4 +1,5 @@
-// Queue pairs that somebody claims at an endpoint: their frames are his, wrong ones too; what he sends goes out as it is.
+// Queue pairs that somebody claims at an endpoint: their frames are his, wrong ones too; what he sends goes out as it
+// is.
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/damage.hpp>

@@ -1,5 +1,5 @@
-// Whatever a capture holds, the passive suite ends in verdicts: bytes changed anywhere, packets lost, doubled, in another order, at
-// absurd times.
+// Whatever a capture holds, the passive suite ends in verdicts: bytes changed anywhere, packets lost, doubled, in
+// another order, at absurd times.
 #include <tests/support/catch.hpp>
 #include <tests/support/forgery.hpp>
 #include <tests/support/passive_run.hpp>
@@ -22,7 +22,8 @@ void spoil(RecordedCapture& capture, Draws& draws) {
         }
         if (draws.chance(0.05)) frame.wire_length = static_cast<std::uint32_t>(draws.below(10000));
         if (draws.chance(0.05))
-            frame.time = draws.chance(0.5) ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+            frame.time =
+                draws.chance(0.5) ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
         if (frame.wire_length < frame.bytes.size()) frame.wire_length = 0;
     }
     for (std::size_t i = 0; i < capture.frames.size(); ++i) {
@@ -36,12 +37,14 @@ void spoil(RecordedCapture& capture, Draws& draws) {
 
 TEST_CASE("hostile captures end in verdicts") {
     Draws draws(4711);
-    for (const std::string name : {"rping_v4", "nvme_rdma", "err_mixed", "congestion", "cm_reject_noport", "uc_pingpong", "err_rnr",
-                                   "opcodes_roce", "iwarp_rping_crc", "iwarp_nvme"})
+    for (const std::string name : {"rping_v4", "nvme_rdma", "err_mixed", "congestion", "cm_reject_noport",
+                                   "uc_pingpong", "err_rnr", "opcodes_roce", "iwarp_rping_crc", "iwarp_nvme"})
         for (int round = 0; round < 6; ++round) {
             INFO(name << ", round " << round);
-            RecordedCapture capture = name.starts_with("iwarp") ? recorded_in(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + name + "/capture.pcapng")
-                                                                : sample(name);
+            RecordedCapture capture =
+                name.starts_with("iwarp")
+                    ? recorded_in(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + name + "/capture.pcapng")
+                    : sample(name);
             spoil(capture, draws);
             std::size_t decided = 0;
             for (const CheckResult& result : check_capture(capture)) {

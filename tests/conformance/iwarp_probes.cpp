@@ -1,5 +1,6 @@
-// The probes of iWARP against our own responder: it passes all, twice the same; and each fails for at least two responders that neglect
-// its duty in different ways, and for no other's. What was killed is a table of docs/mutants.md.
+// The probes of iWARP against our own responder: it passes all, twice the same; and each fails for at least two
+// responders that neglect its duty in different ways, and for no other's. What was killed is a table of
+// docs/mutants.md.
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_service.hpp>
@@ -20,7 +21,8 @@ namespace {
 constexpr Address kDevice{{0, 0xffff'0a4d'000b}, AddressSpace::roce_v2};
 
 // All of them, over connections in memory: time goes by only where nobody has anything to say.
-Report probed(IwarpService service, const std::function<bool(const CheckRow&)>& wanted = [](const CheckRow&) { return true; }) {
+Report probed(
+    IwarpService service, const std::function<bool(const CheckRow&)>& wanted = [](const CheckRow&) { return true; }) {
     IwarpSuite suite(kDevice, 7174, wanted);
     Instant now{1};
     while (const IwarpProbe* probe = suite.next()) {
@@ -116,7 +118,8 @@ TEST_CASE("the probes of iWARP against our own responder: all pass, twice the sa
         for (const CheckResult& result : report.results) {
             INFO(result.check->id << ": " << result.reason);
             CHECK(is_of_iwarp(result.check->family));
-            CHECK((result.verdict == Verdict::pass || (result.verdict == Verdict::not_applicable && result.check->passive())));
+            CHECK((result.verdict == Verdict::pass ||
+                   (result.verdict == Verdict::not_applicable && result.check->passive())));
             verdicts += name(result.verdict);
         }
         CHECK(count(report)[Verdict::pass] >= 40);
@@ -126,7 +129,8 @@ TEST_CASE("the probes of iWARP against our own responder: all pass, twice the sa
     }
 }
 
-TEST_CASE("every probe of iWARP fails for each responder that neglects its duty, no other does, and the manual has the count") {
+TEST_CASE(
+    "every probe of iWARP fails for each responder that neglects its duty, no other does, and the manual has the count") {
     std::map<std::string, Killed> killed;
     for (const ServiceMutant& mutant : kServiceMutants) {
         INFO(mutant.id << ": " << mutant.what);

@@ -11,14 +11,19 @@ RecordedCapture iwarp_scene(const IwarpPlay& play, const IwarpDialogue::Settings
     play(dialogue);
     RecordedCapture capture;
     for (const Block& bytes : dialogue.frames)
-        capture.frames.push_back({.bytes = bytes, .link = LinkType::ethernet, .time = static_cast<std::int64_t>(capture.frames.size() + 1) * 1000});
+        capture.frames.push_back({.bytes = bytes,
+                                  .link = LinkType::ethernet,
+                                  .time = static_cast<std::int64_t>(capture.frames.size() + 1) * 1000});
     return capture;
 }
 
 Block words_of(const Depths& depths) {
-    const auto first = static_cast<std::uint16_t>((depths.peer_to_peer ? 0x8000 : 0) | (depths.send ? 0x4000 : 0) | depths.ird);
-    const auto second = static_cast<std::uint16_t>((depths.write ? 0x8000 : 0) | (depths.read ? 0x4000 : 0) | depths.ord);
-    return {static_cast<std::byte>(first >> 8), static_cast<std::byte>(first), static_cast<std::byte>(second >> 8), static_cast<std::byte>(second)};
+    const auto first =
+        static_cast<std::uint16_t>((depths.peer_to_peer ? 0x8000 : 0) | (depths.send ? 0x4000 : 0) | depths.ird);
+    const auto second =
+        static_cast<std::uint16_t>((depths.write ? 0x8000 : 0) | (depths.read ? 0x4000 : 0) | depths.ord);
+    return {static_cast<std::byte>(first >> 8), static_cast<std::byte>(first), static_cast<std::byte>(second >> 8),
+            static_cast<std::byte>(second)};
 }
 
 void play_start(IwarpDialogue& dialogue) {
@@ -30,7 +35,8 @@ void play_all(IwarpDialogue& dialogue) {
     play_start(dialogue);
     const Block data = pattern(1500);
     dialogue.post(End::b, ulpdu::send({.msn = 1}, pattern(33)));
-    for (std::uint32_t mo = 0; mo < 1500; mo += 500) dialogue.post(End::a, ulpdu::send({.msn = 2, .mo = mo, .last = mo == 1000}, slice(data, mo, 500)));
+    for (std::uint32_t mo = 0; mo < 1500; mo += 500)
+        dialogue.post(End::a, ulpdu::send({.msn = 2, .mo = mo, .last = mo == 1000}, slice(data, mo, 500)));
     dialogue.post(End::a, ulpdu::send({.msn = 3}, pattern(7), 0x99));
     dialogue.post(End::a, ulpdu::write(0x11, 0x1000, false, slice(data, 0, 1000)));
     dialogue.post(End::a, ulpdu::write(0x11, 0x1000 + 1000, true, slice(data, 1000)));
@@ -59,7 +65,8 @@ void announce_mss(RecordedCapture& capture, std::size_t syn, std::uint16_t mss) 
     auto& bytes = capture.frames[syn].bytes;
     bytes.at(kIpLengthLow) = static_cast<std::byte>(std::to_integer<std::uint8_t>(bytes.at(kIpLengthLow)) + kOption);
     bytes.at(kHeaderLength) = std::byte{0x60};
-    for (const unsigned each : {2U, unsigned{kOption}, unsigned{mss} >> 8U, mss & 0xffU}) bytes.push_back(static_cast<std::byte>(each));
+    for (const unsigned each : {2U, unsigned{kOption}, unsigned{mss} >> 8U, mss & 0xffU})
+        bytes.push_back(static_cast<std::byte>(each));
 }
 
 Block with_byte(Block block, std::size_t at, std::uint8_t value) {

@@ -25,8 +25,10 @@ void check_manual(std::string_view head, const std::map<std::string, Killed>& ki
     std::string text = manual->substr(0, begin) + whole_head;
     for (const auto& check : transport::conformance::checks())
         if (const auto row = killed.find(std::string(check.id)); row != killed.end())
-            text += fmt::format("| {} | {} of {} | {} |\n", check.id, row->second.killed, row->second.made, row->second.ways);
-    check_golden("../docs/mutants.md", text + manual->substr(std::min(manual->find("\n\n", begin), manual->size() - 1) + 1));
+            text += fmt::format("| {} | {} of {} | {} |\n", check.id, row->second.killed, row->second.made,
+                                row->second.ways);
+    check_golden("../docs/mutants.md",
+                 text + manual->substr(std::min(manual->find("\n\n", begin), manual->size() - 1) + 1));
 }
 
 }  // namespace qps::tests

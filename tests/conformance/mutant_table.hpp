@@ -20,7 +20,8 @@ inline constexpr std::string_view kProbeHead = "| check | killed | what our resp
 inline constexpr std::string_view kTargetHead = "| check | killed | what our NVMe target does |";
 inline constexpr std::string_view kPassiveHead = "| check | killed | what is wrong in the capture |";
 
-// Holds the table of that head to what was killed, by check, in the order of the catalogue; QPSCOPE_REWRITE_GOLDEN=1 writes it.
+// Holds the table of that head to what was killed, by check, in the order of the catalogue; QPSCOPE_REWRITE_GOLDEN=1
+// writes it.
 void check_manual(std::string_view head, const std::map<std::string, Killed>& killed);
 
 }  // namespace qps::tests

@@ -1,4 +1,5 @@
-// iWARP captures that nearly break rules of MPA, DDP and RDMAP: what is allowed, and what a capture lacks, doubles and reorders.
+// iWARP captures that nearly break rules of MPA, DDP and RDMAP: what is allowed, and what a capture lacks, doubles and
+// reorders.
 #include <tests/conformance/iwarp_scenes.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/passive_run.hpp>
@@ -60,7 +61,8 @@ RecordedCapture byte_by_byte() {
         d.connect();
         for (std::uint32_t msn = 1; msn <= 3; ++msn)
             for (const End end : {End::a, End::b})
-                for (const std::byte each : d.fpdu(end, ulpdu::send({.msn = msn}, pattern(9)))) d.segment(end, Bytes(&each, 1));
+                for (const std::byte each : d.fpdu(end, ulpdu::send({.msn = msn}, pattern(9))))
+                    d.segment(end, Bytes(&each, 1));
         play_end(d);
     });
 }
@@ -90,7 +92,8 @@ RecordedCapture asking(std::uint16_t ird, std::size_t reads, std::uint32_t lengt
     return iwarp_scene(
         [=](IwarpDialogue& d) {
             d.connect(words_of({}), words_of({.ird = ird}));
-            for (std::uint32_t msn = 1; msn <= reads; ++msn) d.post(End::a, ulpdu::read_request(msn, {.length = length}));
+            for (std::uint32_t msn = 1; msn <= reads; ++msn)
+                d.post(End::a, ulpdu::read_request(msn, {.length = length}));
         },
         {.revision = 2});
 }
@@ -115,8 +118,10 @@ NearMisses recorded_iwarp_near_misses() {
     const auto one_sink = [] {
         return iwarp_scene([](IwarpDialogue& d) {
             play_start(d);
-            for (std::uint32_t msn = 1; msn <= 3; ++msn) d.post(End::a, ulpdu::read_request(msn, {.sink_offset = msn * 0x1000, .length = 8}));
-            for (std::uint32_t msn = 1; msn <= 3; ++msn) d.post(End::b, ulpdu::read_response(0x22, msn * 0x1000, true, pattern(8)));
+            for (std::uint32_t msn = 1; msn <= 3; ++msn)
+                d.post(End::a, ulpdu::read_request(msn, {.sink_offset = msn * 0x1000, .length = 8}));
+            for (std::uint32_t msn = 1; msn <= 3; ++msn)
+                d.post(End::b, ulpdu::read_response(0x22, msn * 0x1000, true, pattern(8)));
         });
     };
     const auto reset_within = [] {
@@ -146,13 +151,20 @@ NearMisses recorded_iwarp_near_misses() {
              capture.frames[4].bytes[54 + 17] = std::byte{1};
              return capture;
          }},
-        {"MPA-03", "512 bytes of private data", [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(pattern(512)); }); }},
+        {"MPA-03", "512 bytes of private data",
+         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(pattern(512)); }); }},
         {"MPA-04", "the flag of enhanced connections in revision 2",
          [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({}), words_of({})); }, {.revision = 2}); }},
         {"MPA-07", "ORD and IRD are equal",
-         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({.ird = 7}), words_of({.ord = 7})); }, {.revision = 2}); }},
+         [] {
+             return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({.ird = 7}), words_of({.ord = 7})); },
+                                {.revision = 2});
+         }},
         {"MPA-07", "the IRD is left open",
-         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({.ird = 0x3fff}), words_of({.ord = 9})); }, {.revision = 2}); }},
+         [] {
+             return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({.ird = 0x3fff}), words_of({.ord = 9})); },
+                                {.revision = 2});
+         }},
         {"MPA-08", "the tap has the FPDU before the reply", [] { return all_exchanged(4); }},
         {"MPA-09", "the tap has the responder's FPDU before the initiator's", [] { return all_exchanged(5); }},
         {"MPA-09", "the responder terminates before it has a whole FPDU", refusing_at_once, Verdict::not_applicable},
@@ -160,15 +172,21 @@ NearMisses recorded_iwarp_near_misses() {
         {"MPA-13", "one of many is wrong", spoiled, Verdict::inconclusive},
         {"MPA-13", "one direction alone", [] { return one_way(End::a); }, Verdict::inconclusive},
         {"MPA-13", "every packet is cut at 80 bytes", [] { return cut(80); }, Verdict::inconclusive},
-        {"MPA-13", "no CRCs, and every packet is cut at 80 bytes", [] { return cut(80, {.crc = false}); }, Verdict::not_applicable},
+        {"MPA-13", "no CRCs, and every packet is cut at 80 bytes", [] { return cut(80, {.crc = false}); },
+         Verdict::not_applicable},
         {"MPA-13", "every byte in a segment of its own", byte_by_byte},
         {"MPA-15", "every byte in a segment of its own", byte_by_byte},
         {"MPA-17", "every byte in a segment of its own", byte_by_byte},
         {"MPA-17", "a reset in the middle of an FPDU", reset_within, Verdict::not_applicable},
         {"MPA-27", "neither end has the flag A",
-         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({}), words_of({})); }, {.revision = 2}); }, Verdict::not_applicable},
+         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({}), words_of({})); }, {.revision = 2}); },
+         Verdict::not_applicable},
         {"MPA-27", "a rejection without the flag A",
-         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({.peer_to_peer = true}), words_of({}), true); }, {.revision = 2}); },
+         [] {
+             return iwarp_scene(
+                 [](IwarpDialogue& d) { d.connect(words_of({.peer_to_peer = true}), words_of({}), true); },
+                 {.revision = 2});
+         },
          Verdict::not_applicable},
         {"MPA-28", "FPDUs as long as the MSS", [] { return announcing(1020); }},
         {"MPA-28", "segments too short for 128 bytes of DDP",
@@ -216,14 +234,17 @@ TEST_CASE("FPDUs whose CRC cannot be checked are not said to be wrong") {
         REQUIRE(found != results.end());
         return found->reason;
     };
-    for (const RecordedCapture& capture : {cut(80), one_way(End::a)}) CHECK_THAT(reason(capture), EndsWith(" FPDUs cannot be checked") && !Contains("wrong"));
-    CHECK_THAT(reason(spoiled()), Contains("1 of ") && EndsWith("have a wrong CRC although others of their sender do not"));
+    for (const RecordedCapture& capture : {cut(80), one_way(End::a)})
+        CHECK_THAT(reason(capture), EndsWith(" FPDUs cannot be checked") && !Contains("wrong"));
+    CHECK_THAT(reason(spoiled()),
+               Contains("1 of ") && EndsWith("have a wrong CRC although others of their sender do not"));
     // One is wrong and another one is cut.
     RecordedCapture both = spoiled();
     RecordedFrame& last = both.frames.back();
     last.wire_length = static_cast<std::uint32_t>(last.bytes.size());
     last.bytes.resize(last.bytes.size() - 1);
-    CHECK_THAT(reason(both), Contains("1 of ") && EndsWith("although others of their sender do not, and 1 cannot be checked"));
+    CHECK_THAT(reason(both),
+               Contains("1 of ") && EndsWith("although others of their sender do not, and 1 cannot be checked"));
     CHECK_THAT(reason(cut(80, {.crc = false})), Contains("the capture has no FPDUs with a CRC"));
 }
 

@@ -1,4 +1,5 @@
-// Captures of NVMe over RDMA that nearly break its rules: what is allowed, and what a capture lacks, doubles and reorders.
+// Captures of NVMe over RDMA that nearly break its rules: what is allowed, and what a capture lacks, doubles and
+// reorders.
 #include <tests/conformance/nvme_scenes.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/passive_run.hpp>
@@ -72,14 +73,17 @@ void no_failure_of_storage(const RecordedCapture& capture, const std::string& ho
 
 NearMisses recorded_nvme_near_misses() {
     return {
-        {"NVME-03", "the controller of a queue for I/O", near_scene([](NvmeDialogue& d) { play_io(d); }), Verdict::not_applicable},
-        {"NVME-05", "as many receives as HSQSIZE says, which is one less than the host has", near_scene([](NvmeDialogue& d) {
-             play_connect(d, {.target_receives = 31});
-         })},
+        {"NVME-03", "the controller of a queue for I/O", near_scene([](NvmeDialogue& d) { play_io(d); }),
+         Verdict::not_applicable},
+        {"NVME-05", "as many receives as HSQSIZE says, which is one less than the host has",
+         near_scene([](NvmeDialogue& d) { play_connect(d, {.target_receives = 31}); })},
         {"NVME-05", "fewer receives", near_scene([](NvmeDialogue& d) { play_connect(d, {.target_receives = 1}); })},
-        {"NVME-08", "rejected by CM", near_scene([](NvmeDialogue& d) { d.set_up({.rejection = 0, .reason = 8}); }), Verdict::not_applicable},
-        {"NVME-09", "a record format that is too long, too", near_scene([](NvmeDialogue& d) { d.set_up({.record_format = 1, .rejection = 1}); })},
-        {"NVME-09", "record format 1 is rejected as such", near_scene([](NvmeDialogue& d) { d.set_up({.record_format = 1, .rejection = 2}); })},
+        {"NVME-08", "rejected by CM", near_scene([](NvmeDialogue& d) { d.set_up({.rejection = 0, .reason = 8}); }),
+         Verdict::not_applicable},
+        {"NVME-09", "a record format that is too long, too",
+         near_scene([](NvmeDialogue& d) { d.set_up({.record_format = 1, .rejection = 1}); })},
+        {"NVME-09", "record format 1 is rejected as such",
+         near_scene([](NvmeDialogue& d) { d.set_up({.record_format = 1, .rejection = 2}); })},
         {"NVME-13", "a command that a tap had before the response to Connect", near_scene([](NvmeDialogue& d) {
              d.set_up({.queue = 1});
              d.host(connect_entry(0, 1));
@@ -114,7 +118,8 @@ NearMisses recorded_nvme_near_misses() {
              entry[64 + 16] = std::byte{5};
              d.host(entry);
              d.respond(0, 0, 5);
-         }), Verdict::inconclusive},
+         }),
+         Verdict::inconclusive},
         {"NVME-22", "data at the very end of the capsule", near_io([](NvmeDialogue& d) {
              Capsule entry = in_capsule(nvme_blocks_entry(1, kAnyCid, 0, 1), 512);
              entry[24] = std::byte{16};
@@ -144,7 +149,8 @@ NearMisses recorded_nvme_near_misses() {
         {"NVME-33", "a Read that failed", near_io([](NvmeDialogue& d) {
              d.host(nvme_blocks_entry(2, kAnyCid, 0, 4));
              d.respond(kAnyCid, 0x281);
-         }), Verdict::not_applicable},
+         }),
+         Verdict::not_applicable},
         {"NVME-34", "a Write with its data in the capsule", near_io([](NvmeDialogue& d) {
              d.host(in_capsule(nvme_blocks_entry(1, kAnyCid, 0, 1), 512));
              d.respond(kAnyCid);
@@ -161,7 +167,8 @@ NearMisses recorded_nvme_near_misses() {
              d.host(invalidating(nvme_blocks_entry(2, kAnyCid, 0, 4)));
              d.write({kNvmeMemory, 0, 2048});
              d.respond(kAnyCid);
-         }), Verdict::not_applicable},
+         }),
+         Verdict::not_applicable},
         {"NVME-37", "a tap had the response before the answer to the READ", near_io([](NvmeDialogue& d) {
              d.step = kSoon;
              d.host(nvme_blocks_entry(1, kAnyCid, 0, 4));
@@ -204,20 +211,27 @@ NearMisses recorded_nvme_near_misses() {
         {"NVME-44", "all bits of a property of 8 bytes", near_admin([](NvmeDialogue& d) {
              d.host(property_entry(false, kAnyCid, 0, true));
              d.respond(kAnyCid, 0, 0xffffffffffffffff);
-         }), Verdict::not_applicable},
-        {"NVME-45", "as many as fit", near_io([](NvmeDialogue& d) {
-             for (std::uint16_t cid = 1; cid <= 3; ++cid) d.host(nvme_entry(0, cid, 0));
-             for (std::uint16_t cid = 1; cid <= 3; ++cid) d.respond(cid);
-         }, 3)},
-        {"NVME-45", "one more, which a tap had before a response", near_io([](NvmeDialogue& d) {
-             for (std::uint16_t cid = 1; cid <= 3; ++cid) d.host(nvme_entry(0, cid, 0));
-             d.step = kSoon;
-             d.respond(1);
-             d.host(nvme_entry(0, 4, 0));
-             exchange_before(d, 1);
-             d.step = NvmeDialogue::kStep;
-             for (std::uint16_t cid = 2; cid <= 4; ++cid) d.respond(cid);
-         }, 3)},
+         }),
+         Verdict::not_applicable},
+        {"NVME-45", "as many as fit",
+         near_io(
+             [](NvmeDialogue& d) {
+                 for (std::uint16_t cid = 1; cid <= 3; ++cid) d.host(nvme_entry(0, cid, 0));
+                 for (std::uint16_t cid = 1; cid <= 3; ++cid) d.respond(cid);
+             },
+             3)},
+        {"NVME-45", "one more, which a tap had before a response",
+         near_io(
+             [](NvmeDialogue& d) {
+                 for (std::uint16_t cid = 1; cid <= 3; ++cid) d.host(nvme_entry(0, cid, 0));
+                 d.step = kSoon;
+                 d.respond(1);
+                 d.host(nvme_entry(0, 4, 0));
+                 exchange_before(d, 1);
+                 d.step = NvmeDialogue::kStep;
+                 for (std::uint16_t cid = 2; cid <= 4; ++cid) d.respond(cid);
+             },
+             3)},
         {"NVME-47", "used again at once, had before the response", near_io([](NvmeDialogue& d) {
              d.host(nvme_entry(0, kAnyCid, 0));
              d.step = kSoon;
@@ -238,7 +252,8 @@ NearMisses recorded_nvme_near_misses() {
         {"NVME-49", "a Keep Alive before it", near_scene([](NvmeDialogue& d) {
              play_connect(d);
              go_on(d);
-         }), Verdict::not_applicable},
+         }),
+         Verdict::not_applicable},
         {"NVME-01", "a REQ that is sent twice", near_scene([](NvmeDialogue& d) {
              play_admin(d);
              d.capture.frames.insert(d.capture.frames.begin() + 1, RecordedFrame(d.capture.frames[0]));

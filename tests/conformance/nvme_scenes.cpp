@@ -11,7 +11,8 @@ constexpr std::uint32_t kHostQp = 0x100, kTargetQp = 0x200;
 constexpr std::size_t kReq = 0, kRep = 1, kRtu = 2, kRej = 3;
 
 // Little-endian, behind the common header of a CM message, the ICRC right again.
-void put_private(RecordedFrame& frame, LayerKind kind, const Field& field, std::size_t skip, const std::vector<std::uint16_t>& words, std::uint8_t last) {
+void put_private(RecordedFrame& frame, LayerKind kind, const Field& field, std::size_t skip,
+                 const std::vector<std::uint16_t>& words, std::uint8_t last) {
     dissect::Packet packet;
     decode(frame.frame(1), packet);
     const Layer* layer = find(packet, kind);
@@ -62,12 +63,15 @@ void NvmeDialogue::set_up(const Settings& settings) {
     const std::uint32_t answered = 0x66000000 + set_ups_;
     auto frames = cm_;
     for (RecordedFrame& frame : frames) REQUIRE(set_field(frame, "infiniband.mad.transactionid", asked));
-    const auto put_field = [&](std::size_t which, std::string_view name, std::uint64_t value) { REQUIRE(set_field(frames[which], name, value)); };
+    const auto put_field = [&](std::size_t which, std::string_view name, std::uint64_t value) {
+        REQUIRE(set_field(frames[which], name, value));
+    };
     put_field(kReq, "infiniband.cm.req", asked);
     put_field(kReq, "infiniband.cm.req.localqpn", host_.qp);
     put_field(kReq, "infiniband.cm.req.startpsn", target_.psn);  // what it wants to hear
     put_private(frames[kReq], LayerKind::cm_req, named(kCmReqFields, "infiniband.cm.req.private"), kIpCmHeaderLength,
-                {settings.record_format, settings.queue, settings.receives, settings.sends, settings.controller}, settings.reserved);
+                {settings.record_format, settings.queue, settings.receives, settings.sends, settings.controller},
+                settings.reserved);
     add(frames[kReq]);
     if (settings.rejection) {
         put_field(kRej, "infiniband.cm.rej.remotecommid", asked);
@@ -94,7 +98,9 @@ void NvmeDialogue::send(bool by_host, const Packet& packet) {
     End& from = by_host ? host_ : target_;
     const End& to = by_host ? target_ : host_;
     PacketSpec spec = transport_packet(Opcode{packet.opcode}, Network::roce_v2_ipv4);
-    const auto put_field = [&](std::string_view name, std::uint64_t value) { REQUIRE(dissect::set(spec, name, value)); };
+    const auto put_field = [&](std::string_view name, std::uint64_t value) {
+        REQUIRE(dissect::set(spec, name, value));
+    };
     put_field("ip.src", from.address);
     put_field("ip.dst", to.address);
     put_field("udp.srcport", 0xc000 + from.qp);
@@ -110,7 +116,8 @@ void NvmeDialogue::send(bool by_host, const Packet& packet) {
     }
     if (packet.invalidate) {
         std::array<std::byte, 4> key{};
-        for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(*packet.invalidate >> (24 - 8 * i));
+        for (std::size_t i = 0; i < key.size(); ++i)
+            key[i] = static_cast<std::byte>(*packet.invalidate >> (24 - 8 * i));
         REQUIRE(dissect::set(spec, "infiniband.ieth", Bytes(key)));
     }
     if (answers) {
@@ -137,7 +144,8 @@ void NvmeDialogue::host(const Capsule& capsule, std::uint8_t opcode) {
     acknowledge(false);
 }
 void NvmeDialogue::target(const Capsule& capsule, std::optional<std::uint32_t> invalidate) {
-    send(false, {.opcode = static_cast<std::uint8_t>(invalidate ? 0x17 : 0x04), .payload = capsule, .invalidate = invalidate});
+    send(false,
+         {.opcode = static_cast<std::uint8_t>(invalidate ? 0x17 : 0x04), .payload = capsule, .invalidate = invalidate});
     acknowledge(true);
 }
 void NvmeDialogue::target_sends(const Capsule& capsule, std::uint8_t opcode) {
@@ -165,7 +173,9 @@ void NvmeDialogue::answer_read(const Capsule& bytes) {
 }
 void NvmeDialogue::atomic(bool by_host, NvmeKey) { send(by_host, {.opcode = 0x14}); }
 void NvmeDialogue::host_moves(bool reads, NvmeKey key) {
-    send(true, {.opcode = static_cast<std::uint8_t>(reads ? 0x0c : 0x0a), .payload = reads ? Capsule{} : Capsule(8), .access = Data{key, 0, 8}});
+    send(true, {.opcode = static_cast<std::uint8_t>(reads ? 0x0c : 0x0a),
+                .payload = reads ? Capsule{} : Capsule(8),
+                .access = Data{key, 0, 8}});
 }
 
 Capsule NvmeDialogue::response(std::uint16_t cid, std::uint32_t status, std::uint64_t result) {
@@ -234,7 +244,10 @@ void play_admin(NvmeDialogue& dialogue) {
 }
 
 void play_io(NvmeDialogue& dialogue, std::uint16_t sends) {
-    play_connect(dialogue, {.queue = 1, .receives = static_cast<std::uint16_t>(sends + 1), .sends = sends, .controller = 5,
+    play_connect(dialogue, {.queue = 1,
+                            .receives = static_cast<std::uint16_t>(sends + 1),
+                            .sends = sends,
+                            .controller = 5,
                             .target_receives = static_cast<std::uint16_t>(sends + 1)});
 }
 

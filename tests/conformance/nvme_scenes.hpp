@@ -1,5 +1,5 @@
-// Queues of NVMe over RDMA for the passive checks: their set-up by CM, capsules, data, responses, as RoCEv2 frames; right, or wrong in one
-// place.
+// Queues of NVMe over RDMA for the passive checks: their set-up by CM, capsules, data, responses, as RoCEv2 frames;
+// right, or wrong in one place.
 #pragma once
 
 #include <tests/conformance/passive_mutants.hpp>
@@ -51,13 +51,15 @@ public:
     void host_moves(bool reads, NvmeKey key);
     // A response to the command of that ID: SQHD goes on by one.
     [[nodiscard]] Capsule response(std::uint16_t cid, std::uint32_t status = 0, std::uint64_t result = 0);
-    void respond(std::uint16_t cid, std::uint32_t status = 0, std::uint64_t result = 0) { target(response(cid, status, result)); }
+    void respond(std::uint16_t cid, std::uint32_t status = 0, std::uint64_t result = 0) {
+        target(response(cid, status, result));
+    }
     // The frame before last is the last.
     void exchange_last();
 
     RecordedCapture capture;
     std::int64_t step = kStep;
-    std::uint16_t head = 0;   // SQHD
+    std::uint16_t head = 0;  // SQHD
     std::uint16_t entries = 32;
     std::uint16_t queue = 0;
 
@@ -93,8 +95,10 @@ using NvmePlay = std::function<void(NvmeDialogue&)>;
 inline constexpr NvmeKey kNvmeMemory{0x7f0000001000, 0x1234};
 
 // Parts of a play.
-[[nodiscard]] Capsule property_entry(bool sets, std::uint16_t cid, std::uint32_t offset, bool wide, std::uint64_t value = 0);
-[[nodiscard]] Capsule admin_entry(std::uint8_t opcode, std::uint16_t cid, std::uint32_t length, std::uint32_t dword10 = 0, NvmeKey key = kNvmeMemory);
+[[nodiscard]] Capsule property_entry(bool sets, std::uint16_t cid, std::uint32_t offset, bool wide,
+                                     std::uint64_t value = 0);
+[[nodiscard]] Capsule admin_entry(std::uint8_t opcode, std::uint16_t cid, std::uint32_t length,
+                                  std::uint32_t dword10 = 0, NvmeKey key = kNvmeMemory);
 [[nodiscard]] Capsule connect_entry(std::uint16_t cid, std::uint16_t queue, std::uint16_t size = 31);
 // Asks for its key to be invalidated.
 [[nodiscard]] Capsule invalidating(Capsule entry);

@@ -1,6 +1,6 @@
-// The scripts of NVMe over RDMA against a target of ours: it passes all, twice the same; each fails for at least two targets that neglect its
-// rule in different ways, and no other does; and the host breaks no rule but those that a script says. What was killed is a table of
-// docs/mutants.md.
+// The scripts of NVMe over RDMA against a target of ours: it passes all, twice the same; each fails for at least two
+// targets that neglect its rule in different ways, and no other does; and the host breaks no rule but those that a
+// script says. What was killed is a table of docs/mutants.md.
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/support/breaking.hpp>
 #include <tests/support/catch.hpp>
@@ -25,8 +25,8 @@ struct TargetMutant {
     NvmeLapse lapse{};
     Broken (*broken)() = nullptr;  // in place of a neglect: of its frames
 };
-constexpr auto kRegardless = NvmeLapse::goes_on, kMute = NvmeLapse::hangs, kOtherwise = NvmeLapse::lies, kAnother = NvmeLapse::twice,
-               kHalf = NvmeLapse::half;
+constexpr auto kRegardless = NvmeLapse::goes_on, kMute = NvmeLapse::hangs, kOtherwise = NvmeLapse::lies,
+               kAnother = NvmeLapse::twice, kHalf = NvmeLapse::half;
 constexpr std::array kTargetMutants{
     TargetMutant{"NVME-09", "accepts any format", kRegardless},
     TargetMutant{"NVME-09", "says nothing", kMute},
@@ -109,14 +109,22 @@ constexpr std::array kTargetMutants{
     TargetMutant{"NVME-84", "answers the first eight", kMute},
     TargetMutant{"NVME-84", "answers the first one over and over", kAnother},
     TargetMutant{"NVME-84", "answers the last twice", kRegardless},
-    TargetMutant{"NVME-85", "says nothing to the DREQ", {}, [] { return outward(drop(message(dissect::LayerKind::cm_drep))); }},
-    TargetMutant{"NVME-85", "its DREP is of another connection", {},
-                 [] { return outward(change(message(dissect::LayerKind::cm_drep), "infiniband.cm.drsp.remotecommid", plus(1))); }},
+    TargetMutant{
+        "NVME-85", "says nothing to the DREQ", {}, [] { return outward(drop(message(dissect::LayerKind::cm_drep))); }},
+    TargetMutant{"NVME-85",
+                 "its DREP is of another connection",
+                 {},
+                 [] {
+                     return outward(
+                         change(message(dissect::LayerKind::cm_drep), "infiniband.cm.drsp.remotecommid", plus(1)));
+                 }},
     TargetMutant{"NVME-86", "writes it", kRegardless},
     TargetMutant{"NVME-86", "makes it 0", kOtherwise},
 };
 
-std::string id_of(const script::Script& script) { return script.checks.empty() ? std::string{} : script.checks.front(); }
+std::string id_of(const script::Script& script) {
+    return script.checks.empty() ? std::string{} : script.checks.front();
+}
 
 }  // namespace
 
@@ -142,7 +150,8 @@ TEST_CASE("the scripts of NVMe parse, are those of the active checks, and say wh
         if (is_of_storage(check.family) && check.active()) CHECK(decided.contains(check.id));
     CHECK_FALSE(nvme::sign_of_life({}).body.empty());
     const std::string longest(nvme::kMostNqn, 'n');
-    for (const script::Script& script : nvme::scripts({.subsystem = longest, .host = longest})) CHECK_FALSE(script.checks.empty());
+    for (const script::Script& script : nvme::scripts({.subsystem = longest, .host = longest}))
+        CHECK_FALSE(script.checks.empty());
 }
 
 TEST_CASE("the scripts of NVMe against a target of ours: all pass, twice the same") {
@@ -158,7 +167,8 @@ TEST_CASE("the scripts of NVMe against a target of ours: all pass, twice the sam
         for (const CheckResult& result : report.results) {
             INFO(result.check->id << ": " << result.reason << '\n' << result.detail);
             CHECK(is_of_storage(result.check->family));
-            CHECK((result.verdict == Verdict::pass || (result.verdict == Verdict::not_applicable && !result.check->active())));
+            CHECK((result.verdict == Verdict::pass ||
+                   (result.verdict == Verdict::not_applicable && !result.check->active())));
             verdicts += name(result.verdict);
         }
         CHECK(count(report)[Verdict::pass] >= 55);
@@ -182,7 +192,8 @@ TEST_CASE("a target may READ the data of a Connect in pieces and in any order, b
     }
 }
 
-TEST_CASE("every script of NVMe fails for each target that neglects its rule, no other does, and the manual has the count") {
+TEST_CASE(
+    "every script of NVMe fails for each target that neglects its rule, no other does, and the manual has the count") {
     const auto all = nvme::scripts({});
     std::map<std::string, Killed> killed;
     for (const TargetMutant& mutant : kTargetMutants) {
@@ -195,7 +206,8 @@ TEST_CASE("every script of NVMe fails for each target that neglects its rule, no
             INFO(id_of(script) << ": " << name(outcome.verdict) << ": " << outcome.reason << '\n' << outcome.detail);
             if (id_of(script) != mutant.id) {
                 CHECK(outcome.verdict != Verdict::fail);
-                if (outcome.verdict == Verdict::inconclusive) CHECK(outcome.reason.starts_with("blocked by " + std::string(mutant.id)));
+                if (outcome.verdict == Verdict::inconclusive)
+                    CHECK(outcome.reason.starts_with("blocked by " + std::string(mutant.id)));
                 continue;
             }
             CHECK(outcome.verdict == Verdict::fail);

@@ -1,6 +1,6 @@
-// Every passive check can fail: for each at least two healthy captures, on which it passes or has nothing to look at, and mutations that
-// break its rule in ways that differ, on which it fails; and captures that nearly break it, on which it does not. What was killed is a
-// table of docs/mutants.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
+// Every passive check can fail: for each at least two healthy captures, on which it passes or has nothing to look at,
+// and mutations that break its rule in ways that differ, on which it fails; and captures that nearly break it, on which
+// it does not. What was killed is a table of docs/mutants.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/conformance/passive_mutants.hpp>
 
@@ -25,10 +25,10 @@ const CheckResult& result_of(const Results& results, std::string_view id) {
 const PassiveMutants& passive_mutants() {
     static const PassiveMutants kAll = [] {
         PassiveMutants all;
-        for (auto* family :
-             {recorded_format_mutants, recorded_responder_mutants, recorded_requester_mutants, recorded_management_mutants,
-              recorded_framing_mutants, recorded_placement_mutants, recorded_rdmap_mutants, recorded_nvme_set_up_mutants,
-              recorded_nvme_capsule_mutants, recorded_nvme_data_mutants, recorded_nvme_response_mutants, edited_mutants})
+        for (auto* family : {recorded_format_mutants, recorded_responder_mutants, recorded_requester_mutants,
+                             recorded_management_mutants, recorded_framing_mutants, recorded_placement_mutants,
+                             recorded_rdmap_mutants, recorded_nvme_set_up_mutants, recorded_nvme_capsule_mutants,
+                             recorded_nvme_data_mutants, recorded_nvme_response_mutants, edited_mutants})
             std::ranges::move(family(), std::back_inserter(all));
         return all;
     }();
@@ -37,9 +37,8 @@ const PassiveMutants& passive_mutants() {
 
 NearMisses near_misses() {
     NearMisses all;
-    for (auto* family :
-         {recorded_format_near_misses, recorded_responder_near_misses, recorded_requester_near_misses, recorded_management_near_misses,
-          recorded_iwarp_near_misses, recorded_nvme_near_misses})
+    for (auto* family : {recorded_format_near_misses, recorded_responder_near_misses, recorded_requester_near_misses,
+                         recorded_management_near_misses, recorded_iwarp_near_misses, recorded_nvme_near_misses})
         std::ranges::move(family(), std::back_inserter(all));
     return all;
 }
@@ -55,7 +54,9 @@ void fail_alone(const PassiveMutants& mutants, bool (*is_of)(CheckFamily), const
         RecordedCapture capture = mutant.healthy();
         mutant.harm(capture);
         for (const CheckResult& result : check_capture(capture)) {
-            if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
+            if (result.verdict != Verdict::fail || result.check->id == mutant.id ||
+                both.contains({mutant.id, result.check->id}))
+                continue;
             INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
             CHECK_FALSE(is_of(result.check->family));
         }
@@ -87,14 +88,15 @@ TEST_CASE("every passive check fails for each mutant, passes where nothing is wr
 
 TEST_CASE("what breaks one rule of iWARP fails its check, and no other") {
     // The same bytes break both.
-    for (const PassiveMutants& mutants : {recorded_framing_mutants(), recorded_placement_mutants(), recorded_rdmap_mutants()})
+    for (const PassiveMutants& mutants :
+         {recorded_framing_mutants(), recorded_placement_mutants(), recorded_rdmap_mutants()})
         fail_alone(mutants, is_of_iwarp, {{"RDM-08", "DDP-08"}});
 }
 
 TEST_CASE("what breaks one rule of NVMe over RDMA fails its check, and no other of them") {
     // A record format that does not exist is wrong in the REQ, and in who accepts it.
-    for (const PassiveMutants& mutants :
-         {recorded_nvme_set_up_mutants(), recorded_nvme_capsule_mutants(), recorded_nvme_data_mutants(), recorded_nvme_response_mutants()})
+    for (const PassiveMutants& mutants : {recorded_nvme_set_up_mutants(), recorded_nvme_capsule_mutants(),
+                                          recorded_nvme_data_mutants(), recorded_nvme_response_mutants()})
         fail_alone(mutants, is_of_storage, {{"NVME-01", "NVME-09"}, {"NVME-09", "NVME-01"}});
 }
 
@@ -112,8 +114,9 @@ TEST_CASE("what nearly breaks the rule of a passive check is not a failure") {
 }
 
 TEST_CASE("where PSNs wrap, every passive check has the verdict that it has where they do not") {
-    for (const RecordedCapture& capture : {rping(), rping_ipv6(), writes(), reads(), atomics(), many_queue_pairs(), bidirectional(),
-                                           unreliable(), losing(), sample("loss_read"), sample("err_mixed"), sample("nvme_rdma")}) {
+    for (const RecordedCapture& capture :
+         {rping(), rping_ipv6(), writes(), reads(), atomics(), many_queue_pairs(), bidirectional(), unreliable(),
+          losing(), sample("loss_read"), sample("err_mixed"), sample("nvme_rdma")}) {
         const Results plain = check_capture(capture);
         const Results wrapped = check_capture(wrapping(capture));
         REQUIRE(plain.size() == wrapped.size());

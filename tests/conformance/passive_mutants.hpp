@@ -1,4 +1,5 @@
-// Captures that break the rule of exactly one passive check, and captures that nearly do: a table of each for every family.
+// Captures that break the rule of exactly one passive check, and captures that nearly do: a table of each for every
+// family.
 #pragma once
 
 #include <tests/conformance/passive_traffic.hpp>
@@ -39,7 +40,7 @@ using NearMisses = std::vector<NearMiss>;
 [[nodiscard]] PassiveMutants recorded_nvme_capsule_mutants();
 [[nodiscard]] PassiveMutants recorded_nvme_data_mutants();
 [[nodiscard]] PassiveMutants recorded_nvme_response_mutants();
-[[nodiscard]] PassiveMutants edited_mutants();               // one field is another
+[[nodiscard]] PassiveMutants edited_mutants();  // one field is another
 
 [[nodiscard]] NearMisses recorded_format_near_misses();
 [[nodiscard]] NearMisses recorded_responder_near_misses();

@@ -57,13 +57,13 @@ RecordedCapture with(RecordedCapture capture, const std::function<void(RecordedC
 
 PassiveMutants recorded_format_mutants() {
     return {
-        {"TRC-01", "the capture dropped packets", rping,
-         [](RecordedCapture& c) {
-             c.drops = {true, 100, 3, 0};
-         }},
+        {"TRC-01", "the capture dropped packets", rping, [](RecordedCapture& c) { c.drops = {true, 100, 3, 0}; }},
         {"TRC-01", "a SEND that was acknowledged is missing", rping,
-         [](RecordedCapture& c) { c.frames.erase(c.frames.begin() + static_cast<std::ptrdiff_t>(matching(c, kSends)[3])); }},
-        {"TRC-01", "the clock goes back by 5 ms", rping_ipv6, [](RecordedCapture& c) { c.frames[c.frames.size() / 2].time -= 5 * kMs; }},
+         [](RecordedCapture& c) {
+             c.frames.erase(c.frames.begin() + static_cast<std::ptrdiff_t>(matching(c, kSends)[3]));
+         }},
+        {"TRC-01", "the clock goes back by 5 ms", rping_ipv6,
+         [](RecordedCapture& c) { c.frames[c.frames.size() / 2].time -= 5 * kMs; }},
         {"TRC-02", "every packet is cut at 128 bytes", rping,
          [](RecordedCapture& c) {
              for (RecordedFrame& frame : c.frames) cut_at(frame, 128);
@@ -73,10 +73,12 @@ PassiveMutants recorded_format_mutants() {
              RecordedFrame& ack = middle_of(c, kAcks);
              cut_at(ack, ack.bytes.size() - 4);
          }},
-        {"TRC-03", "the first half is missing, CM too", rping, [](RecordedCapture& c) { erase_before(c, c.frames.size() / 2); }},
+        {"TRC-03", "the first half is missing, CM too", rping,
+         [](RecordedCapture& c) { erase_before(c, c.frames.size() / 2); }},
         {"TRC-03", "it begins in the middle of a message", writes,
          [](RecordedCapture& c) { erase_before(c, matching(c, "infiniband.bth.opcode == 7").front()); }},
-        {"TRC-03", "it begins with an answer", reads, [](RecordedCapture& c) { erase_before(c, matching(c, kReadFirsts).front()); }},
+        {"TRC-03", "it begins with an answer", reads,
+         [](RecordedCapture& c) { erase_before(c, matching(c, kReadFirsts).front()); }},
 
         {"FMT-01", "the ICRC of every ACK", rping,
          [](RecordedCapture& c) {
@@ -97,26 +99,34 @@ PassiveMutants recorded_format_mutants() {
          }},
         {"FMT-02", "the first byte of a datagram's pad is not 0, over IPv6", roce,
          [](RecordedCapture& c) {
-             set_byte_before_icrc(middle_of(c, "infiniband.pad && ipv6 && infiniband.bth.opcode == 0x64"), 2, std::byte{1});
+             set_byte_before_icrc(middle_of(c, "infiniband.pad && ipv6 && infiniband.bth.opcode == 0x64"), 2,
+                                  std::byte{1});
          }},
         {"FMT-02", "the ICRC of every SEND with a pad, as if it did not cover the pad", sends_with_pad, spoil_padded},
         {"FMT-02", "the ICRC of every WRITE with a pad", writes_with_pad, spoil_padded},
-        {"FMT-06", "Resv7 is 5", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.reserved7", 5); }},
-        {"FMT-08", "one packet has MigReq 0", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.m", 0); }},
+        {"FMT-06", "Resv7 is 5", rping,
+         [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.reserved7", 5); }},
+        {"FMT-08", "one packet has MigReq 0", rping,
+         [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.m", 0); }},
         {"FMT-09", "a datagram of queue pair 1 asks for an ACK", rping,
          [](RecordedCapture& c) { set_one(c, kGsiPackets, "infiniband.bth.a", 1); }},
-        {"FMT-10", "a READ has SE", rping, [](RecordedCapture& c) { set_one(c, kReadRequests, "infiniband.bth.se", 1); }},
+        {"FMT-10", "a READ has SE", rping,
+         [](RecordedCapture& c) { set_one(c, kReadRequests, "infiniband.bth.se", 1); }},
         {"FMT-08", "the answer of an ATOMIC has MigReq 0", atomics,
          [](RecordedCapture& c) { set_one(c, kAtomicAcks, "infiniband.bth.m", 0); }},
         {"FMT-09", "the LAST of a message of UC asks for an ACK", unreliable,
          [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 0x22", "infiniband.bth.a", 1); }},
-        {"FMT-10", "a READ's response has SE", reads, [](RecordedCapture& c) { set_one(c, kReadLasts, "infiniband.bth.se", 1); }},
-        {"FMT-16", "the port is below 0xC000", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "udp.srcport", 4096); }},
+        {"FMT-10", "a READ's response has SE", reads,
+         [](RecordedCapture& c) { set_one(c, kReadLasts, "infiniband.bth.se", 1); }},
+        {"FMT-16", "the port is below 0xC000", rping,
+         [](RecordedCapture& c) { set_one(c, kRcPackets, "udp.srcport", 4096); }},
         {"FMT-16", "one of eight queue pairs changes its port, in an ACK", many_queue_pairs,
          [](RecordedCapture& c) { set_one(c, kAcks, "udp.srcport", 0xfedc); }},
         {"FMT-17", "DF is 0", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "ip.flags.df", 0); }},
-        {"FMT-17", "a header with options", datagrams, [](RecordedCapture& c) { add_options(middle_of(c, "infiniband.deth")); }},
-        {"FMT-17", "more fragments follow", writes, [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 7", "ip.flags.mf", 1); }},
+        {"FMT-17", "a header with options", datagrams,
+         [](RecordedCapture& c) { add_options(middle_of(c, "infiniband.deth")); }},
+        {"FMT-17", "more fragments follow", writes,
+         [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 7", "ip.flags.mf", 1); }},
         {"FMT-17", "the UDP length is four bytes short", rping,
          [](RecordedCapture& c) {
              RecordedFrame& frame = middle_of(c, kSends);
@@ -131,18 +141,24 @@ PassiveMutants recorded_format_mutants() {
         {"FMT-19", "IPVer is 4", roce, [](RecordedCapture& c) { set_one(c, kGrhPackets, "infiniband.grh.ipver", 4); }},
         {"FMT-19", "PayLen is more than there is", roce,
          [](RecordedCapture& c) { add_to_one(c, kGrhPackets, "infiniband.grh.paylen", 8); }},
-        {"FMT-20", "a wrong VCRC", native, [](RecordedCapture& c) { spoil_icrc(first_of(c, "infiniband.variant.crc")); }},
+        {"FMT-20", "a wrong VCRC", native,
+         [](RecordedCapture& c) { spoil_icrc(first_of(c, "infiniband.variant.crc")); }},
         {"FMT-20", "LVer is 1, the VCRC right", native,
          [](RecordedCapture& c) {
              RecordedFrame& frame = middle_of(c, "infiniband.variant.crc");
              REQUIRE(set_field(frame, "infiniband.lrh.lver", 1));
              seal_vcrc(frame);
          }},
-        {"FMT-21", "FECN in one packet", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.fecn", 1); }},
-        {"FMT-22", "another Q_Key", rping, [](RecordedCapture& c) { set_one(c, kGsiPackets, "infiniband.deth.q_key", 0x80010001); }},
-        {"FMT-21", "BECN in an ACK, over IPv6", rping_ipv6, [](RecordedCapture& c) { set_one(c, kAcks, "infiniband.bth.becn", 1); }},
-        {"FMT-22", "a MAD is a word short, over IPv6", rping_ipv6, [](RecordedCapture& c) { lengthen(middle_of(c, kGsiPackets), -4); }},
-        {"FMT-26", "a SEND of 16 bytes is a FIRST", rping, [](RecordedCapture& c) { set_one(c, kSends, "infiniband.bth.opcode", 0); }},
+        {"FMT-21", "FECN in one packet", rping,
+         [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.fecn", 1); }},
+        {"FMT-22", "another Q_Key", rping,
+         [](RecordedCapture& c) { set_one(c, kGsiPackets, "infiniband.deth.q_key", 0x80010001); }},
+        {"FMT-21", "BECN in an ACK, over IPv6", rping_ipv6,
+         [](RecordedCapture& c) { set_one(c, kAcks, "infiniband.bth.becn", 1); }},
+        {"FMT-22", "a MAD is a word short, over IPv6", rping_ipv6,
+         [](RecordedCapture& c) { lengthen(middle_of(c, kGsiPackets), -4); }},
+        {"FMT-26", "a SEND of 16 bytes is a FIRST", rping,
+         [](RecordedCapture& c) { set_one(c, kSends, "infiniband.bth.opcode", 0); }},
         {"FMT-26", "a MIDDLE of a READ's response is a word short", reads,
          [](RecordedCapture& c) { lengthen(middle_of(c, kReadMiddles), -4); }},
         {"FMT-26", "a LAST is a word longer than the path MTU", writes,
@@ -156,8 +172,9 @@ NearMisses recorded_format_near_misses() {
     return {
         {"TRC-01", "the clock goes back by 1 us",
          [] {
-             return with(rping(),
-                         [](RecordedCapture& c) { c.frames[c.frames.size() / 2].time = c.frames[c.frames.size() / 2 - 1].time - 1'000; });
+             return with(rping(), [](RecordedCapture& c) {
+                 c.frames[c.frames.size() / 2].time = c.frames[c.frames.size() / 2 - 1].time - 1'000;
+             });
          },
          Verdict::inconclusive},
         {"TRC-01", "PSNs wrap", [] { return wrapping(rping()); }},
@@ -172,12 +189,14 @@ NearMisses recorded_format_near_misses() {
         {"TRC-03", "the REP alone is missing",
          [] {
              return with(rping(), [](RecordedCapture& c) {
-                 c.frames.erase(c.frames.begin() + static_cast<std::ptrdiff_t>(matching(c, "infiniband.cm.reply").front()));
+                 c.frames.erase(c.frames.begin() +
+                                static_cast<std::ptrdiff_t>(matching(c, "infiniband.cm.reply").front()));
              });
          }},
         {"TRC-03", "set up without CM, from a FIRST on", writes},
         {"FMT-01", "one ACK was spoilt on the way",
-         [] { return with(rping(), [](RecordedCapture& c) { spoil_icrc(middle_of(c, kAcks)); }); }, Verdict::inconclusive},
+         [] { return with(rping(), [](RecordedCapture& c) { spoil_icrc(middle_of(c, kAcks)); }); },
+         Verdict::inconclusive},
         {"FMT-01", "one packet of each kind was spoilt on the way",
          [] {
              return with(rping(), [](RecordedCapture& c) {

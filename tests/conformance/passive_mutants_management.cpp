@@ -15,7 +15,8 @@ void after_release(RecordedCapture& capture, std::string_view filter, std::int64
     const auto places = matching(capture, filter);
     REQUIRE_FALSE(places.empty());
     const auto releases = matching(capture, "infiniband.cm.drsp");
-    add_copy(capture, places.back(), capture.frames[releases.front()].time - capture.frames[places.back()].time + later);
+    add_copy(capture, places.back(),
+             capture.frames[releases.front()].time - capture.frames[places.back()].time + later);
 }
 
 RecordedCapture released(std::string_view filter, std::int64_t later) {
@@ -61,18 +62,12 @@ PassiveMutants recorded_management_mutants() {
         {"CM-19", "a SEND 20 ms after the DREP", rping, [](RecordedCapture& c) { after_release(c, kSends, 20 * kMs); }},
         {"CM-19", "a READ 2 s after the DREP, by the passive side", rping,
          [](RecordedCapture& c) { after_release(c, kReadRequests, 2 * kSeconds); }},
-        {"CM-19", "an ACK 20 ms after the DREP, over IPv6", rping_ipv6, [](RecordedCapture& c) { after_release(c, kAcks, 20 * kMs); }},
+        {"CM-19", "an ACK 20 ms after the DREP, over IPv6", rping_ipv6,
+         [](RecordedCapture& c) { after_release(c, kAcks, 20 * kMs); }},
         {"CM-24", "the waits are 20 ms, where CM announced 2 s", patient,
-         [](RecordedCapture& c) {
-             c = stalled(rping(), {20 * kMs, 20 * kMs});
-         }},
-        {"CM-24", "the waits are 60 s, over IPv6",
-         [] {
-             return stalled(rping_ipv6(), {kTimer, kTimer});
-         },
-         [](RecordedCapture& c) {
-             c = stalled(rping_ipv6(), {60 * kSeconds, 60 * kSeconds});
-         }},
+         [](RecordedCapture& c) { c = stalled(rping(), {20 * kMs, 20 * kMs}); }},
+        {"CM-24", "the waits are 60 s, over IPv6", [] { return stalled(rping_ipv6(), {kTimer, kTimer}); },
+         [](RecordedCapture& c) { c = stalled(rping_ipv6(), {60 * kSeconds, 60 * kSeconds}); }},
         {"CM-25", "nine timeouts, where CM announced seven", patient,
          [](RecordedCapture& c) { c = stalled(rping(), std::vector<std::int64_t>(9, kTimer)); }},
         {"CM-25", "four RNR NAKs, where CM announced two retries", [] { return refused_for_a_while(2, 2); },
@@ -92,10 +87,13 @@ PassiveMutants recorded_management_mutants() {
              frame.bytes[kRejInfoAt + 71] = std::byte{0x55};
              seal_icrc(frame);
          }},
-        {"CM-27", "a REJ tells of more than it has room for", refused, [](RecordedCapture& c) { set_rejection(c, 73, 72); }},
-        {"CM-27", "a REJ has a byte more than it tells of", refused, [](RecordedCapture& c) { set_rejection(c, 3, 4); }},
+        {"CM-27", "a REJ tells of more than it has room for", refused,
+         [](RecordedCapture& c) { set_rejection(c, 73, 72); }},
+        {"CM-27", "a REJ has a byte more than it tells of", refused,
+         [](RecordedCapture& c) { set_rejection(c, 3, 4); }},
 
-        {"CNP-01", "a CNP has a PSN", congested, [](RecordedCapture& c) { set_one(c, kCnps, "infiniband.bth.psn", 7); }},
+        {"CNP-01", "a CNP has a PSN", congested,
+         [](RecordedCapture& c) { set_one(c, kCnps, "infiniband.bth.psn", 7); }},
         {"CNP-01", "a reserved byte of a CNP is not 0, over IPv6", congested,
          [](RecordedCapture& c) { set_byte_before_icrc(last_of(c, "infiniband.cnp && ipv6"), 1, std::byte{1}); }},
         {"CNP-03", "four CNPs more than marks", congested,
@@ -112,10 +110,13 @@ PassiveMutants recorded_management_mutants() {
         {"CNP-03", "a mark less than CNPs, over IPv6", congested,
          [](RecordedCapture& c) { REQUIRE(set_field(first_of(c, "ipv6.tclass.ecn == 3"), "ipv6.tclass.ecn", 2)); }},
         {"CNP-08", "SENDs are not ECN-capable", [] { return marked(); },
-         [](RecordedCapture& c) { set_all(c, "infiniband.bth.opcode == 4 && ip.dsfield.ecn == 2", "ip.dsfield.ecn", 0); }},
+         [](RecordedCapture& c) {
+             set_all(c, "infiniband.bth.opcode == 4 && ip.dsfield.ecn == 2", "ip.dsfield.ecn", 0);
+         }},
         {"CNP-08", "one response of a READ is not ECN-capable", [] { return marked(kReadMiddles); },
          [](RecordedCapture& c) { set_one(c, kReadLasts, "ip.dsfield.ecn", 0); }},
-        {"CNP-09", "a CNP 5 us after each NAK", losing, [](RecordedCapture& c) { add_cnps_with_naks(c, kNaks, 5'000, kAll); }},
+        {"CNP-09", "a CNP 5 us after each NAK", losing,
+         [](RecordedCapture& c) { add_cnps_with_naks(c, kNaks, 5'000, kAll); }},
         {"CNP-09", "a CNP 5 us before each RNR NAK", not_ready,
          [](RecordedCapture& c) { add_cnps_with_naks(c, "infiniband.aeth.syndrome.opcode == 1", -5'000, kAll); }},
         {"CNP-10", "CNPs come 50 ms after the marks", congested, [](RecordedCapture& c) { delay_cnps(c, 50 * kMs); }},
@@ -128,13 +129,13 @@ NearMisses recorded_management_near_misses() {
     return {
         {"CM-19", "a SEND half a millisecond after the DREP", [] { return released(kSends, kMs / 2); }},
         {"CM-19", "a SEND when TIMEWAIT is over", [] { return released(kSends, kTimer); }},
-        {"CM-24", "the waits are four ACK timeouts",
-         [] {
-             return stalled(rping(), {8 * kSeconds, 8 * kSeconds});
-         }},
-        {"CM-24", "one wait of 20 ms: perhaps a NAK that is missing", [] { return stalled(rping(), {20 * kMs}); }, Verdict::inconclusive},
-        {"CM-25", "seven timeouts, where CM announced seven", [] { return stalled(rping(), std::vector<std::int64_t>(7, kTimer)); }},
-        {"CM-25", "nine RNR NAKs, where seven are for ever", [] { return refused_for_a_while(9, 7); }, Verdict::not_applicable},
+        {"CM-24", "the waits are four ACK timeouts", [] { return stalled(rping(), {8 * kSeconds, 8 * kSeconds}); }},
+        {"CM-24", "one wait of 20 ms: perhaps a NAK that is missing", [] { return stalled(rping(), {20 * kMs}); },
+         Verdict::inconclusive},
+        {"CM-25", "seven timeouts, where CM announced seven",
+         [] { return stalled(rping(), std::vector<std::int64_t>(7, kTimer)); }},
+        {"CM-25", "nine RNR NAKs, where seven are for ever", [] { return refused_for_a_while(9, 7); },
+         Verdict::not_applicable},
         {"CM-27", "a REJ fills its room",
          [] {
              RecordedCapture capture = refused();
@@ -150,7 +151,8 @@ NearMisses recorded_management_near_misses() {
         {"CNP-03", "fewer CNPs than marks",
          [] {
              RecordedCapture capture = congested();
-             capture.frames.erase(capture.frames.begin() + static_cast<std::ptrdiff_t>(matching(capture, kCnps).front()));
+             capture.frames.erase(capture.frames.begin() +
+                                  static_cast<std::ptrdiff_t>(matching(capture, kCnps).front()));
              return capture;
          }},
         {"CNP-03", "no marks at all: they may be set behind the tap",
@@ -167,8 +169,8 @@ NearMisses recorded_management_near_misses() {
              return capture;
          }},
         {"CNP-09", "a CNP 200 us after each NAK", [] { return with_cnps(losing(), kNaks, 200'000, kAll); }},
-        {"CNP-09", "a CNP apart from NAKs, and others with them", [] { return with_cnps(with_cnps(losing(), kNaks, 200'000, 1), kNaks, 5'000, kAll); },
-         Verdict::inconclusive},
+        {"CNP-09", "a CNP apart from NAKs, and others with them",
+         [] { return with_cnps(with_cnps(losing(), kNaks, 200'000, 1), kNaks, 5'000, kAll); }, Verdict::inconclusive},
         {"CNP-09", "one CNP with a NAK", [] { return with_cnps(losing(), kNaks, 5'000, 1); }, Verdict::inconclusive},
         {"CNP-10", "the CNP comes after 0.8 ms",
          [] {

@@ -1,4 +1,5 @@
-// Captures of NVMe over RDMA that break its rules, each in one place: set-up, Connect, capsules, descriptors, data, responses, limits.
+// Captures of NVMe over RDMA that break its rules, each in one place: set-up, Connect, capsules, descriptors, data,
+// responses, limits.
 #include <tests/conformance/nvme_scenes.hpp>
 
 namespace qps::tests {
@@ -147,13 +148,18 @@ NvmePlay response_changed(const std::function<Capsule(Capsule)>& change) {
 // So many Flushes, or Keep Alives, without a response.
 NvmePlay flooded(std::size_t count) {
     return [count](NvmeDialogue& d) {
-        for (std::size_t i = 0; i < count; ++i) d.host(nvme_entry(d.queue == 0 ? 0x18 : 0, static_cast<std::uint16_t>(0x100 + i), 0));
+        for (std::size_t i = 0; i < count; ++i)
+            d.host(nvme_entry(d.queue == 0 ? 0x18 : 0, static_cast<std::uint16_t>(0x100 + i), 0));
         for (std::size_t i = 0; i < count; ++i) d.respond(static_cast<std::uint16_t>(0x100 + i));
     };
 }
-std::function<void(RecordedCapture&)> on_small_queue(std::uint16_t receives, std::uint16_t sends, std::size_t count, std::uint16_t queue = 1) {
+std::function<void(RecordedCapture&)> on_small_queue(std::uint16_t receives, std::uint16_t sends, std::size_t count,
+                                                     std::uint16_t queue = 1) {
     return replayed([=](NvmeDialogue& d) {
-        play_connect(d, {.queue = queue, .receives = receives, .sends = sends, .target_receives = static_cast<std::uint16_t>(sends + 1)});
+        play_connect(d, {.queue = queue,
+                         .receives = receives,
+                         .sends = sends,
+                         .target_receives = static_cast<std::uint16_t>(sends + 1)});
         flooded(count)(d);
         go_on_twice(d);
     });
@@ -164,7 +170,8 @@ std::function<void(RecordedCapture&)> on_small_queue(std::uint16_t receives, std
 PassiveMutants recorded_nvme_set_up_mutants() {
     return {
         {"NVME-01", "record format 1", healthy_nvme, asked_for({.record_format = 1})},
-        {"NVME-01", "record format 0x100 of a queue for I/O", healthy_nvme, asked_for({.record_format = 0x100, .queue = 3})},
+        {"NVME-01", "record format 0x100 of a queue for I/O", healthy_nvme,
+         asked_for({.record_format = 0x100, .queue = 3})},
         {"NVME-02", "the last byte", healthy_nvme, asked_for({.reserved = 1})},
         {"NVME-02", "the last byte, of a queue for I/O", healthy_nvme, asked_for({.queue = 2, .reserved = 0x80})},
         {"NVME-03", "controller 1", healthy_nvme, asked_for({.controller = 1})},
@@ -181,7 +188,8 @@ PassiveMutants recorded_nvme_set_up_mutants() {
         {"NVME-08", "status 10", nvme_rejected, set_up_alone({.rejection = 10})},
         {"NVME-08", "record format 1", nvme_rejected, set_up_alone({.rejection = 6, .rejection_format = 1})},
         {"NVME-09", "record format 1 is accepted", healthy_nvme, asked_for({.record_format = 1})},
-        {"NVME-09", "record format 1 is rejected for its queue ID", nvme_rejected, set_up_alone({.record_format = 1, .rejection = 3})},
+        {"NVME-09", "record format 1 is rejected for its queue ID", nvme_rejected,
+         set_up_alone({.record_format = 1, .rejection = 3})},
         {"NVME-09", "record format 0 is rejected for its record format", nvme_rejected, set_up_alone({.rejection = 2})},
         {"NVME-10", "one entry more", healthy_nvme, connect_alone(connect_entry(0, 0, 32))},
         {"NVME-10", "fewer entries", healthy_nvme, connect_alone(connect_entry(0, 0, 15))},
@@ -233,8 +241,10 @@ PassiveMutants recorded_nvme_set_up_mutants() {
 
 PassiveMutants recorded_nvme_capsule_mutants() {
     return {
-        {"NVME-19", "a Connect with its data", healthy_nvme, connect_alone(made_longer(connect_entry(0, 0), 64 + 1024))},
-        {"NVME-19", "a Keep Alive with 16 bytes more", healthy_nvme, on_admin(one_command(made_longer(nvme_entry(0x18, kCid, 0), 80)))},
+        {"NVME-19", "a Connect with its data", healthy_nvme,
+         connect_alone(made_longer(connect_entry(0, 0), 64 + 1024))},
+        {"NVME-19", "a Keep Alive with 16 bytes more", healthy_nvme,
+         on_admin(one_command(made_longer(nvme_entry(0x18, kCid, 0), 80)))},
         {"NVME-20", "a Connect with its data and a word more", healthy_nvme, replayed([](NvmeDialogue& d) {
              d.set_up({.queue = 1});
              Capsule entry = made_longer(in_capsule(connect_entry(0, 1), 1024), 64 + 1028);
@@ -272,10 +282,14 @@ PassiveMutants recorded_nvme_capsule_mutants() {
          })},
         {"NVME-23", "60 bytes", healthy_nvme, on_admin(one_command(made_longer(nvme_entry(0x18, kCid, 0), 60), false))},
         {"NVME-23", "none", healthy_nvme, on_io(one_command({}, false))},
-        {"NVME-24", "20 bytes", healthy_nvme, on_io(response_changed([](const Capsule& r) { return made_longer(r, 20); }))},
-        {"NVME-24", "12 bytes", healthy_nvme, on_io(response_changed([](const Capsule& r) { return made_longer(r, 12); }))},
-        {"NVME-25", "a SEND with immediate", healthy_nvme, on_io([](NvmeDialogue& d) { d.host(nvme_entry(0, kCid, 0), 0x05); })},
-        {"NVME-25", "a SEND with Invalidate", healthy_nvme, on_io([](NvmeDialogue& d) { d.host(nvme_entry(0, kCid, 0), 0x17); })},
+        {"NVME-24", "20 bytes", healthy_nvme,
+         on_io(response_changed([](const Capsule& r) { return made_longer(r, 20); }))},
+        {"NVME-24", "12 bytes", healthy_nvme,
+         on_io(response_changed([](const Capsule& r) { return made_longer(r, 12); }))},
+        {"NVME-25", "a SEND with immediate", healthy_nvme,
+         on_io([](NvmeDialogue& d) { d.host(nvme_entry(0, kCid, 0), 0x05); })},
+        {"NVME-25", "a SEND with Invalidate", healthy_nvme,
+         on_io([](NvmeDialogue& d) { d.host(nvme_entry(0, kCid, 0), 0x17); })},
         {"NVME-25", "a WRITE", healthy_nvme, on_io([](NvmeDialogue& d) { d.host_moves(false, kOther); })},
         {"NVME-25", "a READ", healthy_nvme, on_io([](NvmeDialogue& d) { d.host_moves(true, kOther); })},
         {"NVME-26", "a response with immediate", healthy_nvme, on_io([](NvmeDialogue& d) {
@@ -288,15 +302,22 @@ PassiveMutants recorded_nvme_capsule_mutants() {
              d.respond(kCid);
          })},
         {"NVME-26", "an ATOMIC", healthy_nvme, on_io([](NvmeDialogue& d) { d.atomic(false, kOther); })},
-        {"NVME-27", "PRPs of a Read", healthy_nvme, on_io([](NvmeDialogue& d) { d.host(with_set(nvme_blocks_entry(2, kCid, 0, 4), 1, 0)); })},
-        {"NVME-27", "the reserved kind, of Identify", healthy_nvme, on_admin(one_command(with_set(admin_entry(6, kCid, 4096, 0), 1, 0xc0), false))},
-        {"NVME-28", "a data block by address", healthy_nvme, on_io(one_command(with_set(in_capsule(nvme_blocks_entry(1, kCid, 0, 1), 512), kDescriptorAt + 15, 0)))},
-        {"NVME-28", "a keyed block of subtype 1", healthy_nvme, on_io(one_command(with_set(nvme_blocks_entry(2, kCid, 0, 4), kDescriptorAt + 15, 0x41), false))},
-        {"NVME-28", "a data block of TCP", healthy_nvme, on_io(one_command(with_set(nvme_blocks_entry(1, kCid, 0, 4), kDescriptorAt + 15, 0x5a), false))},
+        {"NVME-27", "PRPs of a Read", healthy_nvme,
+         on_io([](NvmeDialogue& d) { d.host(with_set(nvme_blocks_entry(2, kCid, 0, 4), 1, 0)); })},
+        {"NVME-27", "the reserved kind, of Identify", healthy_nvme,
+         on_admin(one_command(with_set(admin_entry(6, kCid, 4096, 0), 1, 0xc0), false))},
+        {"NVME-28", "a data block by address", healthy_nvme,
+         on_io(one_command(with_set(in_capsule(nvme_blocks_entry(1, kCid, 0, 1), 512), kDescriptorAt + 15, 0)))},
+        {"NVME-28", "a keyed block of subtype 1", healthy_nvme,
+         on_io(one_command(with_set(nvme_blocks_entry(2, kCid, 0, 4), kDescriptorAt + 15, 0x41), false))},
+        {"NVME-28", "a data block of TCP", healthy_nvme,
+         on_io(one_command(with_set(nvme_blocks_entry(1, kCid, 0, 4), kDescriptorAt + 15, 0x5a), false))},
         {"NVME-29", "bit 2", healthy_nvme, on_io(one_command(with_set(nvme_entry(0, kCid, 0), 1, 0x44)))},
-        {"NVME-29", "bit 5 of a Keep Alive", healthy_nvme, on_admin(one_command(with_set(nvme_entry(0x18, kCid, 0), 1, 0x60)))},
+        {"NVME-29", "bit 5 of a Keep Alive", healthy_nvme,
+         on_admin(one_command(with_set(nvme_entry(0x18, kCid, 0), 1, 0x60)))},
         {"NVME-30", "2,048 bytes for Identify", healthy_nvme, on_admin(refused_command(admin_entry(6, kCid, 2048, 1)))},
-        {"NVME-30", "a dword too few for a log page", healthy_nvme, on_admin(refused_command(admin_entry(2, kCid, 508, 127U << 16U | 2)))},
+        {"NVME-30", "a dword too few for a log page", healthy_nvme,
+         on_admin(refused_command(admin_entry(2, kCid, 508, 127U << 16U | 2)))},
     };
 }
 
@@ -399,16 +420,20 @@ PassiveMutants recorded_nvme_response_mutants() {
              read_io(d, 10);
              d.target(nvme_response(kCid));
          })},
-        {"NVME-40", "the number of entries", healthy_nvme, on_io(response_changed([](Capsule r) { return with_set(std::move(r), 8, 32); }))},
-        {"NVME-40", "0xffff", healthy_nvme, on_io(response_changed([](Capsule r) { return with_set(with_set(std::move(r), 8, 0xff), 9, 0xff); }))},
+        {"NVME-40", "the number of entries", healthy_nvme,
+         on_io(response_changed([](Capsule r) { return with_set(std::move(r), 8, 32); }))},
+        {"NVME-40", "0xffff", healthy_nvme,
+         on_io(response_changed([](Capsule r) { return with_set(with_set(std::move(r), 8, 0xff), 9, 0xff); }))},
         {"NVME-41", "one more", healthy_nvme, on_io(response_changed(set_head(1)))},
         {"NVME-41", "ten more", healthy_nvme, on_io(response_changed(set_head(10)))},
-        {"NVME-42", "the next queue", healthy_nvme, on_io(response_changed([](Capsule r) { return with_set(std::move(r), 10, 2); }))},
+        {"NVME-42", "the next queue", healthy_nvme,
+         on_io(response_changed([](Capsule r) { return with_set(std::move(r), 10, 2); }))},
         {"NVME-42", "queue 1 on the admin queue", healthy_nvme, on_admin([](NvmeDialogue& d) {
              d.host(nvme_entry(0x18, kCid, 0));
              d.target(with_set(d.response(kCid), 10, 1));
          })},
-        {"NVME-43", "of a success", healthy_nvme, on_io(response_changed([](Capsule r) { return with_set(std::move(r), 14, 1); }))},
+        {"NVME-43", "of a success", healthy_nvme,
+         on_io(response_changed([](Capsule r) { return with_set(std::move(r), 14, 1); }))},
         {"NVME-43", "of a Connect", healthy_nvme, replayed([](NvmeDialogue& d) {
              d.set_up({});
              d.host(connect_entry(0, 0));
@@ -452,7 +477,8 @@ PassiveMutants recorded_nvme_response_mutants() {
          })},
         {"NVME-50", "4 bytes of CAP", healthy_nvme, on_admin(one_command(property_entry(false, kCid, 0, false)))},
         {"NVME-50", "8 bytes of CSTS", healthy_nvme, on_admin(one_command(property_entry(false, kCid, 0x1c, true)))},
-        {"NVME-50", "CC is set with 8 bytes", healthy_nvme, on_admin(one_command(property_entry(true, kCid, 0x14, true, 1)))},
+        {"NVME-50", "CC is set with 8 bytes", healthy_nvme,
+         on_admin(one_command(property_entry(true, kCid, 0x14, true, 1)))},
     };
 }
 

@@ -18,14 +18,16 @@ void move_send_behind_read(RecordedCapture& capture, int more) {
     });
     REQUIRE(send != sends.end());
     RecordedFrame& frame = capture.frames[*send];
-    set_field(frame, "infiniband.bth.psn", field_of(frame, "infiniband.bth.psn") + static_cast<std::uint64_t>(std::int64_t{more}));
+    set_field(frame, "infiniband.bth.psn",
+              field_of(frame, "infiniband.bth.psn") + static_cast<std::uint64_t>(std::int64_t{more}));
 }
 
 // Where the REQ says that the passive side starts.
 void move_start(RecordedCapture& capture, int more) {
     RecordedFrame& request = first_of(capture, "infiniband.cm.request");
-    set_field(request, "infiniband.cm.req.startpsn",
-              (field_of(request, "infiniband.cm.req.startpsn") + static_cast<std::uint64_t>(std::int64_t{more})) & 0xff'ffff);
+    set_field(
+        request, "infiniband.cm.req.startpsn",
+        (field_of(request, "infiniband.cm.req.startpsn") + static_cast<std::uint64_t>(std::int64_t{more})) & 0xff'ffff);
 }
 
 // A SEND in the middle asks for no ACK; none comes, or one does all the same; and then so long nothing does.
@@ -84,7 +86,8 @@ PassiveMutants recorded_requester_mutants() {
              set_all(c, "infiniband.cm.request", "infiniband.cm.req.responderres", 0);
              set_all(c, "infiniband.cm.reply", "infiniband.cm.rep.respres", 0);
          }},
-        {"REQ-05", "who READs announced that it would not, over IPv6", rping_ipv6, [](RecordedCapture& c) { allow_reads(c, 0, 16); }},
+        {"REQ-05", "who READs announced that it would not, over IPv6", rping_ipv6,
+         [](RecordedCapture& c) { allow_reads(c, 0, 16); }},
         {"REQ-05", "two READs at a time where CM allows one", rping,
          [](RecordedCapture& c) {
              allow_reads(c, 1, 1);
@@ -95,29 +98,23 @@ PassiveMutants recorded_requester_mutants() {
          }},
         {"REQ-02", "the FIRST of a WRITE among those of eight queue pairs is a MIDDLE", many_queue_pairs,
          [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 6", "infiniband.bth.opcode", 7); }},
-        {"REQ-01", "a SEND takes the PSN of the READ's last response", rping, [](RecordedCapture& c) { move_send_behind_read(c, -1); }},
+        {"REQ-01", "a SEND takes the PSN of the READ's last response", rping,
+         [](RecordedCapture& c) { move_send_behind_read(c, -1); }},
         {"REQ-01", "a SEND behind a READ has the next PSN, as if a READ took one", rping,
          [](RecordedCapture& c) { move_send_behind_read(c, -2); }},
-        {"REQ-13", "a MIDDLE is asked for 20 s after a LAST came", [] { return read_again(0, LostResponse::middle, 200'000); },
+        {"REQ-13", "a MIDDLE is asked for 20 s after a LAST came",
+         [] { return read_again(0, LostResponse::middle, 200'000); },
          [](RecordedCapture& c) { c = read_again(0, LostResponse::middle, 20 * kSeconds); }},
         {"REQ-13", "a MIDDLE of a later READ, at the wrap, after the ACK timeout",
          [] { return wrapping(read_again(1, LostResponse::middle, 200'000)); },
          [](RecordedCapture& c) { c = wrapping(read_again(1, LostResponse::middle, kTimer)); }},
         {"REQ-21", "the second wait is six times the first", patient,
-         [](RecordedCapture& c) {
-             c = stalled(rping(), {kTimer, 6 * kTimer});
-         }},
+         [](RecordedCapture& c) { c = stalled(rping(), {kTimer, 6 * kTimer}); }},
         {"REQ-21", "the waits get shorter", patient,
-         [](RecordedCapture& c) {
-             c = stalled(rping(), {6 * kTimer, kTimer, kTimer});
-         }},
+         [](RecordedCapture& c) { c = stalled(rping(), {6 * kTimer, kTimer, kTimer}); }},
         {"REQ-21", "the fourth wait is five times the others, over IPv6",
-         [] {
-             return stalled(rping_ipv6(), {kTimer, kTimer});
-         },
-         [](RecordedCapture& c) {
-             c = stalled(rping_ipv6(), {kTimer, kTimer, kTimer, 5 * kTimer});
-         }},
+         [] { return stalled(rping_ipv6(), {kTimer, kTimer}); },
+         [](RecordedCapture& c) { c = stalled(rping_ipv6(), {kTimer, kTimer, kTimer, 5 * kTimer}); }},
         {"REQ-29", "a byte of a MIDDLE is another", losing,
          [](RecordedCapture& c) {
              RecordedFrame& frame = sent_again(c, kWriteMiddles);
@@ -127,7 +124,8 @@ PassiveMutants recorded_requester_mutants() {
         {"REQ-29", "an ATOMIC adds another number", atomics,
          [](RecordedCapture& c) {
              repeat(c, "infiniband.bth.opcode == 20", 200'000, [](RecordedFrame& frame) {
-                 REQUIRE(set_field(frame, "infiniband.atomiceth.swapdt", field_of(frame, "infiniband.atomiceth.swapdt") + 1));
+                 REQUIRE(set_field(frame, "infiniband.atomiceth.swapdt",
+                                   field_of(frame, "infiniband.atomiceth.swapdt") + 1));
              });
          }},
         {"REQ-29", "the last byte of a SEND is another, over IPv6", rping_ipv6,
@@ -140,8 +138,10 @@ PassiveMutants recorded_requester_mutants() {
          [](RecordedCapture& c) { wait_unasked(c, 2 * kSeconds, false); }},
         {"REQ-35", "a datagram is a FIRST", datagrams,
          [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 0x64", "infiniband.bth.opcode", 0x60); }},
-        {"REQ-35", "a datagram is a word longer than 4096 bytes", datagrams, [](RecordedCapture& c) { c = grown_datagram(4100); }},
-        {"ERR-02", "the responder repeats its NAK", key_refused, [](RecordedCapture& c) { repeat(c, kNaks, 60 * kMs); }},
+        {"REQ-35", "a datagram is a word longer than 4096 bytes", datagrams,
+         [](RecordedCapture& c) { c = grown_datagram(4100); }},
+        {"ERR-02", "the responder repeats its NAK", key_refused,
+         [](RecordedCapture& c) { repeat(c, kNaks, 60 * kMs); }},
         {"ERR-02", "the requester sends something new", key_refused,
          [](RecordedCapture& c) {
              repeat(c, kWriteLasts, 60 * kMs, [](RecordedFrame& frame) {
@@ -162,8 +162,10 @@ PassiveMutants recorded_requester_mutants() {
 NearMisses recorded_requester_near_misses() {
     return {
         {"REQ-01", "PSNs wrap", [] { return wrapping(writes()); }},
-        {"REQ-01", "the rest of a READ is asked for again", [] { return read_again(1, LostResponse::middle, 200'000); }},
-        {"REQ-01", "the last response of a READ is asked for again", [] { return read_again(0, LostResponse::last, 200'000); }},
+        {"REQ-01", "the rest of a READ is asked for again",
+         [] { return read_again(1, LostResponse::middle, 200'000); }},
+        {"REQ-01", "the last response of a READ is asked for again",
+         [] { return read_again(0, LostResponse::last, 200'000); }},
         {"REQ-02", "PSNs wrap", [] { return wrapping(reads()); }},
         {"REQ-03", "PSNs wrap", [] { return wrapping(writes()); }},
         {"REQ-04", "the first PSN is 0, the last was announced", [] { return wrapping(rping_ipv6()); }},
@@ -172,14 +174,16 @@ NearMisses recorded_requester_near_misses() {
              RecordedCapture capture = rping_ipv6();
              move_start(capture, -7);
              for (const std::size_t ack : matching(capture, kAcks))
-                 REQUIRE(set_field(capture.frames[ack], "infiniband.aeth.msn", field_of(capture.frames[ack], "infiniband.aeth.msn") + 7));
+                 REQUIRE(set_field(capture.frames[ack], "infiniband.aeth.msn",
+                                   field_of(capture.frames[ack], "infiniband.aeth.msn") + 7));
              return capture;
          },
          Verdict::inconclusive},
         {"REQ-04", "the first SEND is missing",
          [] {
              RecordedCapture capture = rping();
-             capture.frames.erase(capture.frames.begin() + static_cast<std::ptrdiff_t>(matching(capture, kSends).front()));
+             capture.frames.erase(capture.frames.begin() +
+                                  static_cast<std::ptrdiff_t>(matching(capture, kSends).front()));
              return capture;
          },
          Verdict::inconclusive},
@@ -191,10 +195,7 @@ NearMisses recorded_requester_near_misses() {
          }},
         {"REQ-13", "a LAST is asked for after the ACK timeout, and nothing came behind it",
          [] { return read_again(0, LostResponse::last, kTimer); }, Verdict::inconclusive},
-        {"REQ-21", "the second wait is three times the first",
-         [] {
-             return stalled(rping(), {kTimer, 3 * kTimer});
-         }},
+        {"REQ-21", "the second wait is three times the first", [] { return stalled(rping(), {kTimer, 3 * kTimer}); }},
         {"REQ-21", "one wait, as long as it likes", [] { return stalled(rping(), {60 * kSeconds}); }},
         {"REQ-29", "the same bytes, without AckReq",
          [] {
@@ -203,7 +204,8 @@ NearMisses recorded_requester_near_misses() {
              return capture;
          }},
         {"REQ-30", "one message does not ask, and is acknowledged", [] { return unasked(2 * kSeconds, true); }},
-        {"REQ-30", "one message does not ask, the next one does half a second later", [] { return unasked(kSeconds / 2, false); }},
+        {"REQ-30", "one message does not ask, the next one does half a second later",
+         [] { return unasked(kSeconds / 2, false); }},
         {"REQ-35", "a datagram of 4096 bytes", [] { return grown_datagram(4096); }},
         {"ERR-02", "the NAK twice within 5 ms",
          [] {

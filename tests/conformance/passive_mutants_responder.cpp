@@ -46,7 +46,8 @@ void acknowledge_read(RecordedCapture& capture, std::string_view response, std::
     FAIL("no ACK this way");
 }
 
-// The answer of an ATOMIC is lost before the tap, that of the next is not, and the first one is asked for again after 67 ms.
+// The answer of an ATOMIC is lost before the tap, that of the next is not, and the first one is asked for again after
+// 67 ms.
 RecordedCapture without_answer() {
     RecordedCapture capture = atomics();
     const auto answers = matching(capture, kAtomicAcks);
@@ -83,7 +84,8 @@ void count_one_more(RecordedCapture& capture, std::string_view address) {
     const std::uint64_t to = field_of(capture.frames[acks[acks.size() / 2]], address);
     for (std::size_t i = acks.size() / 2; i < acks.size(); ++i) {
         RecordedFrame& frame = capture.frames[acks[i]];
-        if (field_of(frame, address) == to) set_field(frame, "infiniband.aeth.msn", field_of(frame, "infiniband.aeth.msn") + 1);
+        if (field_of(frame, address) == to)
+            set_field(frame, "infiniband.aeth.msn", field_of(frame, "infiniband.aeth.msn") + 1);
     }
 }
 
@@ -123,18 +125,22 @@ PassiveMutants recorded_responder_mutants() {
              RecordedFrame& frame = last_of(c, kAcks);
              set_field(frame, "infiniband.bth.psn", (field_of(frame, "infiniband.bth.psn") + 0xff'fff8) & 0xff'ffff);
          }},
-        {"RSP-02", "an ACK is a million ahead of what was sent", rping, [](RecordedCapture& c) { c = acknowledged_ahead(1'000'000); }},
+        {"RSP-02", "an ACK is a million ahead of what was sent", rping,
+         [](RecordedCapture& c) { c = acknowledged_ahead(1'000'000); }},
         {"RSP-20", "the MSN of a READ is one less", rping,
          [](RecordedCapture& c) { add_to_one(c, kReadLasts, "infiniband.aeth.msn", 0xffffff); }},
         {"RSP-20", "the MSN of an ONLY is one less, at the wrap, over IPv6", [] { return wrapping(rping_ipv6()); },
          [](RecordedCapture& c) { add_to_one(c, kReadOnlys, "infiniband.aeth.msn", 0xffffff); }},
-        {"RSP-21", "an ACK passes a READ's LAST", rping, [](RecordedCapture& c) { overtaken(c, kReadLasts, kAcks, 2 * kMs); }},
+        {"RSP-21", "an ACK passes a READ's LAST", rping,
+         [](RecordedCapture& c) { overtaken(c, kReadLasts, kAcks, 2 * kMs); }},
         {"RSP-21", "an ATOMIC's answer passes the one before", atomics,
          [](RecordedCapture& c) { overtaken(c, kAtomicAcks, kAtomicAcks, 2 * kMs); }},
         {"RSP-21", "an ACK passes a READ's ONLY, at the wrap, over IPv6", [] { return wrapping(rping_ipv6()); },
          [](RecordedCapture& c) { overtaken(c, kReadOnlys, kAcks, 2 * kMs); }},
-        {"RSP-47", "both announce flow control, all credits are unlimited", rping, [](RecordedCapture& c) { announce_credits(c, "both"); }},
-        {"RSP-47", "the passive side alone announces flow control", rping, [](RecordedCapture& c) { announce_credits(c, "rep"); }},
+        {"RSP-47", "both announce flow control, all credits are unlimited", rping,
+         [](RecordedCapture& c) { announce_credits(c, "both"); }},
+        {"RSP-47", "the passive side alone announces flow control", rping,
+         [](RecordedCapture& c) { announce_credits(c, "rep"); }},
         {"RSP-47", "one ACK among others is unlimited", with_credits,
          [](RecordedCapture& c) { set_one(c, kAcks, "infiniband.aeth.syndrome", 0x1f); }},
         {"RSP-50", "a packet of UC is an ACK", unreliable,
@@ -147,10 +153,12 @@ PassiveMutants recorded_responder_mutants() {
          [](RecordedCapture& c) { acknowledge_read(c, kReadFirsts, -1); }},
         {"RSP-56", "an ACK has the PSN of a READ, at the wrap, over IPv6", [] { return wrapping(rping_ipv6()); },
          [](RecordedCapture& c) { acknowledge_read(c, kReadOnlys, -1); }},
-        {"RSP-56", "an ACK in place of a READ's LAST", rping, [](RecordedCapture& c) { set_one(c, kReadLasts, "infiniband.bth.opcode", 17); }},
+        {"RSP-56", "an ACK in place of a READ's LAST", rping,
+         [](RecordedCapture& c) { set_one(c, kReadLasts, "infiniband.bth.opcode", 17); }},
         {"RSP-56", "an ATOMIC is answered by an ACK", atomics,
          [](RecordedCapture& c) { set_one(c, kAtomicAcks, "infiniband.bth.opcode", 17); }},
-        {"ERR-07", "from an ACK on, MSNs count one more", rping, [](RecordedCapture& c) { count_one_more(c, "ip.dst"); }},
+        {"ERR-07", "from an ACK on, MSNs count one more", rping,
+         [](RecordedCapture& c) { count_one_more(c, "ip.dst"); }},
         {"ERR-07", "the MSN of one of eight queue pairs counts one more", many_queue_pairs,
          [](RecordedCapture& c) { count_one_more(c, "infiniband.bth.destqp"); }},
     };
@@ -159,10 +167,12 @@ PassiveMutants recorded_responder_mutants() {
 NearMisses recorded_responder_near_misses() {
     return {
         {"RSP-02", "PSNs wrap", [] { return wrapping(rping()); }},
-        {"RSP-02", "an ACK two ahead: the tap may lack requests", [] { return acknowledged_ahead(2); }, Verdict::inconclusive},
-        {"RSP-02", "an ACK 5 ms before what it acknowledges: that may be sent again", [] { return acknowledged_before(5 * kMs); },
+        {"RSP-02", "an ACK two ahead: the tap may lack requests", [] { return acknowledged_ahead(2); },
          Verdict::inconclusive},
-        {"RSP-02", "an ACK 200 us before what it acknowledges", [] { return acknowledged_before(200'000); }, Verdict::inconclusive},
+        {"RSP-02", "an ACK 5 ms before what it acknowledges: that may be sent again",
+         [] { return acknowledged_before(5 * kMs); }, Verdict::inconclusive},
+        {"RSP-02", "an ACK 200 us before what it acknowledges", [] { return acknowledged_before(200'000); },
+         Verdict::inconclusive},
         {"RSP-20", "PSNs wrap", [] { return wrapping(rping()); }},
         {"RSP-21", "an ACK passes a READ's LAST by 100 us",
          [] {

@@ -81,7 +81,8 @@ void lengthen(RecordedFrame& frame, int more) {
     else frame.bytes.erase(icrc + more, icrc);
     frame.wire_length = 0;
     for (const std::string_view field : {"ip.len", "ipv6.plen", "udp.length"})
-        set_field(frame, field, field_of(frame, field) + static_cast<std::uint64_t>(static_cast<std::int64_t>(more)), false);
+        set_field(frame, field, field_of(frame, field) + static_cast<std::uint64_t>(static_cast<std::int64_t>(more)),
+                  false);
     seal_icrc(frame);
 }
 
@@ -89,14 +90,16 @@ RecordedFrame& sent_again(RecordedCapture& capture, std::string_view filter) {
     std::map<std::uint64_t, std::size_t> seen;
     for (const std::size_t place : matching(capture, filter)) {
         const RecordedFrame& frame = capture.frames[place];
-        const std::uint64_t key = field_of(frame, "infiniband.bth.psn") << 32 | field_of(frame, "infiniband.bth.destqp");
+        const std::uint64_t key =
+            field_of(frame, "infiniband.bth.psn") << 32 | field_of(frame, "infiniband.bth.destqp");
         if (!seen.emplace(key, place).second) return capture.frames[place];
     }
     FAIL("nothing was sent again");
     return capture.frames.front();
 }
 
-void repeat(RecordedCapture& capture, std::string_view filter, std::int64_t later, const std::function<void(RecordedFrame&)>& change) {
+void repeat(RecordedCapture& capture, std::string_view filter, std::int64_t later,
+            const std::function<void(RecordedFrame&)>& change) {
     RecordedFrame copy = middle_of(capture, filter);
     copy.time += later;
     if (change) change(copy);
@@ -127,7 +130,8 @@ void add_cnps_with_naks(RecordedCapture& capture, std::string_view naks, std::in
         add_cnp(capture, place, 0, later);
         const RecordedFrame nak = capture.frames[place];
         RecordedFrame& cnp = capture.frames.back();
-        for (const std::string_view field : {"ip.src", "ip.dst", "infiniband.bth.destqp"}) set_field(cnp, field, field_of(nak, field));
+        for (const std::string_view field : {"ip.src", "ip.dst", "infiniband.bth.destqp"})
+            set_field(cnp, field, field_of(nak, field));
     }
     sort_by_time(capture);
 }
@@ -135,7 +139,8 @@ void add_cnps_with_naks(RecordedCapture& capture, std::string_view naks, std::in
 RecordedCapture wrapping(RecordedCapture capture) {
     constexpr std::string_view kConnected = "infiniband.bth.opcode < 0x40 && infiniband.bth.destqp > 1";
     const std::uint64_t more = kPsnMask + 1 - field_of(middle_of(capture, kConnected), "infiniband.bth.psn");
-    for (const std::size_t place : matching(capture, kConnected)) move_number(capture.frames[place], "infiniband.bth.psn", more);
+    for (const std::size_t place : matching(capture, kConnected))
+        move_number(capture.frames[place], "infiniband.bth.psn", more);
     for (const std::size_t place : matching(capture, "infiniband.cm.request"))
         move_number(capture.frames[place], "infiniband.cm.req.startpsn", more);
     for (const std::size_t place : matching(capture, "infiniband.cm.reply"))
@@ -150,7 +155,8 @@ RecordedCapture marked(std::string_view filter) {
     REQUIRE_FALSE(data.empty());
     const std::size_t place = data[data.size() / 2];
     set_field(capture.frames[place], "ip.dsfield.ecn", 3);
-    add_cnp(capture, place, static_cast<std::uint32_t>(field_of(capture.frames[place], "infiniband.bth.destqp")), 20'000);
+    add_cnp(capture, place, static_cast<std::uint32_t>(field_of(capture.frames[place], "infiniband.bth.destqp")),
+            20'000);
     sort_by_time(capture);
     return capture;
 }
@@ -206,7 +212,8 @@ RecordedCapture read_again(std::size_t which, LostResponse lost_one, std::int64_
     REQUIRE(which < middles.size());
     const std::size_t middle = middles[which];
     const auto requests = matching(capture, kReadRequests);
-    const auto before = std::ranges::find_if(requests.rbegin(), requests.rend(), [&](std::size_t place) { return place < middle; });
+    const auto before =
+        std::ranges::find_if(requests.rbegin(), requests.rend(), [&](std::size_t place) { return place < middle; });
     const auto lasts = matching(capture, kReadLasts);
     const std::size_t last = *std::ranges::find_if(lasts, [&](std::size_t place) { return place > middle; });
     const std::size_t lost = lost_one == LostResponse::middle ? middle : last;
@@ -218,7 +225,8 @@ RecordedCapture read_again(std::size_t which, LostResponse lost_one, std::int64_
     set_field(again, "infiniband.reth.dmalen", length - skipped);
     set_field(again, "infiniband.bth.psn", psn);
     again.time = capture.frames[last].time + wait;
-    // Restarted responses begin with FIRST; one that is alone is ONLY. Both bear an AETH, which a MIDDLE lacks: only the LAST is used.
+    // Restarted responses begin with FIRST; one that is alone is ONLY. Both bear an AETH, which a MIDDLE lacks: only
+    // the LAST is used.
     RecordedFrame answer = capture.frames[last];
     answer.time = again.time + 10'000;
     set_field(answer, "infiniband.bth.opcode", 16);

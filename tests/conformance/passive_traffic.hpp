@@ -1,4 +1,5 @@
-// Recorded traffic for the passive checks: samples that are healthy, exchanges made of them, and the ways to change them.
+// Recorded traffic for the passive checks: samples that are healthy, exchanges made of them, and the ways to change
+// them.
 #pragma once
 
 #include <tests/support/passive_run.hpp>
@@ -16,8 +17,10 @@ inline constexpr std::int64_t kTimer = 3 * kSeconds;  // rping's CM announces ex
 inline constexpr std::string_view kRcPackets = "infiniband.bth.opcode < 0x20";
 inline constexpr std::string_view kGsiPackets = "infiniband.bth.destqp == 1";
 inline constexpr std::string_view kSends = "infiniband.bth.opcode == 4", kReadRequests = "infiniband.bth.opcode == 12";
-inline constexpr std::string_view kReadFirsts = "infiniband.bth.opcode == 13", kReadMiddles = "infiniband.bth.opcode == 14";
-inline constexpr std::string_view kReadLasts = "infiniband.bth.opcode == 15", kReadOnlys = "infiniband.bth.opcode == 16";
+inline constexpr std::string_view kReadFirsts = "infiniband.bth.opcode == 13",
+                                  kReadMiddles = "infiniband.bth.opcode == 14";
+inline constexpr std::string_view kReadLasts = "infiniband.bth.opcode == 15",
+                                  kReadOnlys = "infiniband.bth.opcode == 16";
 inline constexpr std::string_view kAcks = "infiniband.bth.opcode == 17", kAtomicAcks = "infiniband.bth.opcode == 18";
 inline constexpr std::string_view kNaks = "infiniband.aeth.syndrome.opcode == NAK";
 
@@ -68,7 +71,8 @@ void lengthen(RecordedFrame& frame, int more);
 // The second packet of those that bear one PSN and queue pair.
 [[nodiscard]] RecordedFrame& sent_again(RecordedCapture& capture, std::string_view filter);
 // A copy of a packet, so much later, changed.
-void repeat(RecordedCapture& capture, std::string_view filter, std::int64_t later, const std::function<void(RecordedFrame&)>& change = {});
+void repeat(RecordedCapture& capture, std::string_view filter, std::int64_t later,
+            const std::function<void(RecordedFrame&)>& change = {});
 // Everything behind that packet comes so much later.
 void delay_behind(RecordedCapture& capture, std::size_t place, std::int64_t later);
 // A CNP the other way of that packet, to that queue pair, so much later.

@@ -25,9 +25,9 @@ CheckResult failed(std::string_view id) {
 }  // namespace
 
 TEST_CASE("a profile declares traits and deviations") {
-    const auto profile = parse_profile(
-        "# of the lab\n\nname  My NIC 22.1 \r\n declares ooo no-apm\ndeclares ooo\n"
-        "deviation rsp-47 = firmware 22.1 counts one too few\ndeviation REQ-21=ticket 4711");
+    const auto profile =
+        parse_profile("# of the lab\n\nname  My NIC 22.1 \r\n declares ooo no-apm\ndeclares ooo\n"
+                      "deviation rsp-47 = firmware 22.1 counts one too few\ndeviation REQ-21=ticket 4711");
     REQUIRE(profile.has_value());
     CHECK(profile->name == "My NIC 22.1");
     CHECK(profile->traits.size() == 2);

@@ -27,11 +27,14 @@ CheckResult result(std::string_view id, Verdict verdict, std::string reason = {}
     return made;
 }
 
-Report report_of(std::vector<CheckResult> results) { return {"a <b>&\x01.pcap", {{"kernel", "6.1"}}, std::move(results)}; }
+Report report_of(std::vector<CheckResult> results) {
+    return {"a <b>&\x01.pcap", {{"kernel", "6.1"}}, std::move(results)};
+}
 
 Report one_of_each() {
     return report_of({result("FMT-01", Verdict::pass), result("FMT-06", Verdict::fail, "3 of 10 packets <script>"),
-                      result("FMT-08", Verdict::deviation, "declared"), result("RSP-05", Verdict::inconclusive, "a gap"),
+                      result("FMT-08", Verdict::deviation, "declared"),
+                      result("RSP-05", Verdict::inconclusive, "a gap"),
                       result("REQ-21", Verdict::not_applicable, "no timeouts")});
 }
 
@@ -67,11 +70,13 @@ TEST_CASE("JUnit fails what decides the exit code, with what is expected and the
     report.facts = {{"packets", "2,228", "2228"}, {"duration", "2.341 s", "2.341000000"}};
     const CheckRow& low = *report.results[1].check;
     REQUIRE(low.severity == CheckSeverity::low);
-    for (const auto least : {std::optional<CheckSeverity>{}, std::optional(CheckSeverity::low), std::optional(CheckSeverity::medium)}) {
+    for (const auto least :
+         {std::optional<CheckSeverity>{}, std::optional(CheckSeverity::low), std::optional(CheckSeverity::medium)}) {
         const std::string junit = junit_text(report, least);
         const bool fails = least && fails_at(report, *least);
         CHECK((junit.find("<failure") != std::string::npos) == fails);
-        CHECK((junit.find("<testsuites") != std::string::npos && junit.find("failures=\"1\"") != std::string::npos) == fails);
+        CHECK((junit.find("<testsuites") != std::string::npos && junit.find("failures=\"1\"") != std::string::npos) ==
+              fails);
         CHECK((junit.find("below --fail-on") != std::string::npos) == !fails);
         CHECK(junit.find(low.expected.substr(0, 10)) != std::string::npos);
         CHECK(junit.find("value=\"2228\"") != std::string::npos);
@@ -116,9 +121,9 @@ TEST_CASE("two reports compared say what broke, what was mended, and what is the
     REQUIRE(before.has_value());
     CHECK(before->results.size() == 5);
     CHECK(before->results[1].failures == 3);
-    const Report now =
-        report_of({result("FMT-01", Verdict::fail, "all of them"), result("FMT-06", Verdict::pass), result("FMT-08", Verdict::deviation),
-                   result("RSP-06", Verdict::pass), result("REQ-21", Verdict::inconclusive, "too few")});
+    const Report now = report_of({result("FMT-01", Verdict::fail, "all of them"), result("FMT-06", Verdict::pass),
+                                  result("FMT-08", Verdict::deviation), result("RSP-06", Verdict::pass),
+                                  result("REQ-21", Verdict::inconclusive, "too few")});
     const Comparison comparison = compare(*before, now);
     CHECK(comparison.same == 1);
     REQUIRE(comparison.changes.size() == 5);
@@ -136,15 +141,20 @@ TEST_CASE("two reports compared say what broke, what was mended, and what is the
 
 TEST_CASE("what is no report is refused, wherever it ends") {
     const std::string good = json_text(one_of_each());
-    for (std::size_t length = 0; length + 2 < good.size(); ++length) CHECK_FALSE(read_report(std::string_view(good).substr(0, length)));
-    for (const char* text : {"", "{}", "[]", "null", "{\"checks\":1}x", "{\"checks\":[{}]", "{\"checks\":[]}}", "{\"checks\" []}"})
+    for (std::size_t length = 0; length + 2 < good.size(); ++length)
+        CHECK_FALSE(read_report(std::string_view(good).substr(0, length)));
+    for (const char* text :
+         {"", "{}", "[]", "null", "{\"checks\":1}x", "{\"checks\":[{}]", "{\"checks\":[]}}", "{\"checks\" []}"})
         CHECK_FALSE(read_report(text));
     CHECK(read_report("{\"checks\":[]}").has_value());
-    CHECK(read_report("{\"checks\":[{\"id\":\"X\"},{\"id\":7,\"verdict\":{}},{\"verdict\":\"pass\"}]}")->results.empty());
+    CHECK(
+        read_report("{\"checks\":[{\"id\":\"X\"},{\"id\":7,\"verdict\":{}},{\"verdict\":\"pass\"}]}")->results.empty());
     CHECK_FALSE(read_report(std::string(1 << 20, '[')));
     CHECK_FALSE(read_report("{\"a\":" + std::string(1 << 20, '{')));
     CHECK_FALSE(read_report("{\"a\":\"\\"));
-    const auto nested = [](std::size_t depth) { return "{\"a\":" + std::string(depth, '[') + std::string(depth, ']') + ",\"checks\":[]}"; };
+    const auto nested = [](std::size_t depth) {
+        return "{\"a\":" + std::string(depth, '[') + std::string(depth, ']') + ",\"checks\":[]}";
+    };
     CHECK(read_report(nested(31)).has_value());
     CHECK_FALSE(read_report(nested(32)));
     CHECK_FALSE(read_report(nested(1 << 20)));
@@ -152,7 +162,8 @@ TEST_CASE("what is no report is refused, wherever it ends") {
     CHECK_FALSE(read_report("{\"checks\":[],\"a\":\"\xff\"}"));
     CHECK_FALSE(read_report("{\"checks\":{\"id\":\"FMT-01\",\"verdict\":\"pass\"}}"));
     CHECK(read_report("{\"other\":[{\"id\":\"FMT-01\",\"verdict\":\"pass\"}],\"checks\":[]}")->results.empty());
-    CHECK(read_report("{\"checks\":[{\"id\":\"FMT-01\",\"verdict\":\"pass\",\"a\":{\"verdict\":\"fail\"}}]}")->results[0].verdict ==
-          Verdict::pass);
+    CHECK(read_report("{\"checks\":[{\"id\":\"FMT-01\",\"verdict\":\"pass\",\"a\":{\"verdict\":\"fail\"}}]}")
+              ->results[0]
+              .verdict == Verdict::pass);
     CHECK_FALSE(read_report("{\"a\":\"\\u12"));
 }

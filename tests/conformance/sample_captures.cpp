@@ -14,8 +14,9 @@ namespace {
 
 using CheckNames = std::set<std::string, std::less<>>;
 
-// Soft RoCE of Linux 6.1: MigReq is never set; datagrams of queue pair 1 request acknowledgements (fixed since). The NVMe host
-// announces flow control that the device does not have, and has the data of a Connect of a queue for I/O in its capsule.
+// Soft RoCE of Linux 6.1: MigReq is never set; datagrams of queue pair 1 request acknowledgements (fixed since). The
+// NVMe host announces flow control that the device does not have, and has the data of a Connect of a queue for I/O in
+// its capsule.
 const CheckNames kConnected{"FMT-08"};
 const CheckNames kManaged{"FMT-08", "FMT-09"};
 const std::map<std::string, CheckNames, std::less<>> kDeviations{
@@ -93,9 +94,11 @@ TEST_CASE("soft-iWARP fails only where it deviates, in whatever a capture lacks,
                 std::erase_if(thinned.frames, [&](const RecordedFrame&) { return ++place % every == 0; });
                 no_more(thinned, fmt::format("without each {}th from {}", every, first));
                 for (std::size_t i = first; i < doubled.frames.size(); i += every + 1)
-                    doubled.frames.insert(doubled.frames.begin() + static_cast<std::ptrdiff_t>(i), RecordedFrame(doubled.frames[i]));
+                    doubled.frames.insert(doubled.frames.begin() + static_cast<std::ptrdiff_t>(i),
+                                          RecordedFrame(doubled.frames[i]));
                 no_more(doubled, fmt::format("each {}th twice from {}", every, first));
-                for (std::size_t i = first; i + 1 < exchanged.frames.size(); i += every) std::swap(exchanged.frames[i].bytes, exchanged.frames[i + 1].bytes);
+                for (std::size_t i = first; i + 1 < exchanged.frames.size(); i += every)
+                    std::swap(exchanged.frames[i].bytes, exchanged.frames[i + 1].bytes);
                 no_more(exchanged, fmt::format("each {}th behind the next from {}", every, first));
             }
         }

@@ -1,4 +1,5 @@
-// Scripts of the catalogue against our own endpoint, which is right: each passes. active_mutants.cpp has those that are not.
+// Scripts of the catalogue against our own endpoint, which is right: each passes. active_mutants.cpp has those that are
+// not.
 #include <tests/support/breaking.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/scripts.hpp>
@@ -44,7 +45,8 @@ TEST_CASE("without an agent what needs one is not applicable, a run leaves nothi
 }
 
 TEST_CASE("what fails while pauses hold us back proves nothing of the device") {
-    const auto script = script_of("pauses", "qp q rc known dut=0x7777\n> q RC_SEND_ONLY psn=1 ackreq\n< q RC_ACKNOWLEDGE within 50ms\n");
+    const auto script = script_of(
+        "pauses", "qp q rc known dut=0x7777\n> q RC_SEND_ONLY psn=1 ackreq\n< q RC_ACKNOWLEDGE within 50ms\n");
     for (const bool pauses : {false, true}) {
         StageWorld world;
         std::vector<std::byte> pause(transport::live::kPauseFrameBytes);
@@ -53,7 +55,8 @@ TEST_CASE("what fails while pauses hold us back proves nothing of the device") {
         for (int turns = 0; !world.stage.done() && turns < 100'000; ++turns) {
             world.turn(world.stage);
             // Once it plays: before, the way to the device is looked for.
-            if (pauses && world.tester.counts().raw_sent > 0 && world.tester.pauses().frames() < 3 && world.device.raw_waiting() == 0)
+            if (pauses && world.tester.counts().raw_sent > 0 && world.tester.pauses().frames() < 3 &&
+                world.device.raw_waiting() == 0)
                 CHECK(world.device.send_raw(pause));
         }
         const ScriptOutcome outcome = world.stage.take_outcome();
@@ -67,7 +70,8 @@ TEST_CASE("what fails while pauses hold us back proves nothing of the device") {
 TEST_CASE("what a script does not trust says nothing of the device, and what it measured is told") {
     StageWorld world;
     const auto trusting = [&](const std::string& condition) {
-        return world.run(script_of("trust", "let took = 3ms\ntrust " + condition + " \"busy\"\nassert 1 == 2 \"it is wrong\"\n"));
+        return world.run(
+            script_of("trust", "let took = 3ms\ntrust " + condition + " \"busy\"\nassert 1 == 2 \"it is wrong\"\n"));
     };
     CHECK(trusting("$took > 1ms").verdict == Verdict::fail);
     const ScriptOutcome outcome = trusting("$took > 5ms");
@@ -90,7 +94,9 @@ TEST_CASE("whether CNPs slow a device down is not decided by a tester that is la
             const ScriptOutcome outcome = world.stage.take_outcome();
             INFO((deaf ? "deaf, " : "") << (late ? "late: " : "in time: ") << outcome.reason << '\n' << outcome.detail);
             CHECK(outcome.verdict == (late ? Verdict::inconclusive : deaf ? Verdict::fail : Verdict::pass));
-            if (late) CHECK(outcome.reason.starts_with("this machine, the link or the device was too unsteady ($obeyed is 0, "));
+            if (late)
+                CHECK(outcome.reason.starts_with(
+                    "this machine, the link or the device was too unsteady ($obeyed is 0, "));
         }
 }
 

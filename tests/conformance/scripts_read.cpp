@@ -18,8 +18,9 @@ std::string wrong(const std::string& text) {
 std::uint64_t value(std::string_view text) {
     const auto expression = parse_expression(text);
     REQUIRE(expression);
-    const auto result =
-        evaluate(*expression, [](std::string_view name) { return name == "x" ? std::optional<std::uint64_t>(7) : std::nullopt; });
+    const auto result = evaluate(*expression, [](std::string_view name) {
+        return name == "x" ? std::optional<std::uint64_t>(7) : std::nullopt;
+    });
     REQUIRE(result);
     return *result;
 }
@@ -45,7 +46,8 @@ TEST_CASE("times and functions of expressions") {
     CHECK(value("pad(5)") == 3);
     CHECK(value("psn(0-1)") == 0xffffff);
     CHECK(value("max(3, $x)") == 7);
-    CHECK_FALSE(evaluate(*parse_expression("1/($y)"), [](std::string_view) { return std::optional<std::uint64_t>(0); }));
+    CHECK_FALSE(
+        evaluate(*parse_expression("1/($y)"), [](std::string_view) { return std::optional<std::uint64_t>(0); }));
     CHECK_FALSE(evaluate(*parse_expression("$y"), [](std::string_view) { return std::nullopt; }));
 }
 
@@ -120,7 +122,8 @@ TEST_CASE("a queue pair of the device that is known needs its number, and others
 }
 
 TEST_CASE("numbers of payloads are words of expected packets, and may be kept") {
-    CHECK(wrong("qp a rc\n< a RC_SEND_ONLY le16@14=2..|0 le64@0=!5 n:=le32@8\nassert $n != 0 \"it is 0\"") == "it is right");
+    CHECK(wrong("qp a rc\n< a RC_SEND_ONLY le16@14=2..|0 le64@0=!5 n:=le32@8\nassert $n != 0 \"it is 0\"") ==
+          "it is right");
     CHECK(wrong("< gsi REJ why:=le16@2\nassert $why == 2 \"another\"") == "it is right");
 }
 
@@ -139,7 +142,8 @@ TEST_CASE("bounds of scripts hold") {
     CHECK(wrong(wide).find("more than") != std::string::npos);
     CHECK(wrong(std::string(2 << 20, '#')).find("longer") != std::string::npos);
     const auto endless = parse_script(
-        "a.script", "include \"a\"", {.read = [](std::string_view) -> std::expected<std::string, std::string> { return "include \"a\""; }});
+        "a.script", "include \"a\"",
+        {.read = [](std::string_view) -> std::expected<std::string, std::string> { return "include \"a\""; }});
     REQUIRE_FALSE(endless);
     CHECK(explain(endless.error()).find("nested includes") != std::string::npos);
 }

@@ -1,4 +1,5 @@
-// Scripts of XRC: both halves of a device, packet by packet and by our own adapter; devices that are wrong, and one that has no XRC.
+// Scripts of XRC: both halves of a device, packet by packet and by our own adapter; devices that are wrong, and one
+// that has no XRC.
 #include <tests/support/catch.hpp>
 #include <tests/support/scripts.hpp>
 #include <tests/support/stage_world.hpp>
@@ -95,16 +96,18 @@ TEST_CASE("scripts create both halves of XRC, and play them") {
 TEST_CASE("a device without XRC is not judged by scripts of XRC") {
     const auto without = [] {
         return StageWish{.lie = {.answered = [](const agent::Request& request, agent::ParsedAnswer& answer) {
-            if (request.verb != agent::Verb::hello) return;
-            agent::Fields fields;
-            for (agent::Field field : answer.fields.all()) {
-                if (field.key == agent::Key::features) field.number &= ~agent::bit(agent::Feature::xrc);
-                fields.add(std::move(field));
-            }
-            answer.fields = std::move(fields);
-        }}};
+                             if (request.verb != agent::Verb::hello) return;
+                             agent::Fields fields;
+                             for (agent::Field field : answer.fields.all()) {
+                                 if (field.key == agent::Key::features)
+                                     field.number &= ~agent::bit(agent::Feature::xrc);
+                                 fields.add(std::move(field));
+                             }
+                             answer.fields = std::move(fields);
+                         }}};
     };
-    for (const std::string_view text : {kServes, kAsks, std::string_view("qp a xrc_recv\nalive a\n"), std::string_view("qp a xrc_send verbs\nalive\n")}) {
+    for (const std::string_view text : {kServes, kAsks, std::string_view("qp a xrc_recv\nalive a\n"),
+                                        std::string_view("qp a xrc_send verbs\nalive\n")}) {
         const ScriptOutcome outcome = played(text, without());
         CHECK(outcome.verdict == Verdict::not_applicable);
         CHECK(outcome.reason == "the device has no XRC");
@@ -116,14 +119,14 @@ TEST_CASE("a device without XRC is not judged by scripts of XRC") {
 TEST_CASE("a device that takes XRC messages for another queue fails") {
     // What is posted names another queue than it was told.
     const StageWish wrong_number{.lie = {.asked = [](agent::Request& request) {
-        if (request.verb != agent::Verb::post) return;
-        agent::Fields fields;
-        for (agent::Field field : request.fields.all()) {
-            if (field.key == agent::Key::srqn) field.number ^= 1;
-            fields.add(std::move(field));
-        }
-        request.fields = std::move(fields);
-    }}};
+                                     if (request.verb != agent::Verb::post) return;
+                                     agent::Fields fields;
+                                     for (agent::Field field : request.fields.all()) {
+                                         if (field.key == agent::Key::srqn) field.number ^= 1;
+                                         fields.add(std::move(field));
+                                     }
+                                     request.fields = std::move(fields);
+                                 }}};
     const ScriptOutcome asks = played(kAsks, wrong_number);
     CHECK(asks.verdict == Verdict::fail);
     CHECK(asks.detail.find("srq") != std::string::npos);

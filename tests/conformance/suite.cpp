@@ -1,5 +1,5 @@
-// The suite over a simulated link: every active check passes on our own endpoint; a device that dies, comes back, or declares what it
-// does; and the scripts that come with the program.
+// The suite over a simulated link: every active check passes on our own endpoint; a device that dies, comes back, or
+// declares what it does; and the scripts that come with the program.
 #include <tests/support/catch.hpp>
 #include <tests/support/scripts.hpp>
 #include <tests/support/suite_world.hpp>
@@ -90,7 +90,8 @@ TEST_CASE("every check of the catalogue is decided by a script or a capture, or 
     for (const CoverageRow& row : covered) {
         INFO(row.check->id);
         CHECK(row.accounted_for());
-        if (row.check->active() && !row.check->passive() && row.check->exempt.empty()) CHECK((row.probed || row.probed_nvme || !row.scripts.empty()));
+        if (row.check->active() && !row.check->passive() && row.check->exempt.empty())
+            CHECK((row.probed || row.probed_nvme || !row.scripts.empty()));
         if (row.probed) CHECK((is_of_iwarp(row.check->family) && row.check->active() && row.scripts.empty()));
         if (row.probed_nvme) CHECK((is_of_storage(row.check->family) && row.check->active() && row.scripts.empty()));
         if (!row.scripts.empty()) CHECK(row.check->active());
@@ -104,11 +105,12 @@ TEST_CASE("the suite against our own endpoint: every active check that a script 
     for (int run = 0; run < 2; ++run) {
         std::size_t played = 0;
         SuiteWorld world;
-        const Report report = world.run({.stage = {}, .scripts = pointers(scripts), .on_event = [&](const SuiteEvent& event) {
-                                             CHECK(event.kind == SuiteEventKind::played);
-                                             CHECK(event.number == ++played);
-                                             CHECK(event.of == scripts.size());
-                                         }});
+        const Report report =
+            world.run({.stage = {}, .scripts = pointers(scripts), .on_event = [&](const SuiteEvent& event) {
+                           CHECK(event.kind == SuiteEventKind::played);
+                           CHECK(event.number == ++played);
+                           CHECK(event.of == scripts.size());
+                       }});
         CHECK(played == scripts.size());
         CHECK_FALSE(world.suite->lost());
         CHECK(report.subject == "192.0.2.1");
@@ -124,11 +126,13 @@ TEST_CASE("the suite against our own endpoint: every active check that a script 
             CHECK((result.verdict == Verdict::pass || result.verdict == Verdict::not_applicable));
             CHECK((result.verdict == Verdict::pass) == result.reason.empty());
             if (result.verdict == Verdict::pass) CHECK(result.examined > 0);
-            if (result.verdict == Verdict::pass && !result.check->passive()) CHECK(result.took);  // a script was played for it
+            if (result.verdict == Verdict::pass && !result.check->passive())
+                CHECK(result.took);  // a script was played for it
             verdicts += name(result.verdict);
         }
         // Those of iWARP belong to another device, those of storage to what is on top.
-        const auto of_roce = std::ranges::count_if(checks(), [](const CheckRow& row) { return is_of_roce(row.family); });
+        const auto of_roce =
+            std::ranges::count_if(checks(), [](const CheckRow& row) { return is_of_roce(row.family); });
         CHECK(std::cmp_equal(judged.size(), of_roce));
         CHECK(count(report)[Verdict::pass] >= 130);
         if (run == 0) first = verdicts;
@@ -140,10 +144,11 @@ TEST_CASE("only the wanted checks are played, and told of") {
     const auto scripts = builtins();
     std::vector<std::string> played;
     SuiteWorld world;
-    const Report report = world.run({.stage = {},
-                                     .scripts = pointers(scripts),
-                                     .only = rows({"RSP-05", "CM-05", "FMT-20", "FMT-01", "ERR-04"}),
-                                     .on_event = [&](const SuiteEvent& event) { played.push_back(event.script->files.front().name); }});
+    const Report report =
+        world.run({.stage = {},
+                   .scripts = pointers(scripts),
+                   .only = rows({"RSP-05", "CM-05", "FMT-20", "FMT-01", "ERR-04"}),
+                   .on_event = [&](const SuiteEvent& event) { played.push_back(event.script->files.front().name); }});
     CHECK(played == std::vector<std::string>{"rsp-05.script", "cm-05.script"});
     CHECK(report.results.size() == 5);
     CHECK(result_of(report, "FMT-01").verdict == Verdict::pass);  // of what the scripts exchanged
@@ -202,7 +207,8 @@ TEST_CASE("a device that comes back is asked the rest") {
     for (const auto* id : {"FMT-05", "RSP-01", "RSP-05"}) CHECK(result_of(report, id).verdict == Verdict::pass);
 }
 
-TEST_CASE("a device that never lived is nobody's fault, one without an agent is asked what its manager of connections answers") {
+TEST_CASE(
+    "a device that never lived is nobody's fault, one without an agent is asked what its manager of connections answers") {
     const auto scripts = builtins();
     {
         SuiteWorld world({.alive = false});
@@ -240,7 +246,8 @@ TEST_CASE("a device whose queue pair 1 falls silent goes on, and the report says
                                      .scripts = pointers(scripts),
                                      .only = rows({"FMT-05", "FMT-07", "RSP-05", "CM-05"}),
                                      .on_event = [&](const SuiteEvent& event) {
-                                         if (event.kind == SuiteEventKind::deaf) said.push_back(event.script->checks.front());
+                                         if (event.kind == SuiteEventKind::deaf)
+                                             said.push_back(event.script->checks.front());
                                      }});
     CHECK(said == std::vector<std::string>{"FMT-07"});
     CHECK_FALSE(world.suite->lost());
@@ -259,7 +266,8 @@ TEST_CASE("a failure that the profile declares is a declared deviation") {
     std::vector<script::Script> wrong;
     wrong.push_back(script_of("wrong.script", "check RSP-05\ntitle \"never\"\nfail \"it never says NAK\"\n"));
     wrong.push_back(script_of("wrong.script", "check RSP-06\ntitle \"never\"\nfail \"nor here\"\n"));
-    const Report report = world.run({.stage = {}, .scripts = pointers(wrong), .only = rows({"RSP-05", "RSP-06"}), .profile = *profile});
+    const Report report =
+        world.run({.stage = {}, .scripts = pointers(wrong), .only = rows({"RSP-05", "RSP-06"}), .profile = *profile});
     CHECK(result_of(report, "RSP-05").verdict == Verdict::deviation);
     CHECK(result_of(report, "RSP-06").verdict == Verdict::fail);
     CHECK(result_of(report, "RSP-06").reason.find("nor here") != std::string::npos);
@@ -274,7 +282,8 @@ TEST_CASE("of several scripts of a check the worst counts, what is interrupted s
     several.push_back(script_of("four.script", "check RSP-05 RSP-07\ntitle \"four\"\nalive\n"));
     {
         SuiteWorld world;
-        const Report report = world.run({.stage = {}, .scripts = pointers(several), .only = rows({"RSP-05", "RSP-06"})});
+        const Report report =
+            world.run({.stage = {}, .scripts = pointers(several), .only = rows({"RSP-05", "RSP-06"})});
         CHECK(result_of(report, "RSP-05").verdict == Verdict::fail);
         CHECK(result_of(report, "RSP-05").failures == 1);
         CHECK(result_of(report, "RSP-05").examined == 2);
@@ -283,10 +292,10 @@ TEST_CASE("of several scripts of a check the worst counts, what is interrupted s
     std::size_t played = 0;
     SuiteWorld world;
     world.stop_when = [&] { return played == 2; };
-    const Report report = world.run(
-        {.stage = {}, .scripts = pointers(several), .only = rows({"RSP-05", "RSP-06", "RSP-07"}), .on_event = [&](const SuiteEvent&) {
-             ++played;
-         }});
+    const Report report = world.run({.stage = {},
+                                     .scripts = pointers(several),
+                                     .only = rows({"RSP-05", "RSP-06", "RSP-07"}),
+                                     .on_event = [&](const SuiteEvent&) { ++played; }});
     CHECK(result_of(report, "RSP-05").verdict == Verdict::pass);
     CHECK(result_of(report, "RSP-07").verdict == Verdict::inconclusive);
     CHECK(result_of(report, "RSP-07").reason == "interrupted");

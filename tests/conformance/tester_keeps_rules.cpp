@@ -1,5 +1,5 @@
-// The tester is a device too: what it sends in a script keeps every rule that a capture shows, but for those that the script breaks on
-// purpose and names (`breaks`).
+// The tester is a device too: what it sends in a script keeps every rule that a capture shows, but for those that the
+// script breaks on purpose and names (`breaks`).
 #include <tests/support/catch.hpp>
 #include <tests/support/passive_run.hpp>
 #include <tests/support/scripts.hpp>
@@ -41,7 +41,8 @@ Names failed(const RecordedCapture& capture, const transport::Address& judged, s
 }
 
 // Every script is played over IPv4; what `judged` sent in it fails these checks: visit(script, names of them).
-void judge_all(std::uint32_t judged, const std::function<void(const script::Script& script, const Names& broken)>& visit) {
+void judge_all(std::uint32_t judged,
+               const std::function<void(const script::Script& script, const Names& broken)>& visit) {
     StageWorld world;
     std::size_t played = 0;
     for (const std::string& name : script_names()) {

@@ -45,7 +45,8 @@ Testimony read_testimony(const std::string& text) {
     Testimony testimony;
     const Json document = Json::parse(text);
     std::map<std::uint64_t, const Json*> connections;
-    for (const Json& connection : document.at("connections")) connections[connection.at("uid").get<std::uint64_t>()] = &connection;
+    for (const Json& connection : document.at("connections"))
+        connections[connection.at("uid").get<std::uint64_t>()] = &connection;
     for (const Json& finding : document.at("findings")) {
         Claim claim{.id = finding.at("id").get<std::string>(),
                     .severity = severity_of(finding.at("severity").get<std::string>()),
@@ -94,11 +95,13 @@ std::vector<Testimony> ask(std::size_t count, const std::function<Recording(std:
             const Recording recording = make(i);
             const Octets bytes = pcap_of(recording);
             if (kept != nullptr) keep(std::filesystem::path(kept) / (name(i) + ".pcap"), bytes);
-            answers[i] = ask_about(folder.write(std::to_string(worker) + ".pcap", std::as_bytes(std::span(bytes))), recording.gigabits);
+            answers[i] = ask_about(folder.write(std::to_string(worker) + ".pcap", std::as_bytes(std::span(bytes))),
+                                   recording.gigabits);
         }
     };
     std::vector<std::jthread> workers;
-    for (std::size_t worker = 0; worker < std::max(2U, std::thread::hardware_concurrency()); ++worker) workers.emplace_back(work, worker);
+    for (std::size_t worker = 0; worker < std::max(2U, std::thread::hardware_concurrency()); ++worker)
+        workers.emplace_back(work, worker);
     workers.clear();
     return answers;
 }

@@ -43,8 +43,9 @@ struct Testimony {
     std::string trouble;  // what went wrong when it was asked; "" for nothing
 };
 
-// Asks the program about each of the captures, several at a time. `make` is called in any thread, once for each number below `count`;
-// what it returns is forgotten at once, unless QPSCOPE_COURT_KEEP names a folder: that keeps it as NAME.pcap.
+// Asks the program about each of the captures, several at a time. `make` is called in any thread, once for each number
+// below `count`; what it returns is forgotten at once, unless QPSCOPE_COURT_KEEP names a folder: that keeps it as
+// NAME.pcap.
 [[nodiscard]] std::vector<Testimony> ask(std::size_t count, const std::function<Recording(std::size_t)>& make,
                                          const std::function<std::string(std::size_t)>& name);
 

@@ -25,7 +25,8 @@ TEST_CASE("every finding has a judge, or a reason why it has none") {
     std::set<std::string> known;
     for (const std::string& id : known_findings()) {
         known.insert(id);
-        const auto listed = std::ranges::count_if(wanting(), [&](const Wanting& row) { return row.finding == id && row.captures == 0; });
+        const auto listed = std::ranges::count_if(
+            wanting(), [&](const Wanting& row) { return row.finding == id && row.captures == 0; });
         INFO(id);
         CHECK((judge_of(id) != nullptr || listed == 1));
     }
@@ -57,12 +58,14 @@ std::vector<Claim> altered(const Claim& claim) {
 // Names the first fact in which `claim` differs from `other`; without one, the sentence of `other`.
 std::string difference(const Claim& claim, const Claim& other) {
     for (const auto& [name, value] : other.facts)
-        if (claim.facts.at(name) != value) return fmt::format("{} = {}: {}", name, std::get<double>(value), claim.sentence);
+        if (claim.facts.at(name) != value)
+            return fmt::format("{} = {}: {}", name, std::get<double>(value), claim.sentence);
     return other.sentence;
 }
 
 // A judge that agreed objects to other numbers.
-void cross_examine(const Judge& judge, const Claim& claim, const Recording& recording, const std::vector<Wire>& wires, Heard& heard) {
+void cross_examine(const Judge& judge, const Claim& claim, const Recording& recording, const std::vector<Wire>& wires,
+                   Heard& heard) {
     constexpr std::size_t kEnough = 60;  // numbers
     if (heard.altered >= kEnough) return;
     for (const Claim& other : altered(claim)) {
@@ -78,8 +81,8 @@ void cross_examine(const Judge& judge, const Claim& claim, const Recording& reco
 
 // The captures and their claims before the judges: what was heard by finding, and every objection.
 std::vector<Violation> sit(const std::vector<Exhibit>& all, std::map<std::string, Heard>& heard) {
-    const auto answers = ask(
-        all.size(), [&](std::size_t i) { return all[i].recording; }, [&](std::size_t i) { return all[i].name; });
+    const auto answers =
+        ask(all.size(), [&](std::size_t i) { return all[i].recording; }, [&](std::size_t i) { return all[i].name; });
     std::vector<Violation> violations;
     for (std::size_t i = 0; i < all.size(); ++i) {
         INFO(all[i].name << " " << answers[i].trouble);

@@ -16,7 +16,9 @@ std::uint32_t moved(std::uint32_t psn, std::uint32_t offset) {
 std::optional<Delivery> read(const Record& record, std::size_t frame) {
     constexpr std::size_t kIp = 14, kUdp = 34, kPds = 42, kHeader = 12, kAckCc = 32, kSes = 12;
     const Octets& bytes = record.bytes;
-    if (bytes.size() < kPds + kHeader || number_at(bytes, 12, 2) != 0x0800 || bytes[kIp] != 0x45 || bytes[kIp + 9] != 17) return {};
+    if (bytes.size() < kPds + kHeader || number_at(bytes, 12, 2) != 0x0800 || bytes[kIp] != 0x45 ||
+        bytes[kIp + 9] != 17)
+        return {};
     if (number_at(bytes, kUdp + 2, 2) != 4793) return {};
     Delivery found{.frame = frame, .time = record.time, .from = dotted(bytes, kIp + 12), .to = dotted(bytes, kIp + 16)};
     found.entropy = number_at(bytes, kUdp, 2);

@@ -1,4 +1,5 @@
-// Ultra Ethernet as the court reads it: Ethernet, IPv4, UDP port 4793, and of the packet delivery sublayer what has contexts. Nothing else.
+// Ultra Ethernet as the court reads it: Ethernet, IPv4, UDP port 4793, and of the packet delivery sublayer what has
+// contexts. Nothing else.
 #pragma once
 
 #include <tests/court/hearing.hpp>
@@ -10,8 +11,8 @@ struct Delivery {
     std::int64_t time = 0;
     std::string from, to;
     std::uint32_t type = 0, flags = 0, code = 0;
-    std::uint32_t psn = 0;       // of an ACK the cumulative one
-    std::uint32_t answered = 0;  // of an ACK
+    std::uint32_t psn = 0;                 // of an ACK the cumulative one
+    std::uint32_t answered = 0;            // of an ACK
     std::uint32_t source = 0, target = 0;  // contexts; 0: not named
     std::uint32_t entropy = 0;
     std::uint32_t sack_base = 0;

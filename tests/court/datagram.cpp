@@ -9,14 +9,15 @@ std::vector<Datagram> datagrams(const Hearing& hearing) {
         const Octets& bytes = hearing.recording().records[wire.frame - 1].bytes;
         const std::size_t mad = wire.bth + kHeaders;
         if (wire.to_qp > 1 || mad + kWhole > bytes.size()) continue;
-        out.push_back({.wire = &wire,
-                       .bytes = &bytes,
-                       .place = mad,
-                       .management_class = bytes[mad + 1],
-                       .method = bytes[mad + 3],
-                       .status = number_at(bytes, mad + 4, 2),
-                       .attribute = number_at(bytes, mad + 16, 2),
-                       .transaction = std::uint64_t{number_at(bytes, mad + 8, 4)} << 32U | number_at(bytes, mad + 12, 4)});
+        out.push_back(
+            {.wire = &wire,
+             .bytes = &bytes,
+             .place = mad,
+             .management_class = bytes[mad + 1],
+             .method = bytes[mad + 3],
+             .status = number_at(bytes, mad + 4, 2),
+             .attribute = number_at(bytes, mad + 16, 2),
+             .transaction = std::uint64_t{number_at(bytes, mad + 8, 4)} << 32U | number_at(bytes, mad + 12, 4)});
     }
     return out;
 }

@@ -1,4 +1,5 @@
-// Management datagrams (MADs) as the court reads them: the header of 13.4.3, and of communication management the messages of 12.6.
+// Management datagrams (MADs) as the court reads them: the header of 13.4.3, and of communication management the
+// messages of 12.6.
 #pragma once
 
 #include <tests/court/hearing.hpp>
@@ -12,7 +13,9 @@ struct Datagram {
     std::uint32_t management_class = 0, method = 0, status = 0, attribute = 0;
     std::uint64_t transaction = 0;
 
-    [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t octets) const { return number_at(*bytes, place + at, octets); }
+    [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t octets) const {
+        return number_at(*bytes, place + at, octets);
+    }
     [[nodiscard]] bool answers() const { return (method & 0x80U) != 0; }
 };
 // All that are whole, in order.
@@ -22,13 +25,15 @@ struct Datagram {
 struct Message {
     Datagram mad;
 
-    static constexpr std::uint32_t req = 0x10, mra = 0x11, rej = 0x12, rep = 0x13, rtu = 0x14, dreq = 0x15, drep = 0x16, sidr_req = 0x17,
-                                   sidr_rep = 0x18;
+    static constexpr std::uint32_t req = 0x10, mra = 0x11, rej = 0x12, rep = 0x13, rtu = 0x14, dreq = 0x15, drep = 0x16,
+                                   sidr_req = 0x17, sidr_rep = 0x18;
     static constexpr std::size_t kPlace = 24;  // behind the MAD header
     [[nodiscard]] const std::string& from() const { return mad.wire->from; }
     [[nodiscard]] const std::string& to() const { return mad.wire->to; }
     [[nodiscard]] std::uint32_t is() const { return mad.attribute; }
-    [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t octets) const { return mad.number(kPlace + at, octets); }
+    [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t octets) const {
+        return mad.number(kPlace + at, octets);
+    }
     [[nodiscard]] std::uint32_t local() const { return number(0, 4); }
     [[nodiscard]] std::uint32_t remote() const { return is() == req || is() >= sidr_req ? 0 : number(4, 4); }
     [[nodiscard]] std::uint32_t port() const { return number(14, 2); }    // of a REQ: the end of the service ID

@@ -15,8 +15,7 @@ namespace {
 constexpr std::int64_t kMicrosecond = 1000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 constexpr std::size_t kLinkHeader = 14, kAddressesOfLink = 12;
 
-template <class Keep>
-Recording kept(const Recording& whole, Keep keep) {
+template <class Keep> Recording kept(const Recording& whole, Keep keep) {
     Recording out{.link = whole.link, .records = {}};
     std::ranges::copy_if(whole.records, std::back_inserter(out.records), keep);
     return out;
@@ -68,8 +67,7 @@ void tag(Record& record) {
 void sort_by_time(Recording& recording) { std::ranges::stable_sort(recording.records, {}, &Record::time); }
 
 // A mirror session with two sources: each frame again, 2 us later, as it looks on its other side.
-template <class Change>
-Recording mirrored(const Recording& whole, Change change) {
+template <class Change> Recording mirrored(const Recording& whole, Change change) {
     Recording out = whole;
     for (const Record& record : whole.records) {
         Record copy = record;
@@ -81,8 +79,8 @@ Recording mirrored(const Recording& whole, Change change) {
     return out;
 }
 
-// The captures of two hosts, merged by time: 1 us lies between them, and the clock of the second is ahead and goes fast. What has no
-// addresses (ARP, pause frames) stays on its own link.
+// The captures of two hosts, merged by time: 1 us lies between them, and the clock of the second is ahead and goes
+// fast. What has no addresses (ARP, pause frames) stays on its own link.
 struct SecondTap {
     std::int64_t ahead = 0;        // ns
     std::int64_t per_million = 0;  // drift
@@ -98,8 +96,8 @@ Recording two_taps(const Recording& whole, const SecondTap& second) {
         // The tap of the whole is taken to be at the host with the lower address.
         const bool towards = source_of(record.bytes) < destination_of(record.bytes);
         copy.time += (towards ? kTransit : -kTransit) + second.ahead;
-        copy.time +=
-            (record.time - start) / 1'000'000 * second.per_million + (record.time - start) % 1'000'000 * second.per_million / 1'000'000;
+        copy.time += (record.time - start) / 1'000'000 * second.per_million +
+                     (record.time - start) % 1'000'000 * second.per_million / 1'000'000;
         if (second.routed) route(copy);
         out.records.push_back(std::move(copy));
     }
@@ -154,7 +152,9 @@ Recording answers_first(const Recording& whole) {
     for (std::size_t i = 1; i < out.records.size(); ++i) {
         Record &before = out.records[i - 1], &here = out.records[i];
         const auto request = read_wire(before, i), answer = read_wire(here, i + 1);
-        if (!request || !answer || !request->request() || !answer->answer() || here.time - before.time >= kBetweenQueues) continue;
+        if (!request || !answer || !request->request() || !answer->answer() ||
+            here.time - before.time >= kBetweenQueues)
+            continue;
         if (request->psn != answer->psn || request->from == answer->from) continue;
         std::swap(before, here);
         std::swap(before.time, here.time);
@@ -189,8 +189,7 @@ std::vector<Derivation> derivations(bool all) {
         for (std::size_t length = 54; length <= 256; ++length) lengths.push_back(length);
     }
     for (const std::size_t length : lengths)
-        add(
-            fmt::format("snap-{}", length), [length](const Recording& whole) { return cut(whole, length); }, too_short);
+        add(fmt::format("snap-{}", length), [length](const Recording& whole) { return cut(whole, length); }, too_short);
 
     std::vector<std::size_t> starts{25, 40, 50, 75};
     if (all) {
@@ -198,7 +197,8 @@ std::vector<Derivation> derivations(bool all) {
         for (std::size_t percent = 5; percent < 100; percent += 5) starts.push_back(percent);
     }
     for (const std::size_t percent : starts)
-        add(fmt::format("from-{}%", percent), [percent](const Recording& whole) { return from_percent(whole, percent); });
+        add(fmt::format("from-{}%", percent),
+            [percent](const Recording& whole) { return from_percent(whole, percent); });
 
     add("mirror-ttl", [](const Recording& whole) { return mirrored(whole, route); });
     add("mirror-vlan", [](const Recording& whole) { return mirrored(whole, tag); });
@@ -222,21 +222,23 @@ std::vector<Derivation> derivations(bool all) {
                                      {"+700us-routed", {.ahead = 700 * kMicrosecond, .routed = true}},
                                      {"+1s", {.ahead = kSecond}}});
     for (const Clock& clock : clocks)
-        add(fmt::format("taps{}", clock.name), [tap = clock.tap](const Recording& whole) { return two_taps(whole, tap); });
+        add(fmt::format("taps{}", clock.name),
+            [tap = clock.tap](const Recording& whole) { return two_taps(whole, tap); });
 
     add("erspan", wrapped);
     for (const std::size_t length : {std::size_t{104}, std::size_t{128}})
         add(
-            fmt::format("erspan-{}", length), [length](const Recording& whole) { return cut(wrapped(whole), length); }, too_short);
+            fmt::format("erspan-{}", length), [length](const Recording& whole) { return cut(wrapped(whole), length); },
+            too_short);
     add("icrc-zero", without_icrc);
     add("answers-first", answers_first);
     std::vector<std::int64_t> apart{-2000, 200, 2000};  // us
     if (all) apart.insert(apart.end(), {-4500, -200, -20, 20, 4500});
     for (const std::int64_t by : apart)
-        add(fmt::format("clock-offset{:+}us", by), [by](const Recording& whole) { return clocks_apart(whole, by * kMicrosecond); });
+        add(fmt::format("clock-offset{:+}us", by),
+            [by](const Recording& whole) { return clocks_apart(whole, by * kMicrosecond); });
     for (std::uint32_t seed = 1; seed <= (all ? 20 : 3); ++seed)
-        add(
-            fmt::format("thinned-{}", seed), [seed](const Recording& whole) { return thinned(whole, seed); }, lost);
+        add(fmt::format("thinned-{}", seed), [seed](const Recording& whole) { return thinned(whole, seed); }, lost);
     return out;
 }
 

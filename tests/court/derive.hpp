@@ -1,4 +1,5 @@
-// Derived captures: what another engineer could have recorded of the same traffic. Each is worse than the whole, or at best as good.
+// Derived captures: what another engineer could have recorded of the same traffic. Each is worse than the whole, or at
+// best as good.
 #pragma once
 
 #include <tests/court/recording.hpp>

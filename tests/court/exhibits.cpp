@@ -27,7 +27,8 @@ bool folder_is_given() { return !variable(kFolderVariable).empty(); }
 std::vector<Exhibit> exhibits() {
     std::vector<Exhibit> out;
     const auto take = [&](const std::filesystem::path& path, std::string name) {
-        if (auto recording = read_recording(path); recording && recording->link == kEthernet && !recording->records.empty())
+        if (auto recording = read_recording(path);
+            recording && recording->link == kEthernet && !recording->records.empty())
             out.push_back({std::move(name), std::move(*recording)});
     };
     if (folder_is_given()) {
@@ -36,7 +37,8 @@ std::vector<Exhibit> exhibits() {
         std::ranges::sort(out, {}, &Exhibit::name);
         return out;
     }
-    for (const std::string& path : tests::sample_captures()) take(path, std::filesystem::path(path).parent_path().filename().string());
+    for (const std::string& path : tests::sample_captures())
+        take(path, std::filesystem::path(path).parent_path().filename().string());
     for (std::uint64_t seed = 1; seed <= kSimulatedExhibits; ++seed) {
         Scenario scenario = drawn_scenario(seed);
         scenario.tap.place = TapPlace::end_a;  // where derived captures of two taps take the first to be
@@ -47,13 +49,16 @@ std::vector<Exhibit> exhibits() {
 
 std::vector<DrawnExhibit> drawn_exhibits() {
     std::vector<DrawnExhibit> out;
-    for (const auto family : {setup_scenes(), network_scenes(), pause_scenes(), bridging_scenes(), reachability_scenes(), security_scenes(), beside_scenes(), link_scenes(), management_scenes(), iwarp_scenes(),
-                              upper_scenes(), ultra_ethernet_scenes(), collective_scenes()})
+    for (const auto family :
+         {setup_scenes(), network_scenes(), pause_scenes(), bridging_scenes(), reachability_scenes(), security_scenes(),
+          beside_scenes(), link_scenes(), management_scenes(), iwarp_scenes(), upper_scenes(), ultra_ethernet_scenes(),
+          collective_scenes()})
         for (const Scene& scene : family)
             for (unsigned variant = 0; variant < kVariants; ++variant) {
                 Stage stage;
                 scene.play(stage, variant);
-                out.push_back({std::string(scene.finding), {fmt::format("{}-{}", scene.finding, variant), std::move(stage.recording)}});
+                out.push_back({std::string(scene.finding),
+                               {fmt::format("{}-{}", scene.finding, variant), std::move(stage.recording)}});
             }
     return out;
 }
@@ -83,20 +88,26 @@ Scenario drawn_scenario(std::uint64_t seed) {
     scenario.window = static_cast<std::uint32_t>(8 + draws.below(120));
     scenario.ack_every = static_cast<std::uint32_t>(1 + draws.below(16));
     scenario.ack_timeout = static_cast<std::uint8_t>(9 + draws.below(6));
-    scenario.between_posts = draws.chance(0.5) ? microseconds(static_cast<std::int64_t>(draws.below(300))) : dissect::Duration{};
-    if (draws.chance(0.3)) scenario.first_psn_a = dissect::Psn(static_cast<std::uint32_t>(0x1000000 - 1 - draws.below(60)));
+    scenario.between_posts =
+        draws.chance(0.5) ? microseconds(static_cast<std::int64_t>(draws.below(300))) : dissect::Duration{};
+    if (draws.chance(0.3))
+        scenario.first_psn_a = dissect::Psn(static_cast<std::uint32_t>(0x1000000 - 1 - draws.below(60)));
     const WorkKind main = kKinds[draws.below(kKinds.size())];
     const std::uint64_t messages = 20 + draws.below(60);
     for (std::uint64_t i = 0; i < messages; ++i)
-        scenario.messages.push_back({.kind = draws.chance(0.7) ? main : kKinds[draws.below(kKinds.size())],
-                                     .bytes = static_cast<std::uint32_t>(draws.below(8) == 0 ? draws.below(3) : draws.below(12'000)),
-                                     .from = draws.chance(0.8) ? End::a : End::b});
+        scenario.messages.push_back(
+            {.kind = draws.chance(0.7) ? main : kKinds[draws.below(kKinds.size())],
+             .bytes = static_cast<std::uint32_t>(draws.below(8) == 0 ? draws.below(3) : draws.below(12'000)),
+             .from = draws.chance(0.8) ? End::a : End::b});
     // A third of the networks is perfect, and each fault is there in half of the others.
     const bool perfect = draws.chance(0.33);
     for (LinkFaults* faults : {&scenario.link.a_to_b, &scenario.link.b_to_a}) {
         const auto fault = [&](double worst) { return draws.chance(0.5) && !perfect ? draws.unit() * worst : 0; };
-        *faults = {
-            .loss = fault(0.03), .duplication = fault(0.02), .reordering = fault(0.03), .corruption = fault(0.01), .marking = fault(0.2)};
+        *faults = {.loss = fault(0.03),
+                   .duplication = fault(0.02),
+                   .reordering = fault(0.03),
+                   .corruption = fault(0.01),
+                   .marking = fault(0.2)};
     }
     if (draws.chance(0.2)) {
         scenario.receives = {.initial = 8, .refill = 8, .every = microseconds(400), .rnr_timer = 14};

@@ -16,8 +16,7 @@ const Wire* Hearing::wire(std::size_t frame) const {
     return place != wires_.end() && place->frame == frame ? &*place : nullptr;
 }
 
-template <class T>
-std::optional<T> Hearing::take_fact(const std::string& name) {
+template <class T> std::optional<T> Hearing::take_fact(const std::string& name) {
     // Judges may leave out the units of bytes and rates.
     auto fact = claim_.facts.find(name);
     for (const std::string_view unit : {"_bytes", "_bits_per_second"})
@@ -31,7 +30,9 @@ std::optional<T> Hearing::take_fact(const std::string& name) {
 std::optional<double> Hearing::number(const std::string& name) { return take_fact<double>(name); }
 std::optional<std::string> Hearing::word(const std::string& name) { return take_fact<std::string>(name); }
 std::optional<ClaimedEnd> Hearing::end(const std::string& name) { return take_fact<ClaimedEnd>(name); }
-std::vector<std::string> Hearing::list(const std::string& name) { return take_fact<std::vector<std::string>>(name).value_or(std::vector<std::string>{}); }
+std::vector<std::string> Hearing::list(const std::string& name) {
+    return take_fact<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
+}
 bool Hearing::flag(const std::string& name) { return take_fact<bool>(name).value_or(false); }
 
 void Hearing::equal_fact(const std::string& name, double shown) {
@@ -42,13 +43,15 @@ void Hearing::equal_fact(const std::string& name, double shown) {
 void Hearing::at_most_fact(const std::string& name, double shown) {
     const auto said = number(name);
     if (!said) object(fmt::format("does not say {}", name));
-    else if (*said > shown) object(fmt::format("says {} {:.12g}, and the packets show {:.12g} at most", name, *said, shown));
+    else if (*said > shown)
+        object(fmt::format("says {} {:.12g}, and the packets show {:.12g} at most", name, *said, shown));
 }
 void Hearing::near_fact(const std::string& name, double shown) {
     constexpr double kDigits = 1e-5;
     const auto said = number(name);
     if (!said) object(fmt::format("does not say {}", name));
-    else if (std::abs(*said - shown) > kDigits * std::abs(shown)) object(fmt::format("says {} {:.6g}, and the packets show {:.6g}", name, *said, shown));
+    else if (std::abs(*said - shown) > kDigits * std::abs(shown))
+        object(fmt::format("says {} {:.6g}, and the packets show {:.6g}", name, *said, shown));
 }
 
 void Hearing::equal(std::string_view what, std::uint64_t said, std::uint64_t shown) {
@@ -69,7 +72,8 @@ void Hearing::close() {
         const auto is_end = [&](const std::string& address) {
             return address == (*claim_.ends)[0].address || address == (*claim_.ends)[1].address;
         };
-        if (!is_end(packet->from) || !is_end(packet->to)) object(fmt::format("frame {} of its evidence is of other hosts", frame));
+        if (!is_end(packet->from) || !is_end(packet->to))
+            object(fmt::format("frame {} of its evidence is of other hosts", frame));
     }
 }
 
@@ -118,8 +122,8 @@ std::vector<GoBack> go_backs(const Way& way) {
             continue;
         }
         if (!wire->request()) continue;
-        const bool steps_back =
-            before != nullptr && highest && psn_distance(*highest, wire->psn) <= 0 && psn_distance(before->psn, wire->psn) <= 0;
+        const bool steps_back = before != nullptr && highest && psn_distance(*highest, wire->psn) <= 0 &&
+                                psn_distance(before->psn, wire->psn) <= 0;
         if (steps_back) {
             const auto nak = naks.find(wire->psn);
             const auto earlier = sent.find(wire->psn);

@@ -1,7 +1,7 @@
 // A hearing: one finding, the packets of its capture, and what speaks against it.
 //
-// A judge asks for facts and proves each from the packets. A number that nobody asked for is a claim that nobody proved, and speaks against
-// the finding like a wrong one.
+// A judge asks for facts and proves each from the packets. A number that nobody asked for is a claim that nobody
+// proved, and speaks against the finding like a wrong one.
 #pragma once
 
 #include <tests/court/analyser.hpp>
@@ -21,10 +21,11 @@ public:
     [[nodiscard]] const Wire* wire(std::size_t frame) const;
 
     // Facts of the finding, by their names in JSON. A number that nobody asked for is a claim that nobody proved.
-    [[nodiscard]] std::optional<double> number(const std::string& name);       // a count, ns, bytes, a share from 0 to 1, a PSN, a code
-    [[nodiscard]] std::optional<std::string> word(const std::string& name);    // a word, a text, a host
+    [[nodiscard]] std::optional<double> number(
+        const std::string& name);  // a count, ns, bytes, a share from 0 to 1, a PSN, a code
+    [[nodiscard]] std::optional<std::string> word(const std::string& name);  // a word, a text, a host
     [[nodiscard]] std::optional<ClaimedEnd> end(const std::string& name);
-    [[nodiscard]] std::vector<std::string> list(const std::string& name);      // empty where it is not there
+    [[nodiscard]] std::vector<std::string> list(const std::string& name);  // empty where it is not there
     [[nodiscard]] bool flag(const std::string& name);
     // The fact against what the packets show; a fact that is not there is an objection. Counts and durations alike.
     void equal_fact(const std::string& name, double shown);
@@ -46,8 +47,7 @@ private:
     const Recording& recording_;
     const std::vector<Wire>& wires_;
     std::map<std::string, ClaimedValue> unproven_;
-    template <class T>
-    [[nodiscard]] std::optional<T> take_fact(const std::string& name);
+    template <class T> [[nodiscard]] std::optional<T> take_fact(const std::string& name);
     std::vector<std::string> objections_;
 };
 
@@ -62,14 +62,16 @@ struct Way {
 };
 // The way whose requester is `from`. Nothing where the finding names no connection with that host.
 [[nodiscard]] std::optional<Way> way_of(const Hearing& hearing, const std::string& from);
-// The way between two ends that are facts of these names; nothing, and an objection, where the finding has no such connection.
+// The way between two ends that are facts of these names; nothing, and an objection, where the finding has no such
+// connection.
 [[nodiscard]] std::optional<Way> way_between(Hearing& hearing, const std::string& from, const std::string& to);
 
 // A request that steps back: its PSN is not beyond what was sent before.
 struct GoBack {
     const Wire* packet = nullptr;
-    std::int64_t silence = 0;   // ns since the requester sent before
-    std::int64_t since = 0;     // ns since it sent this PSN, or a PSN of the same READ, before; as long as the silence where it did not
+    std::int64_t silence = 0;  // ns since the requester sent before
+    std::int64_t since =
+        0;  // ns since it sent this PSN, or a PSN of the same READ, before; as long as the silence where it did not
     const Wire* nak = nullptr;  // the last sequence NAK of just this PSN
 };
 [[nodiscard]] std::vector<GoBack> go_backs(const Way& way);

@@ -17,22 +17,14 @@ constexpr std::string_view kOthers = "of connections or hosts that the sentence 
 constexpr std::string_view kRules = "the court does not know every rule of every format";
 
 constexpr std::array kUnproven{
-    Unproven{"ack-timeout", 20, kBound},
-    Unproven{"capture-duplicates", 2, kTolerance},
-    Unproven{"cm-retries", 5, kOthers},
-    Unproven{"credits-exhausted", 3, kBound},
-    Unproven{"gaps-unexplained", 2, kBound},
-    Unproven{"go-back-n-loss", 16, kBound},
-    Unproven{"icrc-wrong", 1, kOthers},
-    Unproven{"malformed-packets", 4, kRules},
-    Unproven{"nak-ignored", 2, kBound},
-    Unproven{"operation-failed", 2, kBound},
-    Unproven{"pfc-pause", 1, kBound},
-    Unproven{"read-response-lost", 24, kBound},
-    Unproven{"reordered-not-lost", 19, kBound},
-    Unproven{"retransmission-undecided", 10, kBound},
-    Unproven{"rnr-stall", 7, kBound},
-    Unproven{"selective-repeat", 14, kBound},
+    Unproven{"ack-timeout", 20, kBound},        Unproven{"capture-duplicates", 2, kTolerance},
+    Unproven{"cm-retries", 5, kOthers},         Unproven{"credits-exhausted", 3, kBound},
+    Unproven{"gaps-unexplained", 2, kBound},    Unproven{"go-back-n-loss", 16, kBound},
+    Unproven{"icrc-wrong", 1, kOthers},         Unproven{"malformed-packets", 4, kRules},
+    Unproven{"nak-ignored", 2, kBound},         Unproven{"operation-failed", 2, kBound},
+    Unproven{"pfc-pause", 1, kBound},           Unproven{"read-response-lost", 24, kBound},
+    Unproven{"reordered-not-lost", 19, kBound}, Unproven{"retransmission-undecided", 10, kBound},
+    Unproven{"rnr-stall", 7, kBound},           Unproven{"selective-repeat", 14, kBound},
     Unproven{"udp-port-entropy", 5, kOthers},
 };
 
@@ -42,8 +34,10 @@ std::span<const Unproven> unproven() { return kUnproven; }
 std::span<const Wanting> wanting() { return kWanting; }
 
 const Judge* judge_of(std::string_view finding) {
-    for (const auto family : {recovery_judges(), timeout_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges(),
-                              bridging_judges(), reachability_judges(), security_judges(), beside_judges(), link_judges(), fabric_judges(), iwarp_judges(), ultra_ethernet_judges(), upper_judges(), collective_judges()})
+    for (const auto family :
+         {recovery_judges(), timeout_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(),
+          pause_judges(), bridging_judges(), reachability_judges(), security_judges(), beside_judges(), link_judges(),
+          fabric_judges(), iwarp_judges(), ultra_ethernet_judges(), upper_judges(), collective_judges()})
         for (const Judge& judge : family)
             if (judge.finding == finding) return &judge;
     return nullptr;

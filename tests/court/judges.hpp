@@ -43,8 +43,8 @@ struct Wanting {
     std::string_view why;
 };
 [[nodiscard]] std::span<const Wanting> wanting();
-// A finding of which some numbers may be others, and its judge agrees all the same: how many of those that the sitting alters, and why.
-// To shrink.
+// A finding of which some numbers may be others, and its judge agrees all the same: how many of those that the sitting
+// alters, and why. To shrink.
 struct Unproven {
     std::string_view finding;
     std::size_t numbers;

@@ -50,7 +50,9 @@ void lossy_beside(Hearing& hearing) {
     hearing.equal_fact("shared_intervals", static_cast<double>(shared));
     hearing.equal_fact("interval_length_ns", 1e6);
     hearing.equal("shared intervals", hearing.claim().count, shared);
-    const auto said = [&](const std::string& name) { return static_cast<std::uint64_t>(hearing.number(name).value_or(0)); };
+    const auto said = [&](const std::string& name) {
+        return static_cast<std::uint64_t>(hearing.number(name).value_or(0));
+    };
     hearing.equal("CE marks", said("class_marks"), all.marks);
     hearing.equal("sequence NAKs", said("class_naks"), all.naks);
     hearing.equal("pause frames", said("class_pauses"), 0);

@@ -50,7 +50,8 @@ void one_way_capture(Hearing& hearing) {
 
 void link_local_gid(Hearing& hearing) {
     const auto example = hearing.list("example_hosts");
-    hearing.expect(example.size() == 2 && (example[0].starts_with("fe80:") || example[1].starts_with("fe80:")), "its example is not link-local");
+    hearing.expect(example.size() == 2 && (example[0].starts_with("fe80:") || example[1].starts_with("fe80:")),
+                   "its example is not link-local");
     std::set<std::pair<std::string, std::uint32_t>> pairs;
     for (const Wire& wire : hearing.wires())
         if (wire.from.starts_with("fe80:") && !wire.management()) pairs.insert({wire.to, wire.to_qp});
@@ -60,7 +61,8 @@ void link_local_gid(Hearing& hearing) {
         hearing.expect(wire != nullptr && (wire->from.starts_with("fe80:") || wire->to.starts_with("fe80:")),
                        fmt::format("frame {} is not link-local", frame));
     }
-    if (hearing.number("unanswered_connections")) hearing.at_most_fact("unanswered_connections", static_cast<double>(pairs.size()));
+    if (hearing.number("unanswered_connections"))
+        hearing.at_most_fact("unanswered_connections", static_cast<double>(pairs.size()));
 }
 
 // Packets of which an equal one was recorded before, links, hops and checksums aside; and how long before, in ns.
@@ -69,7 +71,8 @@ std::vector<std::int64_t> copies_of(const Hearing& hearing) {
     std::vector<std::int64_t> apart;
     for (const Wire& wire : hearing.wires()) {
         const Octets& all = hearing.recording().records[wire.frame - 1].bytes;
-        const auto [first, is_new] = seen.emplace(Octets(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end()), wire.time);
+        const auto [first, is_new] =
+            seen.emplace(Octets(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end()), wire.time);
         if (!is_new) apart.push_back(wire.time - first->second);
     }
     std::ranges::sort(apart);
@@ -90,7 +93,8 @@ void taps(Hearing& hearing) {
     const auto offset = hearing.number("tap_offset_ns"), tolerance = hearing.number("tap_tolerance_ns");
     constexpr double kWay = 100'000;  // ns
     hearing.expect(offset.has_value() != tolerance.has_value(), "the times of the taps are either the same or not");
-    hearing.expect(apart.empty() || offset.value_or(tolerance.value_or(0)) - kWay <= static_cast<double>(apart.back()), "no copy is as late or early as that");
+    hearing.expect(apart.empty() || offset.value_or(tolerance.value_or(0)) - kWay <= static_cast<double>(apart.back()),
+                   "no copy is as late or early as that");
 }
 
 void capture_duplicates(Hearing& hearing) {
@@ -98,15 +102,18 @@ void capture_duplicates(Hearing& hearing) {
     const auto apart = copies_of(hearing);
     hearing.at_most_fact("packets", static_cast<double>(apart.size()));
     hearing.equal_fact("all_packets", static_cast<double>(hearing.recording().records.size()));
-    const double by_others = hearing.number("copies_of_other_taps").value_or(0), by_same = hearing.number("copies_of_same_tap").value_or(0);
+    const double by_others = hearing.number("copies_of_other_taps").value_or(0),
+                 by_same = hearing.number("copies_of_same_tap").value_or(0);
     hearing.equal_fact("packets", by_others + by_same);
-    if (hearing.flag("same_times")) return hearing.expect(apart.empty() || apart.back() == 0, "copies have other times");
+    if (hearing.flag("same_times"))
+        return hearing.expect(apart.empty() || apart.back() == 0, "copies have other times");
     if (apart.empty()) return;
     hearing.equal_fact("most_apart_ns", static_cast<double>(apart.back()));
     hearing.equal_fact("least_apart_ns", static_cast<double>(apart.front()));
 }
 
-// Some request was recorded so long after an answer to it or to a later one; of these there are at least as many as it counts.
+// Some request was recorded so long after an answer to it or to a later one; of these there are at least as many as it
+// counts.
 void clock_offset(Hearing& hearing) {
     constexpr std::int64_t kPatience = 5'000'000;  // ns
     const std::vector<Wire>& wires = hearing.wires();
@@ -119,7 +126,9 @@ void clock_offset(Hearing& hearing) {
         bool is_early = false;
         for (std::size_t k = i + 1; k < wires.size() && wires[k].time - answer.time <= kPatience; ++k) {
             const Wire& request = wires[k];
-            if (!request.request() || request.from != answer.to || request.to != answer.from || request.time == answer.time) continue;
+            if (!request.request() || request.from != answer.to || request.to != answer.from ||
+                request.time == answer.time)
+                continue;
             if (psn_distance(request.psn, answer.psn) < 0) continue;
             is_early = true;
             if (request.psn == answer.psn) apart.insert(request.time - answer.time);
@@ -146,8 +155,9 @@ void clock_backwards(Hearing& hearing) {
     hearing.equal_fact("largest_step_back_ns", static_cast<double>(most));
 }
 
-// PSNs of requests and of READ responses that were jumped over: no more can have been sent and not recorded, but at the beginning and
-// the end. A READ takes at least as many PSNs as its data has packets at the largest path MTU; those are not missing.
+// PSNs of requests and of READ responses that were jumped over: no more can have been sent and not recorded, but at the
+// beginning and the end. A READ takes at least as many PSNs as its data has packets at the largest path MTU; those are
+// not missing.
 struct Skipped {
     std::uint64_t psns = 0;
     std::uint64_t flows = 0;
@@ -168,7 +178,8 @@ Skipped skipped_psns(const Hearing& hearing) {
         const auto jumped = static_cast<std::uint32_t>(step - 1);
         stream.skipped += jumped - std::min(jumped, stream.of_reads);
         stream.highest = wire.psn;
-        stream.of_reads = wire.read_request() && wire.reth && wire.reth->length > 0 ? (wire.reth->length - 1) / kLargestMtu : 0;
+        stream.of_reads =
+            wire.read_request() && wire.reth && wire.reth->length > 0 ? (wire.reth->length - 1) / kLargestMtu : 0;
     }
     Skipped skipped;
     for (const auto& [key, stream] : streams) {
@@ -215,11 +226,15 @@ void ip_fragments(Hearing& hearing) {
 }
 
 constexpr std::array kCaptureJudges{
-    Judge{"capture-truncated", capture_truncated},           Judge{"one-way-capture", one_way_capture},
-    Judge{"link-local-gid", link_local_gid},     Judge{"capture-duplicates", capture_duplicates},
+    Judge{"capture-truncated", capture_truncated},
+    Judge{"one-way-capture", one_way_capture},
+    Judge{"link-local-gid", link_local_gid},
+    Judge{"capture-duplicates", capture_duplicates},
     Judge{"clock-offset", clock_offset},
-    Judge{"clock-backwards", clock_backwards},   Judge{"capture-lost-packets", capture_lost_packets},
-    Judge{"gaps-unexplained", gaps_unexplained}, Judge{"malformed-packets", malformed},
+    Judge{"clock-backwards", clock_backwards},
+    Judge{"capture-lost-packets", capture_lost_packets},
+    Judge{"gaps-unexplained", gaps_unexplained},
+    Judge{"malformed-packets", malformed},
     Judge{"ip-fragments", ip_fragments},
 };
 

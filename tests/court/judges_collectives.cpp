@@ -36,7 +36,8 @@ std::vector<Step> steps_of(const std::vector<const Wire*>& data) {
     for (std::size_t i = 1; i < data.size(); ++i) longest = std::max(longest, data[i]->time - data[i - 1]->time);
     std::vector<Step> steps;
     for (std::size_t i = 0; i < data.size(); ++i) {
-        if (i == 0 || data[i]->time - data[i - 1]->time > longest / 2) steps.push_back({.sent = {}, .begin = data[i]->time});
+        if (i == 0 || data[i]->time - data[i - 1]->time > longest / 2)
+            steps.push_back({.sent = {}, .begin = data[i]->time});
         steps.back().end = data[i]->time;
         auto [place, fresh] = steps.back().sent.try_emplace({data[i]->from, data[i]->to});
         Burst& sent = place->second;
@@ -82,7 +83,8 @@ void straggler(Hearing& hearing) {
     hearing.at_most_fact("steps", static_cast<double>(last));
     hearing.at_most_fact("mean_step_ns", static_cast<double>(longest));
     hearing.at_most_fact("others_waited_ns", static_cast<double>(waited));
-    hearing.at_most_fact("share_of_time", static_cast<double>(waited) / static_cast<double>(std::max<std::int64_t>(1, length)));
+    hearing.at_most_fact("share_of_time",
+                         static_cast<double>(waited) / static_cast<double>(std::max<std::int64_t>(1, length)));
     hearing.at_most_fact("confidence", 0.99);
 }
 

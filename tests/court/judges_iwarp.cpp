@@ -1,4 +1,5 @@
-// Judges of RDMA over TCP: FPDUs with their CRCs and markers (RFC 5044), segments that came again or not, Terminates (RFC 5040 4.8).
+// Judges of RDMA over TCP: FPDUs with their CRCs and markers (RFC 5044), segments that came again or not, Terminates
+// (RFC 5040 4.8).
 #include <tests/court/judges.hpp>
 #include <tests/court/stream.hpp>
 
@@ -27,7 +28,8 @@ std::optional<Stream> stream_of(Hearing& hearing) { return stream_between(hearin
 // What the other end of it sent.
 std::optional<Stream> reverse_of(const Hearing& hearing, const Stream& stream) {
     for (Stream& other : read_streams(hearing.recording()))
-        if (other.from == stream.to && other.to == stream.from && other.from_port == stream.to_port && other.to_port == stream.from_port)
+        if (other.from == stream.to && other.to == stream.from && other.from_port == stream.to_port &&
+            other.to_port == stream.from_port)
             return std::move(other);
     return {};
 }
@@ -36,22 +38,31 @@ Fpdus fpdus_of(const Hearing& hearing, const Stream& stream) {
     const auto own = set_up_of(stream);
     const auto other = reverse_of(hearing, stream);
     const auto asked = other ? set_up_of(*other) : std::nullopt;  // the receiver asks for markers
-    return read_fpdus(stream, own ? own->length : 0, asked && asked->markers ? std::optional<std::uint32_t>(0) : std::nullopt);
+    return read_fpdus(stream, own ? own->length : 0,
+                      asked && asked->markers ? std::optional<std::uint32_t>(0) : std::nullopt);
 }
-bool is_evidence(const Hearing& hearing, std::size_t frame) { return std::ranges::count(hearing.claim().frames, frame) != 0; }
+bool is_evidence(const Hearing& hearing, std::size_t frame) {
+    return std::ranges::count(hearing.claim().frames, frame) != 0;
+}
 
 // "DDP, tagged buffer error: base or bounds violation" (RFC 5040 4.8, RFC 5041 7.1, RFC 5044 8).
 std::string terminate_words(std::uint32_t layer, std::uint32_t type, std::uint32_t code) {
     constexpr std::array<std::string_view, 3> kLayers{"RDMAP", "DDP", "MPA"};
-    constexpr std::array<std::string_view, 3> kRdmap{"local catastrophic error", "remote protection error", "remote operation error"};
-    constexpr std::array<std::string_view, 3> kDdp{"local catastrophic error", "tagged buffer error", "untagged buffer error"};
+    constexpr std::array<std::string_view, 3> kRdmap{"local catastrophic error", "remote protection error",
+                                                     "remote operation error"};
+    constexpr std::array<std::string_view, 3> kDdp{"local catastrophic error", "tagged buffer error",
+                                                   "untagged buffer error"};
     constexpr std::array<std::string_view, 4> kMpaCodes{"", "TCP connection closed, terminated or lost", "CRC wrong",
                                                         "marker and ULPDU length do not agree"};
     if (layer >= kLayers.size() || (layer < 2 && type >= kRdmap.size())) return "";
-    std::string words = fmt::format("{}, {}", kLayers[layer], layer == 0 ? kRdmap[type] : layer == 1 ? kDdp[type] : "MPA error");
+    std::string words = fmt::format("{}, {}", kLayers[layer],
+                                    layer == 0   ? kRdmap[type]
+                                    : layer == 1 ? kDdp[type]
+                                                 : "MPA error");
     if (layer == 1 && type == 1) {
-        constexpr std::array<std::string_view, 5> kTagged{"invalid STag", "base or bounds violation", "STag is not of this stream",
-                                                          "tagged offset wrapped", "invalid DDP version"};
+        constexpr std::array<std::string_view, 5> kTagged{"invalid STag", "base or bounds violation",
+                                                          "STag is not of this stream", "tagged offset wrapped",
+                                                          "invalid DDP version"};
         return code < kTagged.size() ? fmt::format("{}: {}", words, kTagged[code]) : "";
     }
     return layer == 2 && code > 0 && code < kMpaCodes.size() ? fmt::format("{}: {}", words, kMpaCodes[code]) : "";
@@ -63,7 +74,8 @@ void terminated(Hearing& hearing) {
     constexpr std::size_t kTerminate = 7, kUntaggedHeader = 18;
     for (const Fpdu& fpdu : fpdus_of(hearing, *stream).all) {
         if ((fpdu.ulpdu[1] & 0xfU) != kTerminate || fpdu.ulpdu.size() < kUntaggedHeader + 2) continue;
-        const std::uint32_t layer = fpdu.ulpdu[kUntaggedHeader] >> 4U, type = fpdu.ulpdu[kUntaggedHeader] & 0xfU, code = fpdu.ulpdu[kUntaggedHeader + 1];
+        const std::uint32_t layer = fpdu.ulpdu[kUntaggedHeader] >> 4U, type = fpdu.ulpdu[kUntaggedHeader] & 0xfU,
+                            code = fpdu.ulpdu[kUntaggedHeader + 1];
         hearing.equal_fact("terminate_layer", layer);
         hearing.equal_fact("terminate_type", type);
         hearing.equal_fact("terminate_code", code);
@@ -99,8 +111,9 @@ void crc_wrong(Hearing& hearing) {
     hearing.equal_fact("fpdus", static_cast<double>(fpdus.all.size()));
 }
 
-// How many segments have bytes that were sent before, in the order in which they were sent: that of the capture, or that of their IPv4
-// identifications where the sender counts. It does where they go up with the segments that reach furthest.
+// How many segments have bytes that were sent before, in the order in which they were sent: that of the capture, or
+// that of their IPv4 identifications where the sender counts. It does where they go up with the segments that reach
+// furthest.
 std::uint64_t not_beyond(const Stream& stream) {
     std::vector<std::pair<std::int64_t, const Segment*>> order;  // identifications without their wrap
     std::int64_t last = 0, highest = 0, top = -1;
@@ -131,7 +144,8 @@ void sent_again(Hearing& hearing) {
 }
 
 void holes(Hearing& hearing) {
-    if (const auto stream = stream_of(hearing)) hearing.equal_fact("missing_bytes", static_cast<double>(stream->missing()));
+    if (const auto stream = stream_of(hearing))
+        hearing.equal_fact("missing_bytes", static_cast<double>(stream->missing()));
 }
 
 // The sink of a READ request (RFC 5040 4.4) is where its response goes; turned round it is.
@@ -159,19 +173,24 @@ void odd_sender(Hearing& hearing) {
     if (!set_up) return hearing.object("nothing set MPA up there");
     const auto all_right = [&](std::optional<std::uint32_t> shift) {
         const Fpdus fpdus = read_fpdus(*stream, set_up->length, shift);
-        return !fpdus.all.empty() && std::ranges::all_of(fpdus.all, &Fpdu::crc_right) && fpdus.end + 4 >= stream->bytes.size();
+        return !fpdus.all.empty() && std::ranges::all_of(fpdus.all, &Fpdu::crc_right) &&
+               fpdus.end + 4 >= stream->bytes.size();
     };
     const std::string what = hearing.word("nonconformity").value_or("");
     if (what == "no_markers") {
         const auto other = reverse_of(hearing, *stream);
         const auto asked = other ? set_up_of(*other) : std::nullopt;
-        hearing.expect(asked && asked->markers && all_right({}), "markers were not asked for, or the stream is not right without them");
+        hearing.expect(asked && asked->markers && all_right({}),
+                       "markers were not asked for, or the stream is not right without them");
     } else if (what == "markers_elsewhere") {
         bool elsewhere = all_right({});
         for (std::uint32_t shift = 4; shift < 512 && !elsewhere; shift += 4) elsewhere = all_right(shift);
-        hearing.expect(elsewhere && !all_right(0), "its markers are where they must be, or the stream is not right with markers elsewhere, nor without");
+        hearing.expect(
+            elsewhere && !all_right(0),
+            "its markers are where they must be, or the stream is not right with markers elsewhere, nor without");
     } else if (what == "byte_order") {
-        hearing.expect(only_turned_sinks_fit(hearing, *stream, set_up->length), "responses go where its requests say, or nowhere");
+        hearing.expect(only_turned_sinks_fit(hearing, *stream, set_up->length),
+                       "responses go where its requests say, or nowhere");
     } else {
         hearing.object("it does not say what is odd");
     }
@@ -190,8 +209,9 @@ void unreadable(Hearing& hearing) {
 }
 
 constexpr std::array kIwarpJudges{
-    Judge{"iwarp-terminated", terminated}, Judge{"iwarp-refused", mpa_refused}, Judge{"iwarp-crc-wrong", crc_wrong},
-    Judge{"iwarp-retransmission", sent_again}, Judge{"iwarp-stream-holes", holes},  Judge{"iwarp-nonconforming", odd_sender},
+    Judge{"iwarp-terminated", terminated}, Judge{"iwarp-refused", mpa_refused},
+    Judge{"iwarp-crc-wrong", crc_wrong},   Judge{"iwarp-retransmission", sent_again},
+    Judge{"iwarp-stream-holes", holes},    Judge{"iwarp-nonconforming", odd_sender},
     Judge{"iwarp-unreadable", unreadable},
 };
 

@@ -1,4 +1,5 @@
-// Judges of links of InfiniBand in ERF records: who waited for credits (flow control packets, 7.9.4), which LIDs send with a GID.
+// Judges of links of InfiniBand in ERF records: who waited for credits (flow control packets, 7.9.4), which LIDs send
+// with a GID.
 #include <tests/court/judges.hpp>
 
 #include <algorithm>
@@ -48,7 +49,8 @@ struct Wait {
 };
 
 // The wait of the packet at `at`, where it had one: from the packet before it on.
-std::optional<Wait> wait_of(const std::vector<CreditWords>& all, std::size_t at, std::uint32_t port, std::uint32_t granter) {
+std::optional<Wait> wait_of(const std::vector<CreditWords>& all, std::size_t at, std::uint32_t port,
+                            std::uint32_t granter) {
     std::size_t before = at;
     while (before > 0 && (all[before - 1].port != port || all[before - 1].flow_control)) --before;
     std::optional<std::uint32_t> sent;  // as the sender said behind the packet before
@@ -70,7 +72,8 @@ std::optional<Wait> wait_of(const std::vector<CreditWords>& all, std::size_t at,
         last = all[i].time;
         wait.credits = std::max(wait.credits, credits);
     }
-    const auto after = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(at), all.end(), [&](const CreditWords& one) { return one.flow_control && one.port == port; });
+    const auto after = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(at), all.end(),
+                                    [&](const CreditWords& one) { return one.flow_control && one.port == port; });
     if (enough == 0 || wait.grants < 3 || after == all.end()) return {};
     const std::uint32_t took = (after->sent + kCircle - *sent) % kCircle;
     if (took < wait.needed || took > wait.needed + 1) return {};
@@ -80,7 +83,9 @@ std::optional<Wait> wait_of(const std::vector<CreditWords>& all, std::size_t at,
 }
 
 void credit_starvation(Hearing& hearing) {
-    const auto number = [&](const std::string& name) { return static_cast<std::uint32_t>(hearing.number(name).value_or(99)); };
+    const auto number = [&](const std::string& name) {
+        return static_cast<std::uint32_t>(hearing.number(name).value_or(99));
+    };
     const std::uint32_t port = number("capture_port"), granter = number("granter_port");
     const std::vector<CreditWords> all = read_lane(hearing.recording(), number("virtual_lane"));
     std::uint64_t waits = 0, moved = 0;
@@ -123,8 +128,11 @@ void gid_conflict(Hearing& hearing) {
     std::uint64_t changes = 0;
     for (const Record& record : hearing.recording().records) {
         const Octets& bytes = record.bytes;
-        if (bytes.size() < kGrh + 40 || bytes[8] != kPacket || (bytes[kHeader + 1] & 3U) != 3 || gid_at(bytes, kSource) != *gid) continue;
-        const bool local = number_at(bytes, kSource, 4) == 0xfe800000 || std::equal(&bytes[kSource], &bytes[kSource + 8], &bytes[kDestination]);
+        if (bytes.size() < kGrh + 40 || bytes[8] != kPacket || (bytes[kHeader + 1] & 3U) != 3 ||
+            gid_at(bytes, kSource) != *gid)
+            continue;
+        const bool local = number_at(bytes, kSource, 4) == 0xfe800000 ||
+                           std::equal(&bytes[kSource], &bytes[kSource + 8], &bytes[kDestination]);
         hearing.expect(local, "it may come from another subnet");
         const std::uint32_t lid = number_at(bytes, kHeader + 6, 2);
         changes += !lids.empty() && lids.back() != lid ? 1U : 0U;

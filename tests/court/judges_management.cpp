@@ -1,4 +1,5 @@
-// Judges of connection management: its messages, read from their datagrams (volume 1, 12.6 and 12.11), and what was negotiated by them.
+// Judges of connection management: its messages, read from their datagrams (volume 1, 12.6 and 12.11), and what was
+// negotiated by them.
 #include <tests/court/datagram.hpp>
 #include <tests/court/judges.hpp>
 
@@ -33,8 +34,12 @@ struct Service {
     }
 };
 Service service_of(Hearing& hearing) { return {hearing.number("service_port"), hearing.number("service_id")}; }
-std::uint64_t attempts_of(Hearing& hearing) { return 1 + static_cast<std::uint64_t>(hearing.number("more_attempts").value_or(0)); }
-bool proves(const Hearing& hearing, const Message& message) { return std::ranges::count(hearing.claim().frames, message.mad.wire->frame) != 0; }
+std::uint64_t attempts_of(Hearing& hearing) {
+    return 1 + static_cast<std::uint64_t>(hearing.number("more_attempts").value_or(0));
+}
+bool proves(const Hearing& hearing, const Message& message) {
+    return std::ranges::count(hearing.claim().frames, message.mad.wire->frame) != 0;
+}
 
 void cm_rejected(Hearing& hearing) {
     const auto ends = sides(hearing);
@@ -49,9 +54,11 @@ void cm_rejected(Hearing& hearing) {
     std::string why = "no REJ answers a REQ between them";
     bool proven = false;
     for (const Message& reject : all) {
-        if (reject.is() != Message::rej || reject.from() != by || reject.to() != to || reject.reason() != reason) continue;
+        if (reject.is() != Message::rej || reject.from() != by || reject.to() != to || reject.reason() != reason)
+            continue;
         const auto request = std::ranges::find_if(all, [&](const Message& one) {
-            return one.is() == Message::req && one.mad.wire->frame < reject.mad.wire->frame && reject.of(one) && one.from() == ends->active;
+            return one.is() == Message::req && one.mad.wire->frame < reject.mad.wire->frame && reject.of(one) &&
+                   one.from() == ends->active;
         });
         if (request != all.end() && !service.is_of(*request)) {
             why = fmt::format("the REQ in frame {} is for another service", request->mad.wire->frame);
@@ -61,9 +68,10 @@ void cm_rejected(Hearing& hearing) {
         if (request == all.end() || proven) continue;
         std::string shown;
         for (std::size_t i = 0; i < data.size() / 2; ++i) shown += fmt::format("{:02x}", reject.number(84 + i, 1));
-        why = shown != data              ? fmt::format("the private data begins with {}", shown)
-              : !proves(hearing, reject) ? fmt::format("frame {}, the REJ, is not in its evidence", reject.mad.wire->frame)
-                                         : "";
+        why = shown != data ? fmt::format("the private data begins with {}", shown)
+              : !proves(hearing, reject)
+                  ? fmt::format("frame {}, the REJ, is not in its evidence", reject.mad.wire->frame)
+                  : "";
         proven = why.empty();
     }
     if (!proven) hearing.object(why);
@@ -71,7 +79,8 @@ void cm_rejected(Hearing& hearing) {
 }
 
 // First sendings of a kind from one to the other, of that service where one is named.
-std::vector<Message> first_of(const std::vector<Message>& all, std::uint32_t kind, const std::string& from, const std::string& to, const Service& service = {}) {
+std::vector<Message> first_of(const std::vector<Message>& all, std::uint32_t kind, const std::string& from,
+                              const std::string& to, const Service& service = {}) {
     std::vector<Message> out;
     for (const Message& one : all) {
         if (one.is() != kind || one.from() != from || one.to() != to || !service.is_of(one)) continue;
@@ -93,9 +102,11 @@ void cm_no_answer(Hearing& hearing) {
     std::set<std::uint32_t> attempts;
     std::uint32_t timeout = 0;
     for (const Message& one : all) {
-        if ((one.is() != Message::req && one.is() != Message::sidr_req) || one.from() != from || one.to() != to) continue;
+        if ((one.is() != Message::req && one.is() != Message::sidr_req) || one.from() != from || one.to() != to)
+            continue;
         const bool answered = std::ranges::any_of(all, [&](const Message& other) {
-            return other.from() == to && (other.remote() == one.local() || (other.is() == Message::sidr_rep && other.local() == one.local()));
+            return other.from() == to &&
+                   (other.remote() == one.local() || (other.is() == Message::sidr_rep && other.local() == one.local()));
         });
         if (answered || !service.is_of(one)) continue;
         ++requests;
@@ -105,9 +116,12 @@ void cm_no_answer(Hearing& hearing) {
     hearing.equal_fact("requests_sent", static_cast<double>(requests));
     hearing.equal("attempts", attempts_of(hearing), attempts.size());
     if (const auto wait = hearing.number("response_timeout_ns"))
-        hearing.expect(*wait == 4096.0 * static_cast<double>(1ULL << timeout), "the requests have another response timeout");
-    const bool alive = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == to && wire.to == from; });
-    hearing.expect(hearing.flag("sends_others") == alive, alive ? "the other end sends it packets" : "the other end sends it nothing");
+        hearing.expect(*wait == 4096.0 * static_cast<double>(1ULL << timeout),
+                       "the requests have another response timeout");
+    const bool alive =
+        std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == to && wire.to == from; });
+    hearing.expect(hearing.flag("sends_others") == alive,
+                   alive ? "the other end sends it packets" : "the other end sends it nothing");
 }
 
 void cm_half_open(Hearing& hearing) {
@@ -117,11 +131,13 @@ void cm_half_open(Hearing& hearing) {
     const auto all = messages(hearing);
     std::uint64_t open = 0;
     for (const Message& request : first_of(all, Message::req, active, passive, service_of(hearing))) {
-        const auto reply = std::ranges::find_if(all, [&](const Message& one) { return one.is() == Message::rep && one.of(request); });
+        const auto reply =
+            std::ranges::find_if(all, [&](const Message& one) { return one.is() == Message::rep && one.of(request); });
         if (reply == all.end() || any(all, request, Message::rtu) || any(all, request, Message::rej)) continue;
         const std::uint32_t qp = reply->number(12, 3);
         const auto is_data = [&](const Wire& wire) {
-            return wire.frame > reply->mad.wire->frame && wire.from == ends->active && wire.to == ends->passive && wire.to_qp == qp;
+            return wire.frame > reply->mad.wire->frame && wire.from == ends->active && wire.to == ends->passive &&
+                   wire.to_qp == qp;
         };
         open += std::ranges::none_of(hearing.wires(), is_data) ? 1U : 0U;
     }
@@ -153,7 +169,8 @@ void cm_unexpected_message(Hearing& hearing) {
     const auto one = std::ranges::find_if(all, [&](const Message& message) { return proves(hearing, message); });
     if (one == all.end()) return hearing.object("its evidence is no CM message");
     hearing.expect(one->from() == by, "another host sent it");
-    hearing.expect(one->is() >= Message::req && one->is() <= Message::drep && kNames[one->is() - Message::req] == said.substr(0, said.find(' ')),
+    hearing.expect(one->is() >= Message::req && one->is() <= Message::drep &&
+                       kNames[one->is() - Message::req] == said.substr(0, said.find(' ')),
                    "its evidence is another message");
     const std::string shown = state_before(all, *one);
     hearing.expect(shown == state, "the messages before it lead to " + shown);
@@ -166,7 +183,8 @@ void cm_retries(Hearing& hearing) {
     const auto all = messages(hearing);
     std::uint64_t again = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool between = (all[i].from() == active && all[i].to() == passive) || (all[i].from() == passive && all[i].to() == active);
+        const bool between =
+            (all[i].from() == active && all[i].to() == passive) || (all[i].from() == passive && all[i].to() == active);
         const auto repeats = [&](const Message& earlier) { return all[i].repeats(earlier); };
         again += between && std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), repeats) ? 1U : 0U;
     }
@@ -188,8 +206,9 @@ void cm_retries(Hearing& hearing) {
 void cm_unresolved(Hearing& hearing) {
     const auto ends = sides(hearing);
     if (!ends) return;
-    constexpr std::array<std::string_view, 6> kStatus{"valid",      "service not supported", "rejected by the service", "no queue pair",
-                                                      "redirected", "version not supported"};
+    constexpr std::array<std::string_view, 6> kStatus{
+        "valid",      "service not supported", "rejected by the service", "no queue pair",
+        "redirected", "version not supported"};
     const auto all = messages(hearing);
     const auto status = static_cast<std::size_t>(hearing.number("sidr_status").value_or(0));
     std::uint64_t refused = 0;
@@ -204,7 +223,8 @@ void cm_unresolved(Hearing& hearing) {
     }
     hearing.equal("attempts", attempts_of(hearing), refused);
     hearing.expect(same, "no SIDR REP has that status");
-    hearing.expect(hearing.word("sidr_meaning") == (status < kStatus.size() ? kStatus[status] : "reserved"), "the status means something else");
+    hearing.expect(hearing.word("sidr_meaning") == (status < kStatus.size() ? kStatus[status] : "reserved"),
+                   "the status means something else");
 }
 
 void cm_disconnect_unanswered(Hearing& hearing) {
@@ -214,7 +234,8 @@ void cm_disconnect_unanswered(Hearing& hearing) {
     const auto all = messages(hearing);
     const Service service = service_of(hearing);
     const auto requests = first_of(all, Message::req, active, passive);
-    hearing.expect((!service.port && !service.id) || std::ranges::any_of(requests, [&](const Message& one) { return service.is_of(one); }),
+    hearing.expect((!service.port && !service.id) ||
+                       std::ranges::any_of(requests, [&](const Message& one) { return service.is_of(one); }),
                    "no REQ is for that service");
     std::uint64_t found = 0;
     for (const bool forth : {true, false})
@@ -246,20 +267,29 @@ void pkey_mismatch(Hearing& hearing) {
         const auto said = hearing.number(name);
         return said ? std::optional(static_cast<std::uint32_t>(*said)) : std::nullopt;
     };
-    const auto first = key("first_pkey"), second = key("second_pkey"), sent = key("sent_pkey"), negotiated = key("negotiated_pkey");
+    const auto first = key("first_pkey"), second = key("second_pkey"), sent = key("sent_pkey"),
+               negotiated = key("negotiated_pkey");
     if (end && first) hearing.expect(most(end->address) == *first, "most packets of the first end have another P_Key");
-    if (other && second) hearing.expect(most(other->address) == *second, "most packets of the second end have another P_Key");
-    const bool differ = first && second && ((*first ^ *second) & 0x7fffU) != 0, limited = first && second && ((*first | *second) & 0x8000U) == 0;
-    hearing.expect(sent.has_value() != (differ || limited), "the P_Keys differ, or the members are limited, and it says something else");
-    if (sent) hearing.expect((sent == first || sent == second) && negotiated && ((*sent ^ *negotiated) & 0x7fffU) != 0, "it was sent by neither, or negotiated");
+    if (other && second)
+        hearing.expect(most(other->address) == *second, "most packets of the second end have another P_Key");
+    const bool differ = first && second && ((*first ^ *second) & 0x7fffU) != 0,
+               limited = first && second && ((*first | *second) & 0x8000U) == 0;
+    hearing.expect(sent.has_value() != (differ || limited),
+                   "the P_Keys differ, or the members are limited, and it says something else");
+    if (sent)
+        hearing.expect((sent == first || sent == second) && negotiated && ((*sent ^ *negotiated) & 0x7fffU) != 0,
+                       "it was sent by neither, or negotiated");
     if (negotiated) {
         const auto all = messages(hearing);
-        hearing.expect(std::ranges::any_of(all, [&](const Message& one) { return one.is() == Message::req && one.number(48, 2) == *negotiated; }),
-                       "no REQ has that P_Key");
+        hearing.expect(
+            std::ranges::any_of(
+                all, [&](const Message& one) { return one.is() == Message::req && one.number(48, 2) == *negotiated; }),
+            "no REQ has that P_Key");
     }
     std::uint64_t answers = 0;
     for (const Wire* wire : way->all) answers += wire->answer() ? 1U : 0U;
-    hearing.expect(hearing.flag("answered") == (answers != 0), answers == 0 ? "nothing is answered" : "packets are answered");
+    hearing.expect(hearing.flag("answered") == (answers != 0),
+                   answers == 0 ? "nothing is answered" : "packets are answered");
 }
 
 void read_depth_exceeded(Hearing& hearing) {
@@ -268,7 +298,8 @@ void read_depth_exceeded(Hearing& hearing) {
     const auto psn = static_cast<std::uint32_t>(hearing.number("psn").value_or(0));
     const auto length = hearing.number("length"), address = hearing.number("address"), key = hearing.number("r_key");
     const bool asked = std::ranges::any_of(way->requests, [&](const Wire* wire) {
-        return wire->reth && length == wire->reth->length && address == static_cast<double>(wire->reth->address) && key == wire->reth->key;
+        return wire->reth && length == wire->reth->length && address == static_cast<double>(wire->reth->address) &&
+               key == wire->reth->key;
     });
     hearing.expect(asked, "no request is like the one that was refused");
     std::set<std::uint32_t> open;
@@ -283,7 +314,8 @@ void read_depth_exceeded(Hearing& hearing) {
         break;
     }
     hearing.expect(refused, "no NAK has that PSN");
-    // The REQ's initiator depth, and what the REP has resources for (12.6.5, 12.6.8), of the passive side the other way round.
+    // The REQ's initiator depth, and what the REP has resources for (12.6.5, 12.6.8), of the passive side the other way
+    // round.
     std::uint32_t depth = UINT32_MAX;
     for (const Message& one : messages(hearing)) {
         if (one.is() == Message::req) depth = std::min(depth, one.number(one.from() == way->from ? 39 : 35, 1));
@@ -296,13 +328,15 @@ void read_depth_exceeded(Hearing& hearing) {
 void starting_psn_differs(Hearing& hearing) {
     const auto requester = hearing.end("requester"), responder = hearing.end("responder");
     const auto started = hearing.number("starting_psn"), announced = hearing.number("announced_psn");
-    if (!requester || !responder || !started || !announced) return hearing.object("does not say who began with which PSN");
+    if (!requester || !responder || !started || !announced)
+        return hearing.object("does not say who began with which PSN");
     const std::string &from = requester->address, &to = responder->address;
     const bool by_reply = hearing.word("announced_in") == "REP";
     const auto all = messages(hearing);
     hearing.expect(std::ranges::any_of(all,
                                        [&](const Message& one) {
-                                           return one.is() == (by_reply ? Message::rep : Message::req) && one.from() == to && one.to() == from &&
+                                           return one.is() == (by_reply ? Message::rep : Message::req) &&
+                                                  one.from() == to && one.to() == from &&
                                                   one.number(by_reply ? 20 : 44, 3) == *announced;
                                        }),
                    "no such message asks for that PSN");

@@ -23,14 +23,17 @@ void icrc_not_judged(Hearing& hearing, const std::string& why) {
         right[wire.from] += wire.icrc_right ? 1U : 0U;
         all += wire.icrc ? 1U : 0U;
         wrong += wire.icrc_right ? 0U : 1U;
-        zero += !wire.icrc_right && number_at(hearing.recording().records[wire.frame - 1].bytes, *wire.icrc, 4) == 0 ? 1U : 0U;
+        zero += !wire.icrc_right && number_at(hearing.recording().records[wire.frame - 1].bytes, *wire.icrc, 4) == 0
+                    ? 1U
+                    : 0U;
     }
     hearing.equal_fact("packets", static_cast<double>(wrong));
     hearing.at_most_fact("all_packets", static_cast<double>(hearing.wires().size()));
     if (why == "none_right") hearing.equal("wrong ICRCs of all", wrong, all);
     if (why == "cleared") hearing.equal("ICRCs of 0", zero, wrong);
     if (why == "by_sender")
-        hearing.expect(std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; }), "every sender has right ones");
+        hearing.expect(std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; }),
+                       "every sender has right ones");
 }
 
 // What stays the same of a packet on its way: everything but the link, hops and what the hops change with them.
@@ -50,7 +53,8 @@ std::pair<std::uint64_t, std::uint64_t> wrong_icrcs(const Hearing& hearing, cons
         if (wire.from != host || wire.cnp()) continue;
         ++all;
         if (wire.icrc_right) continue;
-        const auto [place, fresh] = before.try_emplace(lasting(hearing.recording().records[wire.frame - 1], wire), wire.time);
+        const auto [place, fresh] =
+            before.try_emplace(lasting(hearing.recording().records[wire.frame - 1], wire), wire.time);
         // Doubled, or recorded twice: who counts sends no datagram again.
         const bool copy = !fresh && ((wire.ipv4 && wire.identification != 0) || wire.time - place->second < kSoonest);
         place->second = wire.time;
@@ -63,7 +67,8 @@ void icrc_wrong(Hearing& hearing) {
     if (const auto why = hearing.word("not_judged")) return icrc_not_judged(hearing, *why);
     const auto host = hearing.word("host");
     if (!host)
-        return hearing.at_most_fact("packets", static_cast<double>(std::ranges::count(hearing.wires(), false, &Wire::icrc_right)));
+        return hearing.at_most_fact("packets",
+                                    static_cast<double>(std::ranges::count(hearing.wires(), false, &Wire::icrc_right)));
     const auto [wrong, all] = wrong_icrcs(hearing, *host);
     const double part = hearing.number("packets").value_or(0), whole = hearing.number("all_packets").value_or(0);
     hearing.equal_fact("packets", static_cast<double>(wrong));
@@ -77,9 +82,11 @@ void icrc_wrong(Hearing& hearing) {
     }
     if (hearing.number("connections")) hearing.at_most_fact("connections", static_cast<double>(queue_pairs.size()));
     if (hearing.number("wrong_of_peer")) hearing.at_most_fact("wrong_of_peer", static_cast<double>(to_it));
-    const double taken = hearing.number("acknowledged").value_or(0), again = hearing.number("requested_again").value_or(0);
+    const double taken = hearing.number("acknowledged").value_or(0),
+                 again = hearing.number("requested_again").value_or(0);
     hearing.expect(taken + again <= part, "knows of more than all what became of them");
-    hearing.expect(hearing.flag("all_acknowledged") == (taken != 0 && taken == part), "all were acknowledged, or not all");
+    hearing.expect(hearing.flag("all_acknowledged") == (taken != 0 && taken == part),
+                   "all were acknowledged, or not all");
     const std::string verdict = hearing.word("icrc_verdict").value_or("");
     hearing.expect((verdict == "corrupted" || verdict == "corrupted_or_damaged") == (hearing.claim().party == "fabric"),
                    "blames the network, and does not say why");
@@ -95,7 +102,8 @@ void duplicated(Hearing& hearing) {
     if (!way) return;
     std::map<Octets, std::uint64_t> seen;
     std::uint64_t twice = 0;
-    for (const Wire* wire : way->requests) twice += seen[lasting(hearing.recording().records[wire->frame - 1], *wire)]++ != 0 ? 1U : 0U;
+    for (const Wire* wire : way->requests)
+        twice += seen[lasting(hearing.recording().records[wire->frame - 1], *wire)]++ != 0 ? 1U : 0U;
     const double part = hearing.number("packets").value_or(0), whole = hearing.number("all_packets").value_or(0);
     hearing.at_most_fact("packets", static_cast<double>(twice));
     hearing.equal_fact("all_packets", static_cast<double>(way->requests.size()));
@@ -120,7 +128,8 @@ void out_of_order(Hearing& hearing) {
         all += wire->cnp() ? 0U : 1U;
         if (wire->acknowledge() || !wire->reliable()) continue;
         const std::size_t kind = wire->answer() ? 1U : 0U;
-        late += highest[kind] && psn_distance(*highest[kind], wire->psn) < 0 && !seen[kind].contains(wire->psn) ? 1U : 0U;
+        late +=
+            highest[kind] && psn_distance(*highest[kind], wire->psn) < 0 && !seen[kind].contains(wire->psn) ? 1U : 0U;
         seen[kind].insert(wire->psn);
         if (!highest[kind] || psn_distance(*highest[kind], wire->psn) > 0) highest[kind] = wire->psn;
     }
@@ -135,11 +144,13 @@ void out_of_order(Hearing& hearing) {
 
 // An access of these facts, of a request of any packet that is asked about.
 bool is_access(Hearing& hearing, const Reth& reth, const std::string& prefix) {
-    return hearing.number(prefix + "length") == reth.length && hearing.number(prefix + "address") == static_cast<double>(reth.address) &&
+    return hearing.number(prefix + "length") == reth.length &&
+           hearing.number(prefix + "address") == static_cast<double>(reth.address) &&
            hearing.number(prefix + "r_key") == reth.key;
 }
 bool names_access(Hearing& hearing, const std::string& prefix) {
-    const bool length = hearing.number(prefix + "length").has_value(), address = hearing.number(prefix + "address").has_value();
+    const bool length = hearing.number(prefix + "length").has_value(),
+               address = hearing.number(prefix + "address").has_value();
     return hearing.number(prefix + "r_key").has_value() && length && address;
 }
 
@@ -148,16 +159,20 @@ void refused_request(Hearing& hearing, const Way& way, const Wire& nak) {
     const bool by_address = names_access(hearing, "");
     const Wire* request = nullptr;
     for (const Wire* wire : way.requests)
-        if (wire->frame < nak.frame && psn_distance(wire->psn, nak.psn) >= 0 && (by_address ? wire->reth.has_value() : wire->begins())) request = wire;
+        if (wire->frame < nak.frame && psn_distance(wire->psn, nak.psn) >= 0 &&
+            (by_address ? wire->reth.has_value() : wire->begins()))
+            request = wire;
     if (by_address) {
         if (request == nullptr) return hearing.object("no request with an address precedes the NAK");
         hearing.expect(is_access(hearing, *request->reth, ""),
-                       fmt::format("the request is one of {} bytes at 0x{:x} with R_Key 0x{:08x}", request->reth->length, request->reth->address, request->reth->key));
+                       fmt::format("the request is one of {} bytes at 0x{:x} with R_Key 0x{:08x}",
+                                   request->reth->length, request->reth->address, request->reth->key));
     }
     std::map<std::uint32_t, std::uint64_t> bytes;  // by PSN: each is of the message once
     bool over = false;
     for (const Wire* wire : way.requests) {
-        if (request == nullptr || over || wire->frame < request->frame || psn_distance(request->psn, wire->psn) < 0) continue;
+        if (request == nullptr || over || wire->frame < request->frame || psn_distance(request->psn, wire->psn) < 0)
+            continue;
         bytes.try_emplace(wire->psn, wire->payload);
         over = wire->ends();
     }
@@ -165,7 +180,8 @@ void refused_request(Hearing& hearing, const Way& way, const Wire& nak) {
     for (const auto& [psn, size] : bytes) payload += size;
     if (!by_address && hearing.number("length")) hearing.equal_fact("length", static_cast<double>(payload));
     if (hearing.number("payload")) hearing.equal_fact("payload", static_cast<double>(payload));
-    if (hearing.number("first_psn")) hearing.equal_fact("first_psn", request == nullptr ? -1.0 : static_cast<double>(request->psn));
+    if (hearing.number("first_psn"))
+        hearing.equal_fact("first_psn", request == nullptr ? -1.0 : static_cast<double>(request->psn));
 }
 
 // READs and ATOMICs of the way that had no response when the NAK came; the refused one is among them.
@@ -185,16 +201,19 @@ void refused(Hearing& hearing, std::optional<std::uint32_t> code) {
     if (!way) return;
     const auto psn = static_cast<std::uint32_t>(hearing.number("psn").value_or(0));
     if (const auto undefined = hearing.number("nak_code")) code = static_cast<std::uint32_t>(*undefined);
-    const auto nak =
-        std::ranges::find_if(way->answers, [&](const Wire* answer) { return code && answer->nak(*code) && answer->psn == psn; });
+    const auto nak = std::ranges::find_if(
+        way->answers, [&](const Wire* answer) { return code && answer->nak(*code) && answer->psn == psn; });
     if (nak == way->answers.end()) return hearing.object(fmt::format("no NAK of this code has PSN {}", psn));
     hearing.expect(std::ranges::count(hearing.claim().frames, (*nak)->frame) != 0,
                    fmt::format("frame {}, the NAK, is not in its evidence", (*nak)->frame));
     refused_request(hearing, *way, **nak);
-    if (hearing.number("reads_outstanding")) hearing.equal_fact("reads_outstanding", static_cast<double>(outstanding(*way, **nak)));
+    if (hearing.number("reads_outstanding"))
+        hearing.equal_fact("reads_outstanding", static_cast<double>(outstanding(*way, **nak)));
     if (const auto again = hearing.number("repeated_read")) {
         const Wire* const read = hearing.wire(static_cast<std::size_t>(*again));
-        hearing.expect(read != nullptr && read->read_request() && read->from == way->from && read->frame < (*nak)->frame, "no READ was asked for again there");
+        hearing.expect(
+            read != nullptr && read->read_request() && read->from == way->from && read->frame < (*nak)->frame,
+            "no READ was asked for again there");
     }
 }
 // The last valid access is of a request of either host.
@@ -208,7 +227,8 @@ void remote_access(Hearing& hearing) {
     last_valid(hearing);
     // What upper protocols offered the court does not read: only how the access lies to it.
     const std::string offer = hearing.word("offer").value_or("");
-    if (!names_access(hearing, "offered_")) return hearing.expect(offer.empty() || hearing.number("offers").value_or(0) > 0, "names no offer");
+    if (!names_access(hearing, "offered_"))
+        return hearing.expect(offer.empty() || hearing.number("offers").value_or(0) > 0, "names no offer");
     const double begin = *hearing.number("offered_address"), end = begin + *hearing.number("offered_length");
     const double from = hearing.number("address").value_or(0), to = from + hearing.number("length").value_or(0);
     hearing.expect(*hearing.number("offered_r_key") == hearing.number("r_key"), "the offer has another R_Key");
@@ -226,10 +246,12 @@ void unknown_nak(Hearing& hearing) { refused(hearing, {}); }
 bool marked(const Wire& wire) { return (wire.traffic_class & 3U) == 3; }
 // No answer without data and no MAD does, nor what the receiver drops (A17.9.3).
 bool triggers_cnp(const Wire& wire) {
-    return !wire.acknowledge() && !wire.atomic_response() && !wire.management() && wire.to_qp != 0xffffff && wire.icrc_right;
+    return !wire.acknowledge() && !wire.atomic_response() && !wire.management() && wire.to_qp != 0xffffff &&
+           wire.icrc_right;
 }
 
-// CNPs by queue pair: how long after the last mark those of the first came, within a millisecond, and how close any two came.
+// CNPs by queue pair: how long after the last mark those of the first came, within a millisecond, and how close any two
+// came.
 void pace(Hearing& hearing, const std::string& from, const std::string& to) {
     constexpr std::int64_t kDeadline = 1'000'000;  // ns
     std::map<std::uint32_t, std::vector<std::int64_t>> delays, gaps;
@@ -238,7 +260,8 @@ void pace(Hearing& hearing, const std::string& from, const std::string& to) {
     for (const Wire& wire : hearing.wires()) {
         if (wire.from == from && wire.to == to && !wire.cnp() && marked(wire) && triggers_cnp(wire)) mark = wire.time;
         if (!wire.cnp() || wire.from != to || wire.to != from) continue;
-        if (const auto last = before.find(wire.to_qp); last != before.end()) gaps[wire.to_qp].push_back(wire.time - last->second);
+        if (const auto last = before.find(wire.to_qp); last != before.end())
+            gaps[wire.to_qp].push_back(wire.time - last->second);
         before[wire.to_qp] = wire.time;
         if (mark && wire.time - *mark <= kDeadline) delays[wire.to_qp].push_back(wire.time - *mark);
     }
@@ -266,7 +289,9 @@ void ecn_congestion(Hearing& hearing) {
     hearing.equal_fact("ce_marked", static_cast<double>(ce));
     hearing.equal_fact("all_packets", static_cast<double>(all));
     hearing.near_fact("ce_share", static_cast<double>(ce) / static_cast<double>(all));
-    hearing.equal("marked packets that trigger CNPs", static_cast<std::uint64_t>(hearing.number("cnp_triggers").value_or(static_cast<double>(ce))), notified);
+    hearing.equal("marked packets that trigger CNPs",
+                  static_cast<std::uint64_t>(hearing.number("cnp_triggers").value_or(static_cast<double>(ce))),
+                  notified);
     hearing.equal_fact("returned_cnps", static_cast<double>(cnps));
     pace(hearing, from, to);
 }
@@ -314,8 +339,10 @@ void ecn_not_answered(Hearing& hearing) {
     hearing.equal("CNPs", static_cast<std::uint64_t>(hearing.number("returned_cnps").value_or(0)), cnps.size());
     for (const std::size_t frame : hearing.claim().frames) {
         const Wire* const wire = hearing.wire(frame);
-        const bool is_mark = wire != nullptr && marked(*wire) && triggers_cnp(*wire) && wire->from == from && wire->to == to;
-        hearing.expect(is_mark && !is_answered(*wire), fmt::format("frame {} bears no mark, or one that was answered", frame));
+        const bool is_mark =
+            wire != nullptr && marked(*wire) && triggers_cnp(*wire) && wire->from == from && wire->to == to;
+        hearing.expect(is_mark && !is_answered(*wire),
+                       fmt::format("frame {} bears no mark, or one that was answered", frame));
     }
 }
 

@@ -10,10 +10,10 @@ namespace qps::court {
 
 namespace {
 
-constexpr std::int64_t kQuantum = 512;               // bits
-constexpr std::int64_t kFastest = 1600;              // Gbit/s
-constexpr std::int64_t kReaction = 100'000;          // ns that a link partner has
-constexpr std::int64_t kStorm = 100'000'000;         // ns
+constexpr std::int64_t kQuantum = 512;        // bits
+constexpr std::int64_t kFastest = 1600;       // Gbit/s
+constexpr std::int64_t kReaction = 100'000;   // ns that a link partner has
+constexpr std::int64_t kStorm = 100'000'000;  // ns
 constexpr std::size_t kMac = 6;
 
 // A frame of the sender that says something of the priority, or of the whole link.
@@ -46,11 +46,14 @@ std::vector<Ask> asks_of(const Recording& recording, const Subject& subject) {
     std::vector<Ask> asks;
     for (std::size_t i = 0; i < recording.records.size(); ++i) {
         const Octets& bytes = recording.records[i].bytes;
-        if (bytes.size() < 36 || number_at(bytes, 12, 2) != kControl || mac_text(bytes, kMac) != subject.sender) continue;
+        if (bytes.size() < 36 || number_at(bytes, 12, 2) != kControl || mac_text(bytes, kMac) != subject.sender)
+            continue;
         const std::uint32_t kind = number_at(bytes, 14, 2);
-        if (kind == kPause && !subject.priority) asks.push_back({i + 1, recording.records[i].time, number_at(bytes, 16, 2)});
+        if (kind == kPause && !subject.priority)
+            asks.push_back({i + 1, recording.records[i].time, number_at(bytes, 16, 2)});
         if (kind == kPriorities && subject.priority && (number_at(bytes, 16, 2) >> *subject.priority & 1U) != 0)
-            asks.push_back({i + 1, recording.records[i].time, number_at(bytes, 18 + 2 * std::size_t{*subject.priority}, 2)});
+            asks.push_back(
+                {i + 1, recording.records[i].time, number_at(bytes, 18 + 2 * std::size_t{*subject.priority}, 2)});
     }
     return asks;
 }
@@ -66,8 +69,9 @@ std::vector<std::int64_t> traffic_to(const Recording& recording, const Subject& 
     return times;
 }
 
-// From the first frame that stops to that which lets go, or until the time of the last is over. At a speed that is assumed, no longer than
-// until the first packet to the sender; and it is known only if each frame came before the one before it was over at the fastest.
+// From the first frame that stops to that which lets go, or until the time of the last is over. At a speed that is
+// assumed, no longer than until the first packet to the sender; and it is known only if each frame came before the one
+// before it was over at the fastest.
 std::vector<Pause> pauses_of(const Recording& recording, const std::vector<Ask>& asks, const Subject& subject) {
     std::vector<Pause> out;
     const std::int64_t last = recording.records.back().time;
@@ -92,11 +96,13 @@ std::vector<Pause> pauses_of(const Recording& recording, const std::vector<Ask>&
     return out;
 }
 
-// Packets to the sender, of the priority, from its first frame on; `late` of them in a pause whose end is known by its frames.
+// Packets to the sender, of the priority, from its first frame on; `late` of them in a pause whose end is known by its
+// frames.
 struct Traffic {
     std::uint64_t all = 0, late = 0;
 };
-Traffic traffic_of(const Recording& recording, const Subject& subject, const std::vector<Ask>& asks, const std::vector<Pause>& pauses) {
+Traffic traffic_of(const Recording& recording, const Subject& subject, const std::vector<Ask>& asks,
+                   const std::vector<Pause>& pauses) {
     Traffic traffic;
     for (std::size_t i = asks.front().frame; i < recording.records.size(); ++i) {
         const Record& record = recording.records[i];
@@ -112,10 +118,11 @@ Traffic traffic_of(const Recording& recording, const Subject& subject, const std
     return traffic;
 }
 
-void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std::vector<Ask>& asks, const std::vector<Pause>& pauses) {
+void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std::vector<Ask>& asks,
+                             const std::vector<Pause>& pauses) {
     const Traffic traffic = traffic_of(hearing.recording(), subject, asks, pauses);
-    const bool long_enough =
-        std::ranges::any_of(pauses, [](const Pause& pause) { return pause.bounded && pause.end - pause.start > kReaction; });
+    const bool long_enough = std::ranges::any_of(
+        pauses, [](const Pause& pause) { return pause.bounded && pause.end - pause.start > kReaction; });
     const std::string said = hearing.word("paused_traffic").value_or("");
     if (said == "went_on") {
         hearing.equal_fact("late_packets", static_cast<double>(traffic.late));
@@ -124,9 +131,11 @@ void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std
     hearing.expect(traffic.late == 0, "packets came all the same");
     if (said == "silent") {
         const std::vector<std::int64_t> times = traffic_to(hearing.recording(), subject);
-        const auto longest = std::ranges::max_element(pauses, {}, [](const Pause& pause) { return pause.end - pause.start; });
+        const auto longest =
+            std::ranges::max_element(pauses, {}, [](const Pause& pause) { return pause.end - pause.start; });
         const auto behind = std::ranges::upper_bound(times, longest->start);
-        if (behind == times.begin() || behind == times.end()) return hearing.object("there is no traffic before and behind it");
+        if (behind == times.begin() || behind == times.end())
+            return hearing.object("there is no traffic before and behind it");
         return hearing.equal_fact("traffic_silence_ns", static_cast<double>(*behind - *std::prev(behind)));
     }
     if (said == "none") return hearing.equal("packets to it", 0, traffic.all);
@@ -152,18 +161,22 @@ void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
         hearing.equal_fact("longest_pause_ns", static_cast<double>(longest));
         const bool told = hearing.recording().gigabits != 0;
         hearing.expect(speed.has_value() == !told, "the speed is known, or it is not and nobody says so");
-        hearing.expect((hearing.claim().severity == Severity::error) == told, "an error at a speed that is not known, or none at one that is");
-        const auto storms = std::ranges::count_if(pauses, [](const Pause& pause) { return pause.end - pause.start >= kStorm; });
+        hearing.expect((hearing.claim().severity == Severity::error) == told,
+                       "an error at a speed that is not known, or none at one that is");
+        const auto storms =
+            std::ranges::count_if(pauses, [](const Pause& pause) { return pause.end - pause.start >= kStorm; });
         hearing.equal_fact("storms", static_cast<double>(storms));
         return hearing.equal_fact("storm_length_ns", kStorm);
     }
     hearing.equal_fact("pauses", static_cast<double>(pauses.size()));
-    hearing.equal("pauses without a known end", static_cast<std::uint64_t>(hearing.number("unknown_lengths").value_or(0)), unknown);
+    hearing.equal("pauses without a known end",
+                  static_cast<std::uint64_t>(hearing.number("unknown_lengths").value_or(0)), unknown);
     if (!hearing.number("paused_ns")) return hearing.equal("pauses without end", unknown, pauses.size());
     hearing.equal_fact("paused_ns", static_cast<double>(all));
     hearing.near_fact("paused_share", static_cast<double>(all) / static_cast<double>(whole));
     hearing.equal_fact("longest_pause_ns", static_cast<double>(longest));
-    hearing.expect(speed.has_value() == (unknown != 0), "a speed is assumed without need, or the lengths are not known and nobody says so");
+    hearing.expect(speed.has_value() == (unknown != 0),
+                   "a speed is assumed without need, or the lengths are not known and nobody says so");
 }
 
 void paused(Hearing& hearing) {
@@ -183,7 +196,8 @@ void paused(Hearing& hearing) {
     lengths(hearing, pauses);
     whether_traffic_stopped(hearing, subject, asks, pauses);
     bool proven = false;
-    for (const std::size_t frame : hearing.claim().frames) proven |= std::ranges::count(pauses, frame, &Pause::frame) != 0;
+    for (const std::size_t frame : hearing.claim().frames)
+        proven |= std::ranges::count(pauses, frame, &Pause::frame) != 0;
     hearing.expect(proven, "no frame of its evidence begins a pause");
 }
 

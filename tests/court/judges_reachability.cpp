@@ -1,4 +1,5 @@
-// Judges of who cannot be reached: ARP (RFC 826) and ICMP errors about RoCEv2 (RFC 792), of IPv4, as the court reads them.
+// Judges of who cannot be reached: ARP (RFC 826) and ICMP errors about RoCEv2 (RFC 792), of IPv4, as the court reads
+// them.
 #include <tests/court/judges.hpp>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ struct Arp {
     std::int64_t time = 0;
     bool asks = false;
     std::string sender, target;
-    std::string to;      // bytes of the MAC address that the frame is for
+    std::string to;  // bytes of the MAC address that the frame is for
     std::string by;  // of who sends, in ARP
 };
 
@@ -61,8 +62,10 @@ void in_vain(Hearing& hearing) {
     hearing.equal_fact("neighbour_requests", static_cast<double>(asked.size()));
     hearing.equal_fact("asked_for_ns", static_cast<double>(asked.back().time - asked.front().time));
     hearing.expect(asked.size() >= 3, "twice is too few");
-    const bool came = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == target && wire.to == asker; }) ||
-                      std::ranges::any_of(all, [&](const Arp& arp) { return arp.sender == target && arp.to == asked[0].by; });
+    const bool came =
+        std::ranges::any_of(hearing.wires(),
+                            [&](const Wire& wire) { return wire.from == target && wire.to == asker; }) ||
+        std::ranges::any_of(all, [&](const Arp& arp) { return arp.sender == target && arp.to == asked[0].by; });
     hearing.expect(heard.size() >= 2 || came, "the capture may not have what goes to it");
     hearing.expect(hearing.claim().party == "undecided", "blames somebody");
     bool speaks = false;
@@ -82,9 +85,14 @@ std::vector<Complaint> read_complaints(const Recording& recording) {
     std::vector<Complaint> out;
     for (const Record& record : recording.records) {
         const Octets& bytes = record.bytes;
-        if (bytes.size() < 66 || number_at(bytes, 12, 2) != 0x0800 || bytes[14] != 0x45 || bytes[23] != 1 || bytes[34] != 3) continue;
-        if (bytes[42] != 0x45 || (number_at(bytes, 48, 2) & 0x1fffU) != 0 || bytes[51] != 17 || number_at(bytes, 64, 2) != 4791) continue;
-        out.push_back({ipv4_text(bytes, 26), ipv4_text(bytes, 54), ipv4_text(bytes, 58), bytes[35], number_at(bytes, 40, 2), number_at(bytes, 44, 2)});
+        if (bytes.size() < 66 || number_at(bytes, 12, 2) != 0x0800 || bytes[14] != 0x45 || bytes[23] != 1 ||
+            bytes[34] != 3)
+            continue;
+        if (bytes[42] != 0x45 || (number_at(bytes, 48, 2) & 0x1fffU) != 0 || bytes[51] != 17 ||
+            number_at(bytes, 64, 2) != 4791)
+            continue;
+        out.push_back({ipv4_text(bytes, 26), ipv4_text(bytes, 54), ipv4_text(bytes, 58), bytes[35],
+                       number_at(bytes, 40, 2), number_at(bytes, 44, 2)});
     }
     return out;
 }
@@ -97,8 +105,10 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
 
 void again(Hearing& hearing, const std::string& source, const std::string& destination) {
     const auto packets = static_cast<std::uint64_t>(hearing.number("retransmitted").value_or(0));
-    hearing.expect((hearing.claim().severity == Severity::note) == (packets == 0), "a warning without a retransmitted packet, or a note with one");
-    hearing.expect((hearing.word("retransmission") == "missed") == (packets != 0), "packets that nobody missed, or none that somebody did");
+    hearing.expect((hearing.claim().severity == Severity::note) == (packets == 0),
+                   "a warning without a retransmitted packet, or a note with one");
+    hearing.expect((hearing.word("retransmission") == "missed") == (packets != 0),
+                   "packets that nobody missed, or none that somebody did");
     std::set<std::pair<std::uint32_t, std::uint32_t>> asked;  // queue pairs and PSNs
     std::uint64_t count = 0;
     std::optional<std::uint32_t> refused;  // by an RNR NAK, from that PSN on, until something new is asked for
@@ -116,21 +126,26 @@ struct Reported {
     std::string by, to, of;
 };
 Reported reported(Hearing& hearing) {
-    Reported found{hearing.word("reporter").value_or(""), hearing.word("from_host").value_or(""), hearing.word("to_host").value_or("")};
+    Reported found{hearing.word("reporter").value_or(""), hearing.word("from_host").value_or(""),
+                   hearing.word("to_host").value_or("")};
     hearing.expect(talk(hearing, found.to, found.of), "no RoCE between both");
     return found;
 }
 
 void unreachable(Hearing& hearing) {
     const Reported said = reported(hearing);
-    constexpr std::array<std::string_view, 4> kReasons{"network unreachable", "host unreachable", "protocol unreachable", "port unreachable"};
+    constexpr std::array<std::string_view, 4> kReasons{"network unreachable", "host unreachable",
+                                                       "protocol unreachable", "port unreachable"};
     const bool itself = hearing.flag("refused");
     hearing.expect(itself == (said.of == said.by), "who tells it got the packets, or did not");
     const auto code = static_cast<std::uint32_t>(hearing.number("icmp_code").value_or(255));
-    hearing.expect(code < kReasons.size() && hearing.word("icmp_reason") == kReasons[code], "the code has another meaning");
+    hearing.expect(code < kReasons.size() && hearing.word("icmp_reason") == kReasons[code],
+                   "the code has another meaning");
     std::uint64_t count = 0;
     for (const Complaint& one : read_complaints(hearing.recording()))
-        count += one.reporter == said.by && one.source == said.to && one.destination == said.of && one.code == code ? 1U : 0U;
+        count += one.reporter == said.by && one.source == said.to && one.destination == said.of && one.code == code
+                     ? 1U
+                     : 0U;
     hearing.equal_fact("icmp_errors", static_cast<double>(count));
     hearing.expect((hearing.claim().party == "responder") == itself, "blames the wrong one");
     again(hearing, said.to, said.of);

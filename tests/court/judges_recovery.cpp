@@ -23,8 +23,8 @@ double rnr_timer(std::uint32_t code) {
     return code % 2 == 0 ? power : power * 1.5;
 }
 
-// Where the NAKed packet was only late: IPv4 identification counts up with sending, and the packet that came after its successors has
-// one from before theirs.
+// Where the NAKed packet was only late: IPv4 identification counts up with sending, and the packet that came after its
+// successors has one from before theirs.
 std::uint64_t only_late(const Way& way) {
     std::uint64_t late = 0;
     for (const Wire* nak : way.answers) {
@@ -32,7 +32,8 @@ std::uint64_t only_late(const Way& way) {
         const Wire *first = nullptr, *successor = nullptr;
         for (const Wire* request : way.requests) {
             if (first == nullptr && request->psn == nak->psn) first = request;
-            if (successor == nullptr && psn_distance(nak->psn, request->psn) > 0 && psn_distance(nak->psn, request->psn) < 64)
+            if (successor == nullptr && psn_distance(nak->psn, request->psn) > 0 &&
+                psn_distance(nak->psn, request->psn) < 64)
                 successor = request;
         }
         if (first == nullptr || successor == nullptr || !first->ipv4 || first->frame < successor->frame) continue;
@@ -42,8 +43,8 @@ std::uint64_t only_late(const Way& way) {
     return late;
 }
 
-// On which side of the tap: a go-back-N responder that stood at the tap (9.7.5.1.2) takes PSNs in order alone; what a NAK asks for and
-// this one waits for too was lost before the tap, any other behind it.
+// On which side of the tap: a go-back-N responder that stood at the tap (9.7.5.1.2) takes PSNs in order alone; what a
+// NAK asks for and this one waits for too was lost before the tap, any other behind it.
 struct Places {
     std::uint64_t before = 0, behind = 0, corrupt = 0;
 };
@@ -81,26 +82,30 @@ void place_of_loss(Hearing& hearing, const Way& way, double events) {
     part("corrupted_before_tap", corrupt);
     part("lost_before_tap", before);
     part("lost_behind_tap", behind);
-    for (const std::string name : {"place_undecided", "discarded_behind_lost"}) placed += hearing.number(name).value_or(0);
-    if (hearing.number("discarded_behind_lost")) hearing.at_most_fact("discarded_behind_lost", static_cast<double>(behind));
+    for (const std::string name : {"place_undecided", "discarded_behind_lost"})
+        placed += hearing.number(name).value_or(0);
+    if (hearing.number("discarded_behind_lost"))
+        hearing.at_most_fact("discarded_behind_lost", static_cast<double>(behind));
     hearing.expect(placed <= events, "has more places than events");
 }
 
-// So many packets the NAKs can be about: each of the one that it names and, unless the responder keeps what comes out of order, of those behind it
-// that had not passed intact although later ones had.
+// So many packets the NAKs can be about: each of the one that it names and, unless the responder keeps what comes out
+// of order, of those behind it that had not passed intact although later ones had.
 double most_lost(const Way& way, bool keeps) {
     std::set<std::uint32_t> seen;
     std::optional<std::uint32_t> highest;
     double most = 0;
     for (const Wire* wire : way.all) {
         if (wire->from == way.from && wire->request() && wire->icrc_right) seen.insert(wire->psn);
-        if (wire->from == way.from && wire->request() && (!highest || psn_distance(*highest, wire->psn) > 0)) highest = wire->psn;
+        if (wire->from == way.from && wire->request() && (!highest || psn_distance(*highest, wire->psn) > 0))
+            highest = wire->psn;
         if (wire->from != way.to || !wire->nak(0)) continue;
         ++most;
         const std::int32_t behind = highest && !keeps ? psn_distance(wire->psn, *highest) : 0;
         if (behind <= 0) continue;
-        const auto there = std::ranges::count_if(
-            seen, [&](std::uint32_t psn) { return psn_distance(wire->psn, psn) > 0 && psn_distance(wire->psn, psn) <= behind; });
+        const auto there = std::ranges::count_if(seen, [&](std::uint32_t psn) {
+            return psn_distance(wire->psn, psn) > 0 && psn_distance(wire->psn, psn) <= behind;
+        });
         most += behind - static_cast<double>(there);
     }
     return most;
@@ -109,32 +114,38 @@ double most_lost(const Way& way, bool keeps) {
 // NAKs of all queue pairs of an end, where the requests were not captured.
 template <class IsNak>
 double naks_alone(const Hearing& hearing, const ClaimedEnd& from, const ClaimedEnd& to, IsNak is_nak) {
-    return static_cast<double>(std::ranges::count_if(
-        hearing.wires(), [&](const Wire& wire) { return wire.from == from.address && wire.to == to.address && is_nak(wire); }));
+    return static_cast<double>(std::ranges::count_if(hearing.wires(), [&](const Wire& wire) {
+        return wire.from == from.address && wire.to == to.address && is_nak(wire);
+    }));
 }
 
 void lost(Hearing& hearing) {
     if (!hearing.number("loss_events")) {
         const auto from = hearing.end("responder"), to = hearing.end("requester");
         if (!from || !to) return hearing.object("does not say whose NAKs they are");
-        return hearing.at_most_fact("sequence_naks", naks_alone(hearing, *from, *to, [](const Wire& wire) { return wire.nak(0); }));
+        return hearing.at_most_fact("sequence_naks",
+                                    naks_alone(hearing, *from, *to, [](const Wire& wire) { return wire.nak(0); }));
     }
     const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
-    const auto naks = static_cast<double>(std::ranges::count_if(way->answers, [](const Wire* answer) { return answer->nak(0); }));
+    const auto naks =
+        static_cast<double>(std::ranges::count_if(way->answers, [](const Wire* answer) { return answer->nak(0); }));
     const double events = *hearing.number("loss_events"), packets = hearing.number("lost").value_or(0);
     hearing.at_most_fact("loss_events", naks);
     hearing.expect(packets > 0, "lost nothing");
     hearing.at_most_fact("lost", most_lost(*way, hearing.claim().id == "selective-repeat"));
     const auto late = static_cast<double>(only_late(*way));
     if (late != 0 && hearing.flag("lost_proven") && packets + late > std::max(naks, packets))
-        hearing.object(fmt::format("{} of {} NAKed packets arrived late and were not lost: IPv4 identification tells", late, naks));
+        hearing.object(fmt::format("{} of {} NAKed packets arrived late and were not lost: IPv4 identification tells",
+                                   late, naks));
     if (hearing.number("corrupt"))
-        hearing.at_most_fact("corrupt", static_cast<double>(std::ranges::count_if(
-                                            way->all, [&](const Wire* wire) { return wire->from == way->from && !wire->icrc_right; })));
+        hearing.at_most_fact("corrupt", static_cast<double>(std::ranges::count_if(way->all, [&](const Wire* wire) {
+                                 return wire->from == way->from && !wire->icrc_right;
+                             })));
     place_of_loss(hearing, *way, events);
     double ended = 0;
-    for (const std::string name : {"recoveries", "ended_in_timeout", "undecided"}) ended += hearing.number(name).value_or(0);
+    for (const std::string name : {"recoveries", "ended_in_timeout", "undecided"})
+        ended += hearing.number(name).value_or(0);
     hearing.expect(ended == events, "its events and how they ended are not as many");
     prove_retransmitted(hearing, *way);
     prove_stall(hearing, *way);
@@ -155,7 +166,9 @@ void retries_exceeded(Hearing& hearing) {
     for (const Wire* wire : way->all) {
         if (wire->from == way->from && wire->request()) {
             if (wire->psn == psn) sent.push_back(wire);
-            else if (!sent.empty() && sent.size() > 1 && psn_distance(psn, wire->psn) > 0 && wire->time > sent.back()->time) later = true;
+            else if (!sent.empty() && sent.size() > 1 && psn_distance(psn, wire->psn) > 0 &&
+                     wire->time > sent.back()->time)
+                later = true;
         } else if (wire->from == way->to && wire->positive() && !sent.empty() && psn_distance(psn, wire->psn) >= 0) {
             answered = true;
         }
@@ -168,10 +181,12 @@ void retries_exceeded(Hearing& hearing) {
     if (hearing.number("negotiated_retries")) hearing.at_most_fact("negotiated_retries", kMostRetries);
     const std::string seen = hearing.word("silence").value_or("");
     const auto is_cnp = [&](const Wire& wire) { return wire.cnp() && wire.from == way->to && wire.to == way->from; };
-    if (hearing.number("cnps")) hearing.at_most_fact("cnps", static_cast<double>(std::ranges::count_if(hearing.wires(), is_cnp)));
+    if (hearing.number("cnps"))
+        hearing.at_most_fact("cnps", static_cast<double>(std::ranges::count_if(hearing.wires(), is_cnp)));
     if (seen == "absent") {
-        const bool any = std::ranges::any_of(
-            hearing.wires(), [&](const Wire& wire) { return wire.from == way->to && wire.to == way->from && !wire.management(); });
+        const bool any = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) {
+            return wire.from == way->to && wire.to == way->from && !wire.management();
+        });
         hearing.expect(!any, "packets of the other direction are in the capture");
     }
     if (seen == "fell_silent") hearing.expect(!way->answers.empty(), "no answer of this connection is in the capture");
@@ -184,7 +199,8 @@ void rnr_retries_exceeded(Hearing& hearing) {
     std::uint64_t naks = 0;
     for (const Wire* answer : way->answers) {
         if (answer->rnr_nak() && answer->psn == psn) ++naks;
-        hearing.expect(!(naks != 0 && answer->positive() && psn_distance(psn, answer->psn) >= 0), "it was answered in the end");
+        hearing.expect(!(naks != 0 && answer->positive() && psn_distance(psn, answer->psn) >= 0),
+                       "it was answered in the end");
     }
     hearing.equal_fact("rnr_naks", static_cast<double>(naks));
 }
@@ -195,7 +211,8 @@ void prove_rnr_timer(Hearing& hearing, const std::vector<const Wire*>& naks) {
     if (!code) return;
     const auto said = static_cast<std::uint32_t>(*code);
     hearing.equal_fact("rnr_timer_ns", said < 32 ? rnr_timer(said) : 0);
-    const bool asked = std::ranges::any_of(naks, [&](const Wire* nak) { return nak->rnr_nak() && (*nak->syndrome & 0x1fU) == said; });
+    const bool asked =
+        std::ranges::any_of(naks, [&](const Wire* nak) { return nak->rnr_nak() && (*nak->syndrome & 0x1fU) == said; });
     hearing.expect(asked, "no RNR NAK has that code");
 }
 
@@ -208,12 +225,14 @@ void rnr_stall(Hearing& hearing) {
             if (wire.rnr_nak() && wire.from == from->address && wire.to == to->address) naks.push_back(&wire);
         hearing.at_most_fact("rnr_naks", static_cast<double>(naks.size()));
         if (hearing.number("refused_for_ns"))
-            hearing.at_most_fact("refused_for_ns", naks.empty() ? 0 : static_cast<double>(naks.back()->time - naks.front()->time));
+            hearing.at_most_fact("refused_for_ns",
+                                 naks.empty() ? 0 : static_cast<double>(naks.back()->time - naks.front()->time));
         return prove_rnr_timer(hearing, naks);
     }
     const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
-    hearing.at_most_fact("rnr_naks", static_cast<double>(std::ranges::count_if(way->answers, [](const Wire* answer) { return answer->rnr_nak(); })));
+    hearing.at_most_fact("rnr_naks", static_cast<double>(std::ranges::count_if(
+                                         way->answers, [](const Wire* answer) { return answer->rnr_nak(); })));
     prove_rnr_timer(hearing, way->answers);
     if (hearing.number("rnr_wait_ns")) {
         std::int64_t most = 0;  // from an RNR NAK until its PSN is sent again
@@ -221,7 +240,8 @@ void rnr_stall(Hearing& hearing) {
         for (const Wire* wire : way->all) {
             if (wire->rnr_nak() && wire->from == way->to) asked[wire->psn] = wire->time;
             const auto nak = asked.find(wire->psn);
-            if (wire->from == way->from && wire->request() && nak != asked.end()) most = std::max(most, wire->time - nak->second), asked.erase(nak);
+            if (wire->from == way->from && wire->request() && nak != asked.end())
+                most = std::max(most, wire->time - nak->second), asked.erase(nak);
         }
         hearing.at_most_fact("rnr_wait_ns", static_cast<double>(most));
     }
@@ -239,7 +259,8 @@ void rnr_wait_too_short(Hearing& hearing) {
     for (const Wire* wire : way->all) {
         if (wire->rnr_nak() && wire->from == way->to) naks[wire->psn] = wire->time;
         const auto nak = naks.find(wire->psn);
-        found |= wire->from == way->from && wire->request() && nak != naks.end() && hearing.number("waited_ns") == static_cast<double>(wire->time - nak->second);
+        found |= wire->from == way->from && wire->request() && nak != naks.end() &&
+                 hearing.number("waited_ns") == static_cast<double>(wire->time - nak->second);
     }
     hearing.expect(found, "nothing was sent again so long after an RNR NAK");
 }
@@ -247,7 +268,8 @@ void rnr_wait_too_short(Hearing& hearing) {
 void reordered_not_lost(Hearing& hearing) {
     const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
-    hearing.at_most_fact("sequence_naks", static_cast<double>(std::ranges::count_if(way->answers, [](const Wire* answer) { return answer->nak(0); })));
+    hearing.at_most_fact("sequence_naks", static_cast<double>(std::ranges::count_if(
+                                              way->answers, [](const Wire* answer) { return answer->nak(0); })));
     if (hearing.number("overtaken")) {
         std::uint64_t late = 0;
         std::int32_t farthest = 0;

@@ -1,5 +1,5 @@
-// Judges of who tries what he was not given, or says he is another: R_Keys, queue pairs, PSNs, CNPs, ARP, connection requests; and of storage
-// without authentication.
+// Judges of who tries what he was not given, or says he is another: R_Keys, queue pairs, PSNs, CNPs, ARP, connection
+// requests; and of storage without authentication.
 #include <tests/court/judges.hpp>
 #include <tests/court/messages.hpp>
 
@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint32_t kRemoteAccessError = 2;
 constexpr std::int64_t kAnswerDue = 1'000'000'000;  // ns
 
-// Requests with an R_Key of one host to another, each with the NAK that refused it: the next to the same PSN, of the other.
+// Requests with an R_Key of one host to another, each with the NAK that refused it: the next to the same PSN, of the
+// other.
 void keys_tried(Hearing& hearing) {
     const std::string from = hearing.word("host").value_or(""), to = hearing.word("peer").value_or("");
     std::set<std::uint32_t> keys;
@@ -26,7 +27,8 @@ void keys_tried(Hearing& hearing) {
     for (const Wire& wire : hearing.wires()) {
         if (wire.from != from || wire.to != to || !wire.reth || !wire.request() || wire.frame <= last_nak) continue;
         const auto refuses = [&](const Wire& answer) {
-            return answer.frame > wire.frame && answer.from == wire.to && answer.to == wire.from && answer.psn == wire.psn && answer.nak(kRemoteAccessError);
+            return answer.frame > wire.frame && answer.from == wire.to && answer.to == wire.from &&
+                   answer.psn == wire.psn && answer.nak(kRemoteAccessError);
         };
         const auto nak = std::ranges::find_if(hearing.wires(), refuses);
         if (nak == hearing.wires().end() || !keys.insert(wire.reth->key).second) continue;
@@ -100,7 +102,8 @@ void cnp_unexpected_source(Hearing& hearing) {
 }
 
 void address_conflict(Hearing& hearing) {
-    const std::string host = hearing.word("host").value_or(""), one = hearing.word("first_mac").value_or(""), other = hearing.word("second_mac").value_or("");
+    const std::string host = hearing.word("host").value_or(""), one = hearing.word("first_mac").value_or(""),
+                      other = hearing.word("second_mac").value_or("");
     hearing.expect(hearing.word("asked_by") == "ARP", "by another protocol, which the court does not read");
     struct Last {
         std::string mac;
@@ -113,7 +116,8 @@ void address_conflict(Hearing& hearing) {
         if (bytes.size() < 42 || number_at(bytes, 12, 2) != 0x0806 || number_at(bytes, 20, 2) != 2) continue;
         if (fmt::format("{}.{}.{}.{}", bytes[28], bytes[29], bytes[30], bytes[31]) != host) continue;
         const auto mac_text = [&](std::size_t at) {
-            return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3], bytes[at + 4], bytes[at + 5]);
+            return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", bytes[at], bytes[at + 1], bytes[at + 2],
+                               bytes[at + 3], bytes[at + 4], bytes[at + 5]);
         };
         const std::string mac = mac_text(22);
         hearing.expect(mac == one || mac == other, "a third one answered");
@@ -123,7 +127,9 @@ void address_conflict(Hearing& hearing) {
         last = {same ? "" : mac, record.time};
     }
     hearing.equal_fact("neighbour_requests", static_cast<double>(both));
-    hearing.expect(std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == host || wire.to == host; }), "it is no RoCE peer");
+    hearing.expect(
+        std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == host || wire.to == host; }),
+        "it is no RoCE peer");
 }
 
 // REQs by the ID of who asked, with whether a REJ came; the second in which most were.
@@ -139,10 +145,12 @@ void request_flood(Hearing& hearing) {
     for (const Wire& wire : hearing.wires()) {
         if (!wire.management()) continue;
         const Octets& bytes = hearing.recording().records[wire.frame - 1].bytes;
-        const std::uint32_t attribute = number_at(bytes, wire.bth + kMad + kAttribute, 2), own = number_at(bytes, wire.bth + kMad + kMessage, 4),
+        const std::uint32_t attribute = number_at(bytes, wire.bth + kMad + kAttribute, 2),
+                            own = number_at(bytes, wire.bth + kMad + kMessage, 4),
                             others = number_at(bytes, wire.bth + kMad + kMessage + 4, 4);
         if (attribute == 0x10 && wire.to == to) asked.try_emplace({wire.from, own}, wire.time, wire.from);
-        if (const auto one = asked.find({wire.to, others}); attribute == 0x12 && one != asked.end()) one->second.refused = true;
+        if (const auto one = asked.find({wire.to, others}); attribute == 0x12 && one != asked.end())
+            one->second.refused = true;
     }
     std::set<std::string> from;
     std::uint64_t refused = 0;
@@ -152,7 +160,8 @@ void request_flood(Hearing& hearing) {
         refused += one.refused ? 1U : 0U;
         first = std::min(first, one.time), last = std::max(last, one.time);
     }
-    if (const auto host = hearing.word("host")) hearing.expect(from == std::set<std::string>{*host}, "others asked, too");
+    if (const auto host = hearing.word("host"))
+        hearing.expect(from == std::set<std::string>{*host}, "others asked, too");
     else hearing.equal_fact("asking_hosts", static_cast<double>(from.size()));
     hearing.equal_fact("requests_sent", static_cast<double>(asked.size()));
     hearing.equal_fact("useless_requests", static_cast<double>(refused));
@@ -169,7 +178,8 @@ void one_of(Hearing& hearing, const Pairs& pairs) {
     const auto more = hearing.number("more_pairs");
     if (hearing.wires().empty()) return;  // over TCP, whose messages the court does not put together
     hearing.expect(pairs.contains({from, to}), "not between these two");
-    hearing.expect(more.value_or(0) + 1 == static_cast<double>(pairs.size()), fmt::format("there are {} pairs", pairs.size()));
+    hearing.expect(more.value_or(0) + 1 == static_cast<double>(pairs.size()),
+                   fmt::format("there are {} pairs", pairs.size()));
     hearing.equal("pairs", hearing.claim().count, pairs.size());
 }
 
@@ -180,9 +190,11 @@ void nvme_unauthenticated(Hearing& hearing) {
     Pairs pairs;
     for (const Sent& sent : sent_messages(hearing)) {
         const Octets& bytes = sent.bytes;
-        if (bytes.size() >= kCommand && bytes[0] == 0x7f && bytes[4] == 1) connects[{sent.from, sent.to}] = number_at(bytes, 2, 2);
+        if (bytes.size() >= kCommand && bytes[0] == 0x7f && bytes[4] == 1)
+            connects[{sent.from, sent.to}] = number_at(bytes, 2, 2);
         const auto asked = connects.find({sent.to, sent.from});
-        if (bytes.size() != kCompletion || asked == connects.end() || number_at(bytes, 12, 2) != asked->second) continue;
+        if (bytes.size() != kCompletion || asked == connects.end() || number_at(bytes, 12, 2) != asked->second)
+            continue;
         if (number_at(bytes, 2, 2) == 0 && (number_at(bytes, 14, 2) & 0xfeffU) == 0) pairs.insert(asked->first);
         connects.erase(asked);
     }
@@ -194,8 +206,8 @@ void nfs_auth_sys(Hearing& hearing) {
     Pairs pairs;
     for (const Sent& sent : sent_messages(hearing))
         for (std::size_t at = 0; at + 24 <= sent.bytes.size() && at < 256; at += 4)
-            if (number_at(sent.bytes, at, 4) == 0 && number_at(sent.bytes, at + 4, 4) == 2 && number_at(sent.bytes, at + 8, 4) == 100003 &&
-                number_at(sent.bytes, at + 20, 4) == 1)
+            if (number_at(sent.bytes, at, 4) == 0 && number_at(sent.bytes, at + 4, 4) == 2 &&
+                number_at(sent.bytes, at + 8, 4) == 100003 && number_at(sent.bytes, at + 20, 4) == 1)
                 pairs.insert({sent.from, sent.to});
     one_of(hearing, pairs);
 }

@@ -1,4 +1,5 @@
-// Judges of how hosts are set up: traffic classes, path MTUs, versions of RoCE, depths of READs, bursts of many senders, clocks.
+// Judges of how hosts are set up: traffic classes, path MTUs, versions of RoCE, depths of READs, bursts of many
+// senders, clocks.
 #include <tests/court/judges.hpp>
 
 #include <algorithm>
@@ -28,13 +29,13 @@ std::uint64_t number(std::string_view entry) {
 using Counts = std::map<std::uint32_t, std::uint64_t>;  // packets by value
 
 // Whether most packets of the direction have this value; of values that are as frequent any is.
-template <class Value>
-bool is_most(const Way& way, const std::string& from, double said, Value value) {
+template <class Value> bool is_most(const Way& way, const std::string& from, double said, Value value) {
     Counts counts;
     for (const Wire* wire : way.all)
         if (wire->from == from && !wire->cnp()) ++counts[value(*wire)];
     const auto own = counts.find(static_cast<std::uint32_t>(said));
-    return own != counts.end() && std::ranges::all_of(counts, [&](const auto& other) { return other.second <= own->second; });
+    return own != counts.end() &&
+           std::ranges::all_of(counts, [&](const auto& other) { return other.second <= own->second; });
 }
 
 // Classes
@@ -61,11 +62,13 @@ void dscp_changes(Hearing& hearing) {
     for (const auto& [dscp, packets] : shown) all += packets, most = std::max(most, packets);
     const auto values = hearing.list("packets_of_dscps");
     for (const std::string& value : values) {
-        const std::uint64_t dscp = number(value), packets = number(value.substr(std::min(value.find('(') + 1, value.size())));
+        const std::uint64_t dscp = number(value),
+                            packets = number(value.substr(std::min(value.find('(') + 1, value.size())));
         hearing.equal(fmt::format("packets of DSCP {}", dscp), packets, shown[static_cast<std::uint32_t>(dscp)]);
     }
     hearing.expect(values.size() > 1, "names one class only");
-    hearing.equal("packets of most_dscp", shown[static_cast<std::uint32_t>(hearing.number("most_dscp").value_or(64))], most);
+    hearing.equal("packets of most_dscp", shown[static_cast<std::uint32_t>(hearing.number("most_dscp").value_or(64))],
+                  most);
     hearing.equal_fact("other_dscp_packets", static_cast<double>(all - most));
     hearing.equal("packets of other classes than most", hearing.claim().count, all - most);
 }
@@ -92,7 +95,8 @@ void dscp_between_connections(Hearing& hearing) {
     }
     hearing.expect(classes.size() > 1, "names one class only");
     hearing.equal_fact("fewest_connections", static_cast<double>(fewest));
-    hearing.expect(least.contains(static_cast<std::uint64_t>(hearing.number("fewest_dscp").value_or(64))), "another DSCP has the fewest");
+    hearing.expect(least.contains(static_cast<std::uint64_t>(hearing.number("fewest_dscp").value_or(64))),
+                   "another DSCP has the fewest");
     hearing.equal("connections of the fewest", hearing.claim().count, fewest);
 }
 
@@ -139,21 +143,27 @@ void path_mtu_small(Hearing& hearing) {
         most = std::max(most, wire.payload);
     }
     const auto small = static_cast<std::uint64_t>(hearing.number("packet_mtu").value_or(0));
-    constexpr std::uint64_t kAround = 38 + 20 + 8 + 12 + 4;  // Ethernet with preamble, gap and FCS, IPv4, UDP, BTH, ICRC
+    constexpr std::uint64_t kAround =
+        38 + 20 + 8 + 12 + 4;  // Ethernet with preamble, gap and FCS, IPv4, UDP, BTH, ICRC
     const auto is_small = [&](const auto& one) { return one.second != 0 && one.second <= small; };
     hearing.at_most_fact("connections", static_cast<double>(std::ranges::count_if(mtus, is_small)));
     hearing.at_most_fact("moved_bytes", static_cast<double>(bytes));
-    hearing.expect(std::ranges::any_of(mtus, [&](const auto& one) { return one.second == small; }), "nobody has the small path MTU");
+    hearing.expect(std::ranges::any_of(mtus, [&](const auto& one) { return one.second == small; }),
+                   "nobody has the small path MTU");
     const std::uint64_t great = std::ranges::max_element(mtus, {}, [](const auto& one) { return one.second; })->second;
     hearing.equal_fact("greatest_mtu", static_cast<double>(great));
-    const auto part = [&](std::uint64_t mtu) { return static_cast<double>(kAround) / static_cast<double>(kAround + mtu); };
+    const auto part = [&](std::uint64_t mtu) {
+        return static_cast<double>(kAround) / static_cast<double>(kAround + mtu);
+    };
     hearing.near_fact("header_share", part(small));
     hearing.near_fact("least_header_share", part(great));
 }
 
 void version_mismatch(Hearing& hearing) {
     // A GID of RoCEv1 that holds an IPv4 address is written as that.
-    const auto plain = [](const std::string& address) { return address.starts_with("::ffff:") ? address.substr(7) : address; };
+    const auto plain = [](const std::string& address) {
+        return address.starts_with("::ffff:") ? address.substr(7) : address;
+    };
     const auto packets = [&](const std::string& from, const std::string& to, bool first) {
         return static_cast<std::uint64_t>(std::ranges::count_if(hearing.wires(), [&](const Wire& wire) {
             return plain(wire.from) == plain(from) && plain(wire.to) == plain(to) && wire.version_1() == first;
@@ -211,7 +221,8 @@ void requests_unanswered(Hearing& hearing) {
     const auto silent = hearing.number("silent_for_ns"), unanswered = hearing.number("messages");
     if (!disconnected) {
         hearing.equal_fact("messages", static_cast<double>(open.size()));
-        return hearing.equal_fact("silent_for_ns", static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+        return hearing.equal_fact("silent_for_ns",
+                                  static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
     }
     // Its DREQ is among the evidence.
     const Wire* last = nullptr;
@@ -219,10 +230,12 @@ void requests_unanswered(Hearing& hearing) {
         if (wire->from == way->from) last = wire;
     const bool shown = std::ranges::any_of(hearing.claim().frames, [&](std::size_t frame) {
         const Wire* wire = hearing.wire(frame);
-        return wire != nullptr && wire->management() && last != nullptr && silent == static_cast<double>(wire->time - last->time);
+        return wire != nullptr && wire->management() && last != nullptr &&
+               silent == static_cast<double>(wire->time - last->time);
     });
     hearing.expect(shown, "disconnected at another time");
-    hearing.expect(unanswered && *unanswered <= static_cast<double>(open.size()), "more messages had no answer than there are");
+    hearing.expect(unanswered && *unanswered <= static_cast<double>(open.size()),
+                   "more messages had no answer than there are");
 }
 
 // Bursts
@@ -259,14 +272,17 @@ void cnp_without_effect(Hearing& hearing) {
     }
     hearing.equal_fact("cnp_bursts", static_cast<double>(measured));
     if (measured == 0) return hearing.object("no burst can be measured");
-    const double after = sum_after / static_cast<double>(bins_after), rate_before = sum_before / static_cast<double>(bins_before);
+    const double after = sum_after / static_cast<double>(bins_after),
+                 rate_before = sum_before / static_cast<double>(bins_before);
     const double shown = after / rate_before, named = hearing.number("rate_left").value_or(0);
-    hearing.expect(std::abs(named - shown) <= 0.006 * shown, fmt::format("says {:.4g} of the rate, and the packets show {:.4g}", named, shown));
+    hearing.expect(std::abs(named - shown) <= 0.006 * shown,
+                   fmt::format("says {:.4g} of the rate, and the packets show {:.4g}", named, shown));
 }
 
 void many_senders(Hearing& hearing) {
     const std::string to = hearing.word("to_host").value_or("");
-    const double length = hearing.number("burst_length_ns").value_or(-1), named = hearing.number("burst_bytes").value_or(0);
+    const double length = hearing.number("burst_length_ns").value_or(-1),
+                 named = hearing.number("burst_bytes").value_or(0);
     const double named_senders = hearing.number("burst_senders").value_or(0);
     std::uint64_t marked = 0;
     bool found = false;
@@ -290,11 +306,13 @@ void many_senders(Hearing& hearing) {
     }
     hearing.expect(found, "no burst of its evidence has so many senders and bytes");
     constexpr std::size_t kListed = 16;  // frames of evidence, one a burst
-    if (hearing.claim().frames.size() < kListed) hearing.equal_fact("bursts", static_cast<double>(hearing.claim().frames.size()));
+    if (hearing.claim().frames.size() < kListed)
+        hearing.equal_fact("bursts", static_cast<double>(hearing.claim().frames.size()));
     else hearing.equal_fact("bursts", static_cast<double>(hearing.claim().count));
     hearing.at_most_fact("burst_marks", static_cast<double>(marked));
     for (const std::size_t frame : hearing.claim().frames)
-        hearing.expect(hearing.wire(frame) != nullptr && hearing.wire(frame)->payload != 0, fmt::format("frame {} sends nothing", frame));
+        hearing.expect(hearing.wire(frame) != nullptr && hearing.wire(frame)->payload != 0,
+                       fmt::format("frame {} sends nothing", frame));
 }
 
 // The capture
@@ -310,7 +328,8 @@ void pairing_uncertain(Hearing& hearing) {
         const Wire* wire = hearing.wire(frame);
         if (wire == nullptr) return hearing.object(fmt::format("frame {} is no packet", frame));
         const std::size_t there = pairs[{wire->from, wire->to}].size(), back = pairs[{wire->to, wire->from}].size();
-        hearing.expect(std::max(there, back) > 1, fmt::format("nothing else could belong to what frame {} began", frame));
+        hearing.expect(std::max(there, back) > 1,
+                       fmt::format("nothing else could belong to what frame {} began", frame));
     }
 }
 
@@ -337,7 +356,8 @@ void bounded(Hearing& hearing) {
         else followed.insert({wire.from, wire.to, wire.to_qp});
     }
     const auto left_out = hearing.list("left_out");
-    hearing.expect(std::ranges::find(left_out, fmt::format("{} packets of further flows, congestion not judged", others)) != left_out.end(),
+    hearing.expect(std::ranges::find(left_out, fmt::format("{} packets of further flows, congestion not judged",
+                                                           others)) != left_out.end(),
                    fmt::format("{} CNPs are of further streams", others));
 }
 

@@ -19,12 +19,14 @@ void timeouts(Hearing& hearing) {
     const auto backs = go_backs(*way);
     hearing.at_most_fact("timeouts", static_cast<double>(backs.size()));
     if (hearing.number("interval_ns"))
-        hearing.expect((hearing.number("timeouts") == 1) == hearing.flag("single_wait"), "one timeout has no intervals, several have");
+        hearing.expect((hearing.number("timeouts") == 1) == hearing.flag("single_wait"),
+                       "one timeout has no intervals, several have");
     prove_retransmitted(hearing, *way);
     prove_timer(hearing, backs);
     prove_stall(hearing, *way);
     const auto is_cnp = [&](const Wire& wire) { return wire.cnp() && wire.from == way->to && wire.to == way->from; };
-    if (hearing.number("cnps")) hearing.at_most_fact("cnps", static_cast<double>(std::ranges::count_if(hearing.wires(), is_cnp)));
+    if (hearing.number("cnps"))
+        hearing.at_most_fact("cnps", static_cast<double>(std::ranges::count_if(hearing.wires(), is_cnp)));
     if (hearing.word("silence") == "absent" && hearing.claim().severity != Severity::note)
         hearing.object("nothing of the other direction was captured, so NAKs may have asked for what went back");
 }
@@ -35,7 +37,9 @@ double returns_with_answers(const Way& way, const std::vector<GoBack>& backs) {
     double returns = 0;
     for (const GoBack& back : backs) {
         const std::size_t last = std::exchange(before[back.packet->psn], back.packet->frame);
-        const auto is_between = [&](const Wire* answer) { return answer->frame > last && answer->frame < back.packet->frame; };
+        const auto is_between = [&](const Wire* answer) {
+            return answer->frame > last && answer->frame < back.packet->frame;
+        };
         returns += last == 0 || std::ranges::any_of(way.answers, is_between) ? 1 : 0;
     }
     return returns;
@@ -55,8 +59,8 @@ void spurious(Hearing& hearing) {
     for (const Wire* wire : way->requests)
         for (const GoBack& back : backs)
             for (const Wire* answer : way->answers)
-                found |= back.packet->psn == wire->psn && wire->time < back.packet->time && back.packet->time < answer->time &&
-                         *took == static_cast<double>(answer->time - wire->time);
+                found |= back.packet->psn == wire->psn && wire->time < back.packet->time &&
+                         back.packet->time < answer->time && *took == static_cast<double>(answer->time - wire->time);
     hearing.expect(found, "no answer came so long after a request that was sent again before it");
     const double timeout = ack_timeout(hearing.number("sufficient_exponent").value_or(0));
     hearing.equal_fact("sufficient_time_ns", timeout);
@@ -98,7 +102,8 @@ void read_response_lost(Hearing& hearing) {
     if (hearing.number("responses_late")) hearing.at_most_fact("responses_late", static_cast<double>(responses));
 }
 
-// The NAK came, and what it asked for was sent only after a silence: the silence before the evidence is as long as is said.
+// The NAK came, and what it asked for was sent only after a silence: the silence before the evidence is as long as is
+// said.
 void nak_ignored(Hearing& hearing) {
     const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
@@ -110,8 +115,9 @@ void nak_ignored(Hearing& hearing) {
     hearing.at_most_fact("ignored_naks", static_cast<double>(waits.size()));
     hearing.at_most_fact("sequence_naks", static_cast<double>(naks));
     const auto shortest = hearing.number("shortest_wait_ns"), longest = hearing.number("longest_wait_ns");
-    hearing.expect(longest && std::ranges::count(waits, *longest) != 0 && (!shortest || std::ranges::count(waits, *shortest) != 0),
-                   "no NAK was ignored for so long");
+    hearing.expect(
+        longest && std::ranges::count(waits, *longest) != 0 && (!shortest || std::ranges::count(waits, *shortest) != 0),
+        "no NAK was ignored for so long");
     hearing.at_most_fact("total_wait_ns", total);
 }
 

@@ -33,9 +33,12 @@ std::optional<Session> in_session(Hearing& hearing) { return session_of(hearing,
 void equal_share(Hearing& hearing, const std::string& name, double shown) {
     constexpr double kDigits = 1e-5;
     const auto said = hearing.number(name);
-    hearing.expect(said && std::abs(*said - shown) <= kDigits * shown, fmt::format("the packets show {} of {:.6g}", name, shown));
+    hearing.expect(said && std::abs(*said - shown) <= kDigits * shown,
+                   fmt::format("the packets show {} of {:.6g}", name, shown));
 }
-bool proves(const Hearing& hearing, std::size_t frame) { return std::ranges::count(hearing.claim().frames, frame) != 0; }
+bool proves(const Hearing& hearing, std::size_t frame) {
+    return std::ranges::count(hearing.claim().frames, frame) != 0;
+}
 
 // Of the operation that the first frame of the evidence is of: its answer where `answer`, else what asked.
 const Operation* first_proof(const Hearing& hearing, const std::vector<Operation>& all, bool answer) {
@@ -74,7 +77,8 @@ constexpr std::array kMeanings{
     Meaning{Upper::iser, 0x0301, "service unavailable"},
 };
 void means(Hearing& hearing, Upper upper, std::uint32_t status, const std::string& words) {
-    const auto row = std::ranges::find_if(kMeanings, [&](const Meaning& one) { return one.upper == upper && one.status == status; });
+    const auto row =
+        std::ranges::find_if(kMeanings, [&](const Meaning& one) { return one.upper == upper && one.status == status; });
     if (row == kMeanings.end())
         return hearing.object(fmt::format("the court does not know status 0x{:x}, said to be \"{}\"", status, words));
     hearing.expect(words.starts_with(row->words), fmt::format("status 0x{:x} is \"{}\"", status, row->words));
@@ -87,19 +91,22 @@ void operation_failed(Hearing& hearing) {
     const Operation* proof = first_proof(hearing, all, true);
     if (proof == nullptr) return hearing.object("no frame of its evidence answers anything");
     std::uint64_t failed = 0;
-    for (const Operation& one : all) failed += one.answered && one.code == proof->code && one.status == proof->status ? 1U : 0U;
+    for (const Operation& one : all)
+        failed += one.answered && one.code == proof->code && one.status == proof->status ? 1U : 0U;
     hearing.expect(proof->status != 0, "it did not fail");
-    // A compound of NFSv4 has operations that the court does not tell apart. Of SCSI the sense says more than the status, and MODE SENSE or a
-    // service action is part of the name.
+    // A compound of NFSv4 has operations that the court does not tell apart. Of SCSI the sense says more than the
+    // status, and MODE SENSE or a service action is part of the name.
     constexpr std::uint32_t kCompound = 1;
-    const bool in_part = (said->upper == Upper::rpc && proof->code == kCompound) || said->upper == Upper::iser || said->upper == Upper::srp;
+    const bool in_part = (said->upper == Upper::rpc && proof->code == kCompound) || said->upper == Upper::iser ||
+                         said->upper == Upper::srp;
     if (in_part) hearing.at_most_fact("failures", static_cast<double>(failed));
     else hearing.equal_fact("failures", static_cast<double>(failed));
     means(hearing, said->upper, proof->status, hearing.word("upper_status").value_or(""));
     for (const std::size_t frame : hearing.claim().frames)
         hearing.expect(std::ranges::any_of(all,
                                            [&](const Operation& one) {
-                                               return one.answered && one.answered->last_frame == frame && one.status == proof->status;
+                                               return one.answered && one.answered->last_frame == frame &&
+                                                      one.status == proof->status;
                                            }),
                        fmt::format("frame {} answers nothing with that status", frame));
 }
@@ -118,11 +125,15 @@ void operation_unanswered(Hearing& hearing) {
     const bool released = hearing.flag("requester_disconnected");
     if (open.empty()) return;
     const auto fits = [&](std::int64_t end) {
-        return waited == static_cast<double>(end - open.front()->asked.time) || waited == static_cast<double>(end - open.front()->asked.begun);
+        return waited == static_cast<double>(end - open.front()->asked.time) ||
+               waited == static_cast<double>(end - open.front()->asked.begun);
     };
-    const auto ends = [&](const Message& one) { return one.is() == Message::dreq && one.from() == said->active && fits(one.mad.wire->time); };
-    hearing.expect(released ? std::ranges::any_of(messages(hearing), ends) : fits(hearing.recording().records.back().time),
-                   "the first was asked at another time");
+    const auto ends = [&](const Message& one) {
+        return one.is() == Message::dreq && one.from() == said->active && fits(one.mad.wire->time);
+    };
+    hearing.expect(
+        released ? std::ranges::any_of(messages(hearing), ends) : fits(hearing.recording().records.back().time),
+        "the first was asked at another time");
 }
 
 void operation_slow(Hearing& hearing) {
@@ -133,7 +144,8 @@ void operation_slow(Hearing& hearing) {
     if (proof == nullptr || !proof->answered) return hearing.object("its evidence is no operation");
     std::vector<double> waits;
     for (const Operation& one : all)
-        if (one.answered && one.code == proof->code) waits.push_back(static_cast<double>(one.answered->time - one.asked.time));
+        if (one.answered && one.code == proof->code)
+            waits.push_back(static_cast<double>(one.answered->time - one.asked.time));
     std::ranges::sort(waits);
     const double median = waits[(waits.size() + 1) / 2 - 1];
     const auto slow = std::ranges::count_if(waits, [&](double wait) { return wait >= std::max(1e6, 9 * median); });
@@ -143,7 +155,8 @@ void operation_slow(Hearing& hearing) {
     // From a histogram: within its steps of 1/16.
     constexpr double kStep = 0.07;
     const auto about = hearing.number("median_ns");
-    hearing.expect(about && std::abs(*about - median) <= kStep * median, fmt::format("the median is {:.4g} ns", median));
+    hearing.expect(about && std::abs(*about - median) <= kStep * median,
+                   fmt::format("the median is {:.4g} ns", median));
     hearing.at_most_fact("p99_ns", waits.back());
     if (hearing.word("slow_part").value_or("none") != "none") hearing.at_most_fact("share_of_time", 1);
     (void)hearing.number("episodes_meanwhile");
@@ -163,7 +176,8 @@ void serialised(Hearing& hearing) {
     }
     if (all.empty()) return;
     hearing.equal_fact("mean_latency_ns", static_cast<double>(waited / static_cast<std::int64_t>(all.size())));
-    equal_share(hearing, "share_of_time", static_cast<double>(waited) / static_cast<double>(last - all.front().asked.time));
+    equal_share(hearing, "share_of_time",
+                static_cast<double>(waited) / static_cast<double>(last - all.front().asked.time));
 }
 
 // Credits: of RPC they are the third word of each message (RFC 8166 4.1), of calls and of replies.
@@ -210,7 +224,8 @@ void login_failed(Hearing& hearing) {
     std::uint64_t failed = 0;
     const bool silent = said == "the target closed the connection without an answer";
     for (const Operation& one : all) {
-        if (one.code != (ends->upper == Upper::nvme ? kConnect : kLogin) || one.answered.has_value() == silent || (!silent && one.status == 0))
+        if (one.code != (ends->upper == Upper::nvme ? kConnect : kLogin) || one.answered.has_value() == silent ||
+            (!silent && one.status == 0))
             continue;
         const Sent& proof = silent ? one.asked : *one.answered;
         if (!proves(hearing, proof.last_frame) && !proves(hearing, proof.first_frame)) continue;
@@ -226,11 +241,17 @@ void protocol_refused(Hearing& hearing) {
     if (!ends) return;
     const std::string said = hearing.word("said").value_or("");
     constexpr std::size_t kPrivate = 84;
-    static const std::map<std::uint32_t, std::string> kNvme{
-        {1, "invalid private data length"},     {2, "invalid record format"}, {3, "invalid queue ID"}, {4, "invalid host send queue size"},
-        {5, "invalid host receive queue size"}, {6, "no resources"},          {7, "invalid IRD"},      {8, "invalid ORD"}};
-    static const std::map<std::uint32_t, std::string> kSrp{{0x10001, "login rejected: insufficient RDMA channel resources"},
-                                                           {0x10006, "login rejected: RDMA channel limit reached for this initiator"}};
+    static const std::map<std::uint32_t, std::string> kNvme{{1, "invalid private data length"},
+                                                            {2, "invalid record format"},
+                                                            {3, "invalid queue ID"},
+                                                            {4, "invalid host send queue size"},
+                                                            {5, "invalid host receive queue size"},
+                                                            {6, "no resources"},
+                                                            {7, "invalid IRD"},
+                                                            {8, "invalid ORD"}};
+    static const std::map<std::uint32_t, std::string> kSrp{
+        {0x10001, "login rejected: insufficient RDMA channel resources"},
+        {0x10006, "login rejected: RDMA channel limit reached for this initiator"}};
     std::uint64_t refused = 0;
     for (const Message& one : messages(hearing)) {
         if (one.is() != Message::rej || one.from() != ends->passive || one.to() != ends->active) continue;
@@ -240,7 +261,8 @@ void protocol_refused(Hearing& hearing) {
         const auto known = words.find(reason);
         if (known == words.end() || known->second != said) continue;
         ++refused;
-        hearing.expect(proves(hearing, one.mad.wire->frame), fmt::format("frame {}, the REJ, is not in its evidence", one.mad.wire->frame));
+        hearing.expect(proves(hearing, one.mad.wire->frame),
+                       fmt::format("frame {}, the REJ, is not in its evidence", one.mad.wire->frame));
     }
     hearing.equal_fact("occurrences", static_cast<double>(refused));
 }
@@ -254,13 +276,16 @@ void protocol_error(Hearing& hearing) {
     const std::string said = hearing.word("said").value_or("");
     constexpr std::uint32_t kError = 4, kVersion = 1, kChunks = 2;
     const bool of_version = said == "RDMA_ERROR: version not supported";
-    hearing.expect(ends->upper == Upper::rpc && (of_version || said == "RDMA_ERROR: chunks cannot be used"), "the court does not know that error");
+    hearing.expect(ends->upper == Upper::rpc && (of_version || said == "RDMA_ERROR: chunks cannot be used"),
+                   "the court does not know that error");
     std::uint64_t errors = 0;
     for (const Sent& sent : sent_messages(hearing)) {
-        if (sent.from != from || sent.to != to || sent.bytes.size() < 20 || number_at(sent.bytes, 12, 4) != kError) continue;
+        if (sent.from != from || sent.to != to || sent.bytes.size() < 20 || number_at(sent.bytes, 12, 4) != kError)
+            continue;
         if (number_at(sent.bytes, 16, 4) != (of_version ? kVersion : kChunks)) continue;
         ++errors;
-        hearing.expect(proves(hearing, sent.last_frame), fmt::format("frame {} is not in its evidence", sent.last_frame));
+        hearing.expect(proves(hearing, sent.last_frame),
+                       fmt::format("frame {} is not in its evidence", sent.last_frame));
     }
     hearing.equal_fact("occurrences", static_cast<double>(errors));
 }
@@ -284,7 +309,8 @@ void message_malformed(Hearing& hearing) {
                             (other && said == "another XID than the RPC header behind it");
         if (!breaks) continue;
         ++broken;
-        hearing.expect(proves(hearing, sent.last_frame), fmt::format("frame {} is not in its evidence", sent.last_frame));
+        hearing.expect(proves(hearing, sent.last_frame),
+                       fmt::format("frame {} is not in its evidence", sent.last_frame));
     }
     hearing.equal_fact("occurrences", static_cast<double>(broken));
 }
@@ -299,7 +325,9 @@ void session_terminated(Hearing& hearing) {
     constexpr std::uint8_t kAsynchronous = 0x32;
     std::uint64_t found = 0;
     for (const Sent& sent : sent_messages(hearing)) {
-        if (sent.from != from || sent.to != to || sent.bytes.size() <= kEvent || (sent.bytes[kPdu] & 0x3fU) != kAsynchronous) continue;
+        if (sent.from != from || sent.to != to || sent.bytes.size() <= kEvent ||
+            (sent.bytes[kPdu] & 0x3fU) != kAsynchronous)
+            continue;
         found += (sent.bytes[kEvent] == 2 || sent.bytes[kEvent] == 3) && proves(hearing, sent.last_frame) ? 1U : 0U;
     }
     hearing.expect(ends->upper == Upper::iser && found != 0, "its evidence ends no session");
@@ -311,11 +339,13 @@ void keep_alive_late(Hearing& hearing) {
     const auto ends = in_session(hearing);
     if (!ends) return;
     constexpr std::int64_t kMillisecond = 1'000'000;
-    static const std::regex kSaid("(?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms");
+    static const std::regex kSaid(
+        "(?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms");
     const std::string said = hearing.word("said").value_or("");
     std::smatch match;
     const auto worst = hearing.number("without_keep_alive_ns");
-    if (!std::regex_match(said, match, kSaid) || !worst) return hearing.object("does not say how late, of which timeout");
+    if (!std::regex_match(said, match, kSaid) || !worst)
+        return hearing.object("does not say how late, of which timeout");
     const std::int64_t silence = std::stoll(match[1]), limit = std::stoll(match[2]);
     constexpr std::uint32_t kKeepAlive = 0x18, kFabrics = 0x7f;
     std::optional<std::int64_t> before;
@@ -329,10 +359,12 @@ void keep_alive_late(Hearing& hearing) {
             if (asked != 0 && one.answered) before = one.answered->time;
         }
         if (one.code != kKeepAlive) continue;
-        for (const std::int64_t wait : {before ? one.asked.time - *before : 0, one.answered ? one.answered->time - one.asked.time : 0}) {
+        for (const std::int64_t wait :
+             {before ? one.asked.time - *before : 0, one.answered ? one.answered->time - one.asked.time : 0}) {
             const std::int64_t whole = wait / kMillisecond;
             times += wait > limit * kMillisecond ? 1U : 0U;
-            late |= static_cast<double>(whole * kMillisecond) == *worst && whole == silence && wait > limit * kMillisecond;
+            late |=
+                static_cast<double>(whole * kMillisecond) == *worst && whole == silence && wait > limit * kMillisecond;
         }
         before = one.asked.time;
     }
@@ -344,7 +376,7 @@ void keep_alive_late(Hearing& hearing) {
 constexpr std::array kUpperJudges{
     Judge{"operation-failed", operation_failed}, Judge{"operation-unanswered", operation_unanswered},
     Judge{"operation-slow", operation_slow},     Judge{"serialised-io", serialised},
-    Judge{"single-credit", single_credit},     Judge{"credits-exhausted", credits_exhausted},
+    Judge{"single-credit", single_credit},       Judge{"credits-exhausted", credits_exhausted},
     Judge{"login-failed", login_failed},         Judge{"protocol-refused", protocol_refused},
     Judge{"protocol-error", protocol_error},     Judge{"session-terminated", session_terminated},
     Judge{"keep-alive-late", keep_alive_late},   Judge{"message-malformed", message_malformed},

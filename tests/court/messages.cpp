@@ -23,10 +23,12 @@ std::uint64_t big(const Octets& bytes, std::size_t at, std::size_t octets) {
 
 // NVMe 4.2 and 4.6: commands of 64 bytes, completions of 16.
 std::optional<Said> read_nvme(const Octets& bytes, bool active) {
-    constexpr std::uint64_t kMore = 0x2000, kDelay = 0x1800;  // of the status: there is more in a log; when to try again
+    constexpr std::uint64_t kMore = 0x2000,
+                            kDelay = 0x1800;  // of the status: there is more in a log; when to try again
     if (active && bytes.size() >= 64) return Said{true, little(bytes, 2, 2), bytes[0], 0};
     if (!active && bytes.size() == 16)
-        return Said{false, little(bytes, 12, 2), 0, static_cast<std::uint32_t>(little(bytes, 14, 2) >> 1U & ~kMore & ~kDelay)};
+        return Said{false, little(bytes, 12, 2), 0,
+                    static_cast<std::uint32_t>(little(bytes, 14, 2) >> 1U & ~kMore & ~kDelay)};
     return {};
 }
 
@@ -76,12 +78,14 @@ std::optional<RpcHead> rpc_head(const Octets& bytes) {
     return head.rpc <= bytes.size() ? std::optional(head) : std::nullopt;
 }
 
-// RFC 5531 9: calls have program, version and procedure; accepted replies a verifier, and first of their results NFS's status.
+// RFC 5531 9: calls have program, version and procedure; accepted replies a verifier, and first of their results NFS's
+// status.
 std::optional<Said> read_rpc(const Octets& bytes, bool active) {
     const auto head = rpc_head(bytes);
     if (!head) return {};
     const std::uint64_t tag = big(bytes, 0, 4);
-    if (head->type == kError && !active) return Said{false, tag, 0, kRpcRdmaError | static_cast<std::uint32_t>(big(bytes, head->rpc, 4))};
+    if (head->type == kError && !active)
+        return Said{false, tag, 0, kRpcRdmaError | static_cast<std::uint32_t>(big(bytes, head->rpc, 4))};
     if (head->type == kElsewhere && !active) return Said{false, tag, 0, 0};  // the reply is where the chunk says
     const std::size_t at = head->rpc;
     if (head->type != kInline || at + 24 > bytes.size() || big(bytes, at, 4) != tag) return {};
@@ -99,7 +103,8 @@ Octets written(const Hearing& hearing, const Sent& reply, std::uint32_t handle) 
     bool open = false;
     for (const Wire& wire : hearing.wires()) {
         if (wire.frame >= reply.first_frame) break;
-        if (wire.from != reply.from || wire.to != reply.to || wire.to_qp != reply.to_qp || wire.operation() < 6 || wire.operation() > 11)
+        if (wire.from != reply.from || wire.to != reply.to || wire.to_qp != reply.to_qp || wire.operation() < 6 ||
+            wire.operation() > 11)
             continue;
         if (wire.begins()) {
             open = wire.reth && wire.reth->key == handle;
@@ -140,7 +145,8 @@ std::vector<Sent> sent_messages(const Hearing& hearing) {
         if (open.highest && psn_distance(*open.highest, wire.psn) <= 0) continue;
         open.highest = wire.psn;
         if (wire.begins())
-            open.sent = Sent{.first_frame = wire.frame, .begun = wire.time, .from = wire.from, .to = wire.to, .to_qp = wire.to_qp};
+            open.sent = Sent{
+                .first_frame = wire.frame, .begun = wire.time, .from = wire.from, .to = wire.to, .to_qp = wire.to_qp};
         if (!open.sent) continue;
         const Octets& frame = hearing.recording().records[wire.frame - 1].bytes;
         const std::size_t end = std::min(frame.size(), wire.data + wire.payload);
@@ -173,10 +179,11 @@ std::optional<Said> read_upper(Upper upper, const Octets& bytes, bool active) {
     return read_rpc(bytes, active);
 }
 
-std::vector<Operation> operations(const Hearing& hearing, Upper upper, const std::string& active, const std::string& passive) {
+std::vector<Operation> operations(const Hearing& hearing, Upper upper, const std::string& active,
+                                  const std::string& passive) {
     const auto way = hearing.claim().ends ? way_of(hearing, active) : std::nullopt;
-    // An answer comes to a queue pair of its own: where several connections are looked at, those of a tag that is asked twice are told
-    // apart by order alone.
+    // An answer comes to a queue pair of its own: where several connections are looked at, those of a tag that is asked
+    // twice are told apart by order alone.
     std::map<std::uint64_t, std::vector<std::size_t>> open;
     std::vector<Operation> out;
     for (Sent& sent : sent_messages(hearing)) {

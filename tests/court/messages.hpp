@@ -1,5 +1,5 @@
-// Upper protocols as the court reads them: messages that SENDs of reliable connections carry, and of each protocol what asks and what
-// answers, by which tag, and with which status. NVMe over RDMA, iSER, SRP, and RPC over RDMA with NFS.
+// Upper protocols as the court reads them: messages that SENDs of reliable connections carry, and of each protocol what
+// asks and what answers, by which tag, and with which status. NVMe over RDMA, iSER, SRP, and RPC over RDMA with NFS.
 #pragma once
 
 #include <tests/court/hearing.hpp>
@@ -39,6 +39,7 @@ struct Operation {
     std::uint32_t status = 0;
 };
 // Those that `active` asked of `passive`; of the connection that the finding is of, if it names one.
-[[nodiscard]] std::vector<Operation> operations(const Hearing& hearing, Upper upper, const std::string& active, const std::string& passive);
+[[nodiscard]] std::vector<Operation> operations(const Hearing& hearing, Upper upper, const std::string& active,
+                                                const std::string& passive);
 
 }  // namespace qps::court

@@ -1,7 +1,7 @@
 // Monotony: who sees less may say less, and never accuses where the whole capture does not.
 //
-// A derived capture may lose findings or say them as a note. It has no error and no warning that the whole has not: of the same
-// kind, at least as severe, of the same queue pairs, and as often.
+// A derived capture may lose findings or say them as a note. It has no error and no warning that the whole has not: of
+// the same kind, at least as severe, of the same queue pairs, and as often.
 #include <tests/court/derive.hpp>
 #include <tests/court/exhibits.hpp>
 #include <tests/court/violation.hpp>
@@ -26,11 +26,13 @@ bool same_ends(const Claim& derived, const Claim& whole) {
     return (same_end(a, c) && same_end(b, d)) || (same_end(a, d) && same_end(b, c));
 }
 
-// Whether the derived finding is the whole's, or says less of the same: without what tells them apart, packets were only missed.
+// Whether the derived finding is the whole's, or says less of the same: without what tells them apart, packets were
+// only missed.
 bool same_kind(const Claim& derived, const Claim& whole) {
     if (derived.id == whole.id) return true;
     if (derived.id != "go-back-n-loss") return false;
-    return whole.id == "selective-repeat" || (whole.id == "reordered-not-lost" && !derived.facts.contains("lost_proven"));
+    return whole.id == "selective-repeat" ||
+           (whole.id == "reordered-not-lost" && !derived.facts.contains("lost_proven"));
 }
 
 // "" where the whole has it too.
@@ -52,7 +54,8 @@ std::string why_false(const Claim& derived, const std::vector<Claim>& whole) {
     return most < derived.count ? fmt::format("counts {} where the whole capture has {}", derived.count, most) : "";
 }
 
-std::vector<Violation> compare(const Exhibit& exhibit, const Derivation& derivation, const Testimony& derived, const Testimony& whole) {
+std::vector<Violation> compare(const Exhibit& exhibit, const Derivation& derivation, const Testimony& derived,
+                               const Testimony& whole) {
     std::vector<Violation> out;
     if (!derived.trouble.empty()) out.push_back({exhibit.name, derivation.name, "no-answer", derived.trouble, ""});
     for (const Claim& claim : derived.claims) {
@@ -70,12 +73,14 @@ TEST_CASE("a capture that shows less accuses nobody whom the whole does not accu
     const std::vector<Derivation> ways = derivations(everything_is_wanted());
     REQUIRE(ways.front().name == "whole");
     const auto answers = ask(
-        all.size() * ways.size(), [&](std::size_t i) { return ways[i % ways.size()].derive(all[i / ways.size()].recording); },
+        all.size() * ways.size(),
+        [&](std::size_t i) { return ways[i % ways.size()].derive(all[i / ways.size()].recording); },
         [&](std::size_t i) { return all[i / ways.size()].name + "-" + ways[i % ways.size()].name; });
     std::vector<Violation> violations;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::size_t exhibit = i / ways.size();
-        for (Violation& violation : compare(all[exhibit], ways[i % ways.size()], answers[i], answers[exhibit * ways.size()]))
+        for (Violation& violation :
+             compare(all[exhibit], ways[i % ways.size()], answers[i], answers[exhibit * ways.size()]))
             violations.push_back(std::move(violation));
     }
     const std::string wrong = against_known("monotony", violations);

@@ -1,8 +1,10 @@
-// Mutated captures: records of the exhibits taken away, doubled, swapped, cut, spoiled or moved in time, by a seed. Nobody recorded such
-// captures, and what the program says of them may be strange; but every number of it still follows from their packets.
+// Mutated captures: records of the exhibits taken away, doubled, swapped, cut, spoiled or moved in time, by a seed.
+// Nobody recorded such captures, and what the program says of them may be strange; but every number of it still follows
+// from their packets.
 //
-// That does not hold yet. Until it does, every run asks the program about some and prints the objections, and only QPSCOPE_COURT=all
-// fails for them: they are defects, each with its capture (QPSCOPE_COURT_KEEP), not known.txt's rows, whose captures somebody could have.
+// That does not hold yet. Until it does, every run asks the program about some and prints the objections, and only
+// QPSCOPE_COURT=all fails for them: they are defects, each with its capture (QPSCOPE_COURT_KEEP), not known.txt's rows,
+// whose captures somebody could have.
 #include <tests/court/exhibits.hpp>
 #include <tests/court/judges.hpp>
 #include <tests/court/violation.hpp>
@@ -114,7 +116,8 @@ struct Mutated {
     [[nodiscard]] std::string name() const {
         Chance chance = dice();
         std::string text;
-        for (const std::size_t which : drawn(chance)) text += fmt::format("{}{}", text.empty() ? "" : "+", kMutations[which].name);
+        for (const std::size_t which : drawn(chance))
+            text += fmt::format("{}{}", text.empty() ? "" : "+", kMutations[which].name);
         return fmt::format("{}-{}", text, seed);
     }
     [[nodiscard]] Recording of(const Recording& whole) const {
@@ -125,7 +128,9 @@ struct Mutated {
     }
 
 private:
-    [[nodiscard]] Chance dice() const { return Chance(static_cast<std::uint32_t>(1 + seed * 7919U + exhibit * 104'729U)); }
+    [[nodiscard]] Chance dice() const {
+        return Chance(static_cast<std::uint32_t>(1 + seed * 7919U + exhibit * 104'729U));
+    }
     [[nodiscard]] static std::vector<std::size_t> drawn(Chance& chance) {
         std::vector<std::size_t> which{any_of(chance, kMutations.size())};
         if (any_of(chance, 2) == 0) which.push_back(any_of(chance, kMutations.size()));
@@ -139,7 +144,8 @@ std::uint32_t first_seed() {
     return value == nullptr ? 1 : static_cast<std::uint32_t>(std::stoul(value));
 }
 
-std::vector<Violation> judged(const Testimony& testimony, const Recording& recording, const std::string& capture, const std::string& how) {
+std::vector<Violation> judged(const Testimony& testimony, const Recording& recording, const std::string& capture,
+                              const std::string& how) {
     std::vector<Violation> out;
     if (!testimony.trouble.empty()) out.push_back({capture, how, "no-answer", testimony.trouble, ""});
     const std::vector<Wire> wires = read_wires(recording);
@@ -149,7 +155,8 @@ std::vector<Violation> judged(const Testimony& testimony, const Recording& recor
         Hearing hearing(claim, recording, wires);
         judge->judge(hearing);
         hearing.close();
-        for (const std::string& objection : hearing.objections()) out.push_back({capture, how, claim.id, objection, claim.sentence});
+        for (const std::string& objection : hearing.objections())
+            out.push_back({capture, how, claim.id, objection, claim.sentence});
     }
     return out;
 }
@@ -160,23 +167,28 @@ TEST_CASE("every number of a finding follows from the packets of mutated capture
     constexpr std::uint32_t kUsually = 2, kAll = 40;  // of each capture
     constexpr std::string_view kTunnels = "tunnels";  // where the court sees less than the program
     std::vector<Exhibit> all = exhibits();
-    std::erase_if(all, [&](const Exhibit& exhibit) { return exhibit.name == kTunnels || exhibit.recording.records.size() > kLargest; });
+    std::erase_if(all, [&](const Exhibit& exhibit) {
+        return exhibit.name == kTunnels || exhibit.recording.records.size() > kLargest;
+    });
     std::vector<Mutated> mutated;
     for (std::size_t exhibit = 0; exhibit < all.size(); ++exhibit)
-        for (std::uint32_t i = 0; i < (everything_is_wanted() ? kAll : kUsually); ++i) mutated.push_back({exhibit, first_seed() + i});
+        for (std::uint32_t i = 0; i < (everything_is_wanted() ? kAll : kUsually); ++i)
+            mutated.push_back({exhibit, first_seed() + i});
     const auto capture = [&](std::size_t i) { return mutated[i].of(all[mutated[i].exhibit].recording); };
-    const auto answers =
-        ask(mutated.size(), capture, [&](std::size_t i) { return all[mutated[i].exhibit].name + "-" + mutated[i].name(); });
+    const auto answers = ask(mutated.size(), capture,
+                             [&](std::size_t i) { return all[mutated[i].exhibit].name + "-" + mutated[i].name(); });
     std::vector<Violation> violations;
     std::size_t claims = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         claims += answers[i].claims.size();
-        std::ranges::move(judged(answers[i], capture(i), all[mutated[i].exhibit].name, mutated[i].name()), std::back_inserter(violations));
+        std::ranges::move(judged(answers[i], capture(i), all[mutated[i].exhibit].name, mutated[i].name()),
+                          std::back_inserter(violations));
     }
     const std::string wrong = against_known("mutated", violations);
     fmt::print("{} mutated captures, {} findings, {} objections\n{}", mutated.size(), claims, violations.size(), wrong);
     REQUIRE(claims > mutated.size());
-    CHECK(std::ranges::none_of(violations, [](const Violation& violation) { return violation.finding == "no-answer"; }));
+    CHECK(
+        std::ranges::none_of(violations, [](const Violation& violation) { return violation.finding == "no-answer"; }));
     if (everything_is_wanted()) CHECK(wrong.empty());
 }
 

@@ -15,7 +15,9 @@ public:
     explicit Reader(Octets bytes) : bytes_(std::move(bytes)) {}
     bool big = false;
     [[nodiscard]] std::size_t size() const { return bytes_.size(); }
-    [[nodiscard]] bool has(std::size_t at, std::size_t count) const { return at <= bytes_.size() && count <= bytes_.size() - at; }
+    [[nodiscard]] bool has(std::size_t at, std::size_t count) const {
+        return at <= bytes_.size() && count <= bytes_.size() - at;
+    }
     [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t octets) const {
         std::uint32_t value = 0;
         for (std::size_t i = 0; i < octets; ++i) value = value << 8U | bytes_[at + (big ? i : octets - 1 - i)];
@@ -44,9 +46,10 @@ std::optional<Recording> read_pcap(Reader& file) {
         const std::uint32_t kept = file.number(at + 8, 4);
         if (!file.has(at + 16, kept)) break;
         const std::int64_t fraction = file.number(at + 4, 4);
-        recording.records.push_back({.time = file.number(at, 4) * kSecondInNanoseconds + fraction * (magic == kNanoseconds ? 1 : kThousand),
-                                     .wire = file.number(at + 12, 4),
-                                     .bytes = file.piece(at + 16, kept)});
+        recording.records.push_back(
+            {.time = file.number(at, 4) * kSecondInNanoseconds + fraction * (magic == kNanoseconds ? 1 : kThousand),
+             .wire = file.number(at + 12, 4),
+             .bytes = file.piece(at + 16, kept)});
         at += 16 + std::size_t{kept};
     }
     return recording;
@@ -61,7 +64,8 @@ std::int64_t resolution(const Reader& file, std::size_t options, std::size_t end
         if (code == kResolution && length == 1) {
             const std::uint32_t exponent = file.number(options + 4, 1);
             std::int64_t units = 1;
-            for (std::uint32_t i = 0; i < (exponent & 0x7fU) && units < kSecondInNanoseconds; ++i) units *= exponent > 0x7f ? 2 : 10;
+            for (std::uint32_t i = 0; i < (exponent & 0x7fU) && units < kSecondInNanoseconds; ++i)
+                units *= exponent > 0x7f ? 2 : 10;
             return units;
         }
         options += 4 + (length + 3) / 4 * 4;
@@ -90,10 +94,12 @@ std::optional<Recording> read_pcapng(Reader& file) {
         if (type == kEnhanced && length >= 32) {
             const std::uint32_t interface = file.number(at + 8, 4), kept = file.number(at + 20, 4);
             if (interface >= units.size() || kept > length - 32) break;
-            const std::int64_t ticks = (std::int64_t{file.number(at + 12, 4)} << 32U) + file.number(at + 16, 4), each = units[interface];
-            recording.records.push_back({.time = ticks / each * kSecondInNanoseconds + ticks % each * kSecondInNanoseconds / each,
-                                         .wire = file.number(at + 24, 4),
-                                         .bytes = file.piece(at + 28, kept)});
+            const std::int64_t ticks = (std::int64_t{file.number(at + 12, 4)} << 32U) + file.number(at + 16, 4),
+                               each = units[interface];
+            recording.records.push_back(
+                {.time = ticks / each * kSecondInNanoseconds + ticks % each * kSecondInNanoseconds / each,
+                 .wire = file.number(at + 24, 4),
+                 .bytes = file.piece(at + 28, kept)});
         }
         at += length;
     }

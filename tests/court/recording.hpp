@@ -1,7 +1,7 @@
 // A capture as records, read and written by the court itself: pcap of either byte order and resolution, pcapng.
 //
-// The court shares no code with the analyser whose findings it judges, so that one mistake cannot hide in both. It reads what tests
-// feed it and no more: nothing compressed; what is damaged ends the reading.
+// The court shares no code with the analyser whose findings it judges, so that one mistake cannot hide in both. It
+// reads what tests feed it and no more: nothing compressed; what is damaged ends the reading.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,8 @@ Rests rests_of_reads(const Way& way, const Hearing& hearing) {
 void prove_stall(Hearing& hearing, const Way& way) {
     const auto stalled = hearing.number("stalled_ns"), longest = hearing.number("longest_stall_ns");
     if (stalled) hearing.at_most_fact("stalled_ns", static_cast<double>(way.life()));
-    if (longest) hearing.at_most_fact("longest_stall_ns", std::min(stalled.value_or(0), static_cast<double>(way.life())));
+    if (longest)
+        hearing.at_most_fact("longest_stall_ns", std::min(stalled.value_or(0), static_cast<double>(way.life())));
 }
 
 void prove_retransmitted(Hearing& hearing, const Way& way) {
@@ -71,7 +72,9 @@ void prove_retransmitted(Hearing& hearing, const Way& way) {
 void prove_timer(Hearing& hearing, const std::vector<GoBack>& all) {
     constexpr double kSpread = 4;  // a requester may wait up to four times the timeout
     if (const auto interval = hearing.number("interval_ns")) {
-        const bool any = std::ranges::any_of(all, [&](const GoBack& back) { return static_cast<double>(std::max(back.silence, back.since)) >= *interval; });
+        const bool any = std::ranges::any_of(all, [&](const GoBack& back) {
+            return static_cast<double>(std::max(back.silence, back.since)) >= *interval;
+        });
         hearing.expect(any, fmt::format("waited {:.12g} ns at least, and none of them was as long", *interval));
     }
     if (hearing.number("negotiated_exponent"))
@@ -87,8 +90,9 @@ void prove_timer(Hearing& hearing, const std::vector<GoBack>& all) {
     for (const GoBack& back : all) {
         const bool named = std::ranges::count(hearing.claim().frames, back.packet->frame) != 0;
         if (named && static_cast<double>(back.silence) > ack_timeout(most) * kSpread * 1.01)
-            hearing.object(fmt::format("says exponent {} at most, and before frame {} the requester was silent for {:.4g} ms", most, back.packet->frame,
-                                       static_cast<double>(back.silence) / 1e6));
+            hearing.object(
+                fmt::format("says exponent {} at most, and before frame {} the requester was silent for {:.4g} ms",
+                            most, back.packet->frame, static_cast<double>(back.silence) / 1e6));
     }
 }
 

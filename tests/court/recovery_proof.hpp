@@ -11,8 +11,8 @@ namespace qps::court {
 // Where packets that do not advance begin, or leave one out: a requester may send again what was lost alone.
 [[nodiscard]] std::uint64_t repetitions(const Way& way);
 
-// READ requests that end where an earlier one does, and begin behind it, from a PSN that no request had before: all of them, and those
-// that are ahead of all that was sent, since the READ that they ask for was sent last.
+// READ requests that end where an earlier one does, and begin behind it, from a PSN that no request had before: all of
+// them, and those that are ahead of all that was sent, since the READ that they ask for was sent last.
 struct Rests {
     std::uint64_t all = 0;
     Repeated ahead;
@@ -22,8 +22,8 @@ struct Rests {
 // Facts of these, as far as the finding has them.
 void prove_stall(Hearing& hearing, const Way& way);
 void prove_retransmitted(Hearing& hearing, const Way& way);
-// One timer a queue pair: no wait between what was sent and its repetition may be longer than four times the longest that is named,
-// and the interval is the shortest of them.
+// One timer a queue pair: no wait between what was sent and its repetition may be longer than four times the longest
+// that is named, and the interval is the shortest of them.
 void prove_timer(Hearing& hearing, const std::vector<GoBack>& all);
 
 }  // namespace qps::court

@@ -54,7 +54,8 @@ void lossy_beside(Stage& stage, unsigned variant) {
                                         {"infiniband.bth.psn", 21'000 + number},
                                         {"infiniband.aeth.syndrome", 0x60},
                                         {"infiniband.aeth.msn", number}}));
-            for (const unsigned again : {number, number + 1}) stage.send(1, 2, 21, again, plain, 1024), stage.acknowledge(2, 1, 21, again, plain);
+            for (const unsigned again : {number, number + 1})
+                stage.send(1, 2, 21, again, plain, 1024), stage.acknowledge(2, 1, 21, again, plain);
             number += 2;
         }
         stage.wait(kAMillisecond);

@@ -16,14 +16,18 @@ using namespace tests;
 constexpr std::uint64_t kNic = 0x020000000001, kSwitch = 0x0200000000f1;
 
 void announce(Stage& stage, bool is_switch, const std::vector<HeaderSpec>& more, std::uint64_t lifetime = 120) {
-    std::vector<HeaderSpec> tlvs = lldp_station(is_switch ? kSwitch : kNic, is_switch ? "Ethernet12" : "enp1s0f0", lifetime);
+    std::vector<HeaderSpec> tlvs =
+        lldp_station(is_switch ? kSwitch : kNic, is_switch ? "Ethernet12" : "enp1s0f0", lifetime);
     tlvs.push_back(tlv(5, kind::lldp_system_name, {}, octets_of_text(is_switch ? "leaf-1" : "node-1")));
-    if (is_switch) tlvs.push_back(tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
+    if (is_switch)
+        tlvs.push_back(
+            tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
     tlvs.insert(tlvs.end(), more.begin(), more.end());
     stage.put(lldp_frame(is_switch ? kSwitch : kNic, tlvs));
 }
 
-void both(Stage& stage, const std::vector<HeaderSpec>& of_switch, const std::vector<HeaderSpec>& of_nic, unsigned times) {
+void both(Stage& stage, const std::vector<HeaderSpec>& of_switch, const std::vector<HeaderSpec>& of_nic,
+          unsigned times) {
     for (unsigned i = 0; i < times; ++i) {
         announce(stage, true, of_switch);
         stage.dialogue(1, 2, 21, 2, {}, {}, 2 * i);
@@ -43,8 +47,8 @@ void pfc(Stage& stage, unsigned variant) {
 }
 
 HeaderSpec shares(std::uint64_t subtype, std::uint64_t percent, bool willing) {
-    TlvFields fields{{kGroupOfPriorityNames[3], 1}, {kGroupOfPriorityNames[6], 2}, {kBandwidthNames[0], 100 - percent}, {kBandwidthNames[1], percent},
-                     {kSelectionNames[0], 2},       {kSelectionNames[1], 2}};
+    TlvFields fields{{kGroupOfPriorityNames[3], 1}, {kGroupOfPriorityNames[6], 2}, {kBandwidthNames[0], 100 - percent},
+                     {kBandwidthNames[1], percent}, {kSelectionNames[0], 2},       {kSelectionNames[1], 2}};
     if (willing) fields.emplace_back("lldp.dcbx.ieee.willing", 1);
     return bridging_tlv(subtype, subtype == 9 ? kind::dcbx_ets : kind::dcbx_ets_recommended, fields);
 }
@@ -69,15 +73,18 @@ HeaderSpec applications(std::initializer_list<unsigned> entries) {
 }
 std::vector<HeaderSpec> older_applications(unsigned priorities) {
     std::vector<std::byte> table;
-    for (const unsigned octet : {0x12U, 0xb7U, 0x01U, 0x1bU, 0x21U, priorities}) table.push_back(static_cast<std::byte>(octet));
+    for (const unsigned octet : {0x12U, 0xb7U, 0x01U, 0x1bU, 0x21U, priorities})
+        table.push_back(static_cast<std::byte>(octet));
     return cee({cee_tlv(4, kind::cee_applications, {{"lldp.dcbx.feature.enabled", 1}}, table)});
 }
 void roce(Stage& stage, unsigned variant) {
     if (variant == 2) return both(stage, older_applications(0x08), older_applications(0x30), 1);
-    both(stage, {applications({0x63, 0x12, 0xb7})}, {applications({variant == 0 ? 0x83U : 0xa4U, 0x12, 0xb7})}, 3 + variant);
+    both(stage, {applications({0x63, 0x12, 0xb7})}, {applications({variant == 0 ? 0x83U : 0xa4U, 0x12, 0xb7})},
+         3 + variant);
 }
 
-// Variant 0: by tags; 1: by DSCPs as the switch maps them; 2: tags of several priorities, some lossless, one of them from then on.
+// Variant 0: by tags; 1: by DSCPs as the switch maps them; 2: tags of several priorities, some lossless, one of them
+// from then on.
 void outside(Stage& stage, unsigned variant) {
     std::vector<HeaderSpec> tlvs{pfc_tlv(0x08, false)};
     if (variant == 1) tlvs.push_back(applications({0xa5, 0, 34}));

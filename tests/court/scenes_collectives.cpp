@@ -1,4 +1,5 @@
-// Scenes of groups of hosts that work in steps: a ring in which one begins late, an exchange in which all send to one at once.
+// Scenes of groups of hosts that work in steps: a ring in which one begins late, an exchange in which all send to one
+// at once.
 #include <tests/court/stage.hpp>
 
 #include <array>
@@ -26,7 +27,9 @@ public:
         Settings settings{{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", 1000 * qp + number}};
         const std::uint8_t opcode = place == 0 ? kFirst : place + 1 < kPacketsOfChunk ? kMiddle : kLast;
         if (opcode == kFirst)
-            settings = joined(settings, {{"infiniband.reth.va", 0x10000}, {"infiniband.reth.r_key", qp}, {"infiniband.reth.dmalen", kPacketsOfChunk * 1024}});
+            settings = joined(settings, {{"infiniband.reth.va", 0x10000},
+                                         {"infiniband.reth.r_key", qp},
+                                         {"infiniband.reth.dmalen", kPacketsOfChunk * 1024}});
         if (opcode == kLast) settings = joined(settings, {{"infiniband.bth.a", 1}});
         stage_.packet(opcode, from, to, settings, 1024);
         if (opcode == kLast) stage_.acknowledge(to, from, qp, number);

@@ -1,4 +1,5 @@
-// Scenes of RDMA over TCP: connections that are right to the last CRC, and what is then lost, spoiled, refused or written oddly.
+// Scenes of RDMA over TCP: connections that are right to the last CRC, and what is then lost, spoiled, refused or
+// written oddly.
 #include <tests/court/stage.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
 
@@ -75,7 +76,9 @@ void crc_wrong(Stage& stage, unsigned variant) {
 
 void sent_again(Stage& stage, unsigned variant) {
     auto frames = exchange({}, 8).frames;
-    const auto at = [&](std::size_t place) { return frames.begin() + static_cast<std::ptrdiff_t>(kFramesOfSetUp + place); };
+    const auto at = [&](std::size_t place) {
+        return frames.begin() + static_cast<std::ptrdiff_t>(kFramesOfSetUp + place);
+    };
     for (unsigned i = 0; i <= variant; ++i) {
         const Block again = *at(3 * i + 4 * i);
         frames.insert(at(3 * i + 4 * i + 3), again);
@@ -118,8 +121,9 @@ void unreadable(Stage& stage, unsigned variant) {
 }
 
 constexpr std::array kIwarpScenes{
-    Scene{"iwarp-terminated", terminated}, Scene{"iwarp-refused", refused},           Scene{"iwarp-crc-wrong", crc_wrong},
-    Scene{"iwarp-retransmission", sent_again}, Scene{"iwarp-stream-holes", stream_holes}, Scene{"iwarp-nonconforming", odd_sender},
+    Scene{"iwarp-terminated", terminated},     Scene{"iwarp-refused", refused},
+    Scene{"iwarp-crc-wrong", crc_wrong},       Scene{"iwarp-retransmission", sent_again},
+    Scene{"iwarp-stream-holes", stream_holes}, Scene{"iwarp-nonconforming", odd_sender},
     Scene{"iwarp-unreadable", unreadable},
 };
 

@@ -31,7 +31,9 @@ void cm_no_answer(Stage& stage, unsigned variant) {
 
 void cm_half_open(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i <= variant; ++i) {
-        stage.req({{"infiniband.cm.req", 0xa1 + i}, {"infiniband.cm.req.localqpn", 1021 + i}, {"infiniband.mad.transactionid", 77 + i}});
+        stage.req({{"infiniband.cm.req", 0xa1 + i},
+                   {"infiniband.cm.req.localqpn", 1021 + i},
+                   {"infiniband.mad.transactionid", 77 + i}});
         stage.rep({{"infiniband.cm.rep", 0xb2 + i},
                    {"infiniband.cm.rep.remotecommid", 0xa1 + i},
                    {"infiniband.cm.rep.localqpn", 21 + i},
@@ -43,7 +45,8 @@ void cm_half_open(Stage& stage, unsigned variant) {
 
 void cm_unexpected_message(Stage& stage, unsigned variant) {
     if (variant != 2) stage.connect();
-    if (variant == 0) stage.cm(4, 2, 1, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
+    if (variant == 0)
+        stage.cm(4, 2, 1, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
     if (variant == 1) {
         stage.cm(5, 1, 2,
                  {{"infiniband.mad.transactionid", 78},
@@ -103,7 +106,8 @@ void pkey_mismatch(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21, 8, key(0x8001), key(0x8001));
 }
 
-// Host 1 begins with 21'000. Variant 0 and 2: behind what the REP asks for; 1: ahead, and the first ACK counts one message.
+// Host 1 begins with 21'000. Variant 0 and 2: behind what the REP asks for; 1: ahead, and the first ACK counts one
+// message.
 void starting_psn(Stage& stage, unsigned variant) {
     stage.req();
     stage.rep({{"infiniband.cm.rep.startpsn", variant == 1 ? 20'990 : 21'005 + 4'000 * variant}});
@@ -137,8 +141,8 @@ struct Said {
     bool back = false;
 };
 void say(Stage& stage, const Said& said, const Settings& more = {}) {
-    PacketSpec spec =
-        mad_packet(said.management_class, *find_attribute(said.management_class, said.attribute), dissect::Network::roce_v2_ipv4);
+    PacketSpec spec = mad_packet(said.management_class, *find_attribute(said.management_class, said.attribute),
+                                 dissect::Network::roce_v2_ipv4);
     const auto version = said.management_class == ManagementClass::subnet_administration ? 2U : 1U;
     for (const auto& [field, value] : joined({{"ip.src", 0xc0000201 + (said.back ? 1 : 0)},
                                               {"ip.dst", 0xc0000201 + (said.back ? 0 : 1)},
@@ -194,7 +198,8 @@ void management_unanswered(Stage& stage, unsigned variant) {
 void sa_query_failed(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i <= variant; ++i) {
         say(stage, {kAdministration, 0x35, kGet, 60 + i});
-        say(stage, {kAdministration, 0x35, kGetResponse, 60 + i, true}, {{"infiniband.mad.status", variant == 1 ? 0x0200 : 0x0300}});
+        say(stage, {kAdministration, 0x35, kGetResponse, 60 + i, true},
+            {{"infiniband.mad.status", variant == 1 ? 0x0200 : 0x0300}});
     }
 }
 

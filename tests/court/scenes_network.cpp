@@ -1,4 +1,5 @@
-// Scenes of loss, disorder and refusals that simulated captures have too seldom, and of what captures lack, double and cut.
+// Scenes of loss, disorder and refusals that simulated captures have too seldom, and of what captures lack, double and
+// cut.
 #include <tests/court/derive.hpp>
 #include <tests/court/exhibits.hpp>
 #include <tests/court/stage.hpp>
@@ -15,8 +16,7 @@ namespace scenes {
 namespace {
 
 // Simulated traffic from host A of the simulator, with what the scene wants of it.
-template <class Change>
-Recording simulated(unsigned variant, Change change) {
+template <class Change> Recording simulated(unsigned variant, Change change) {
     constexpr std::uint64_t kSeeds = 700;
     transport::Scenario scenario = drawn_scenario(kSeeds + variant);
     scenario.link.a_to_b = scenario.link.b_to_a = {};
@@ -131,7 +131,9 @@ void remote_invalid(Stage& stage, unsigned variant) { refused_with(stage, varian
 void unknown_nak(Stage& stage, unsigned variant) { refused_with(stage, variant, 7 + variant); }
 
 void port_entropy(Stage& stage, unsigned variant) {
-    const auto ports = [&](std::uint64_t qp) -> std::uint64_t { return 49152 + (variant == 0 ? 0 : qp % (1 + variant)); };
+    const auto ports = [&](std::uint64_t qp) -> std::uint64_t {
+        return 49152 + (variant == 0 ? 0 : qp % (1 + variant));
+    };
     for (std::uint64_t qp = 21; qp < 29 + 8 * variant; ++qp)
         stage.dialogue(1, 2, qp, 8, {{"udp.srcport", ports(qp)}}, {{"udp.srcport", ports(qp)}});
 }
@@ -141,14 +143,16 @@ void ecn_not_answered(Stage& stage, unsigned variant) {
         stage.wait(2 * kAMillisecond);
         stage.send(1, 2, 21, i, {{"ip.dsfield.ecn", i % 2 == 0 ? 3 : 2}});
         stage.acknowledge(2, 1, 21, i);
-        if (variant == 2 && i == 20) stage.packet(0x81, 2, 1, {{"infiniband.bth.destqp", 1021}});  // a CNP, and no other
+        if (variant == 2 && i == 20)
+            stage.packet(0x81, 2, 1, {{"infiniband.bth.destqp", 1021}});  // a CNP, and no other
     }
 }
 
 void duplicates(Stage& stage, unsigned variant) {
     constexpr std::array<std::string_view, kVariants> kWays{"mirror-ttl", "mirror-vlan", "taps+2ms-routed"};
-    stage.recording =
-        derived(simulated(variant, [](transport::Scenario& scenario) { scenario.tap.place = transport::TapPlace::end_a; }), kWays[variant]);
+    stage.recording = derived(
+        simulated(variant, [](transport::Scenario& scenario) { scenario.tap.place = transport::TapPlace::end_a; }),
+        kWays[variant]);
 }
 
 void cut(Stage& stage, unsigned variant) {
@@ -164,7 +168,8 @@ void backwards(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 30, 8);
 }
 
-// Variant 0: some answers stand before their requests; 1: all do, by 300 us; 2: by 3 ms, of which those of one queue pair.
+// Variant 0: some answers stand before their requests; 1: all do, by 300 us; 2: by 3 ms, of which those of one queue
+// pair.
 void clock_offset(Stage& stage, unsigned variant) {
     const std::int64_t by = variant == 0 ? 40 * kAMicrosecond : variant == 1 ? 300 * kAMicrosecond : 3 * kAMillisecond;
     stage.connect();
@@ -199,7 +204,8 @@ void fragments(Stage& stage, unsigned variant) {
 void icrc_not_judged(Stage& stage, unsigned variant) {
     stage.recording = derived(simulated(variant, [](transport::Scenario&) {}), "icrc-zero");
     if (variant == 0) return;
-    for (Record& record : stage.recording.records) record.bytes.back() = static_cast<std::uint8_t>(variant);  // wrong, and not 0
+    for (Record& record : stage.recording.records)
+        record.bytes.back() = static_cast<std::uint8_t>(variant);  // wrong, and not 0
 }
 
 constexpr std::array kNetworkScenes{

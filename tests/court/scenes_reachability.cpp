@@ -14,8 +14,12 @@ using namespace tests;
 
 constexpr std::uint64_t kNetwork = 0xc0000200;  // 192.0.2.0
 
-void ask(Stage& stage, std::uint64_t from, std::uint64_t for_whom) { stage.put(arp_frame(1, kNetwork + from, kNetwork + for_whom)); }
-void answer(Stage& stage, std::uint64_t from, std::uint64_t to) { stage.put(arp_frame(2, kNetwork + from, kNetwork + to)); }
+void ask(Stage& stage, std::uint64_t from, std::uint64_t for_whom) {
+    stage.put(arp_frame(1, kNetwork + from, kNetwork + for_whom));
+}
+void answer(Stage& stage, std::uint64_t from, std::uint64_t to) {
+    stage.put(arp_frame(2, kNetwork + from, kNetwork + to));
+}
 
 // Variant 0: host 3 was never there; 1: host 2 was, and is gone; 2: as 0, and it is answered by another one.
 void neighbour(Stage& stage, unsigned variant) {
@@ -32,13 +36,16 @@ void neighbour(Stage& stage, unsigned variant) {
     ask(stage, 4, 1);
 }
 
-// Variant 0: the host itself; 1: a router, and a packet that its receiver was not ready for is sent again; 2: both kinds of a router, and the
-// packets are sent again.
+// Variant 0: the host itself; 1: a router, and a packet that its receiver was not ready for is sent again; 2: both
+// kinds of a router, and the packets are sent again.
 void unreachable(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i < 2 + variant; ++i) {
         stage.send(1, 2, 21, variant == 2 ? i / 2 : i);
         const unsigned code = variant == 0 ? 3 : variant == 2 && i < 2 ? 0 : 1;
-        stage.put(icmp_frame({.reporter = kNetwork + (variant == 0 ? 2 : 254), .source = kNetwork + 1, .destination = kNetwork + 2, .code = code}));
+        stage.put(icmp_frame({.reporter = kNetwork + (variant == 0 ? 2 : 254),
+                              .source = kNetwork + 1,
+                              .destination = kNetwork + 2,
+                              .code = code}));
         stage.wait(kASecond);
     }
     if (variant != 1) return;
@@ -56,7 +63,9 @@ void too_big(Stage& stage, unsigned variant) {
                               .source = kNetwork + 1,
                               .destination = kNetwork + 2,
                               .code = 4,
-                              .mtu = variant == 2 ? 1500 + 100 * i : variant == 1 ? 0 : 1500}));
+                              .mtu = variant == 2   ? 1500 + 100 * i
+                                     : variant == 1 ? 0
+                                                    : 1500}));
         stage.wait(kASecond);
     }
 }

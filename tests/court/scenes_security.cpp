@@ -47,7 +47,11 @@ void keys_tried(Stage& stage, unsigned variant) {
                       {"infiniband.reth.dmalen", 64}},
                      64);
         stage.packet(kAcknowledge, 2, 1,
-                     {{"infiniband.bth.destqp", qp + 1000}, {"infiniband.bth.psn", 1000 * qp + 4}, port, {"infiniband.aeth.syndrome", 0x62}, {"infiniband.aeth.msn", 4}});
+                     {{"infiniband.bth.destqp", qp + 1000},
+                      {"infiniband.bth.psn", 1000 * qp + 4},
+                      port,
+                      {"infiniband.aeth.syndrome", 0x62},
+                      {"infiniband.aeth.msn", 4}});
         stage.wait(kAMillisecond);
     }
 }
@@ -94,14 +98,16 @@ void request_flood(Stage& stage, unsigned variant) {
                   {"infiniband.cm.req.localresptout", 14},
                   {"infiniband.mad.transactionid", 1000 + i}});
         stage.cm(2, 2, from,
-                 {{"infiniband.cm.rej.remotecommid", 0x100 + i}, {"infiniband.cm.rej.reason", 8}, {"infiniband.mad.transactionid", 1000 + i}});
+                 {{"infiniband.cm.rej.remotecommid", 0x100 + i},
+                  {"infiniband.cm.rej.reason", 8},
+                  {"infiniband.mad.transactionid", 1000 + i}});
         stage.wait(kAMillisecond);
     }
 }
 
 constexpr std::array kSecurityScenes{
-    Scene{"address-conflict", address_conflict}, Scene{"keys-tried", keys_tried},
-    Scene{"queue-pairs-tried", queue_pairs_tried}, Scene{"psn-conflict", psn_conflict},
+    Scene{"address-conflict", address_conflict},           Scene{"keys-tried", keys_tried},
+    Scene{"queue-pairs-tried", queue_pairs_tried},         Scene{"psn-conflict", psn_conflict},
     Scene{"cnp-unexpected-source", cnp_unexpected_source}, Scene{"cm-request-flood", request_flood},
 };
 

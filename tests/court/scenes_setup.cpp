@@ -38,18 +38,22 @@ void dscp_differs_between_connections(Stage& stage, unsigned variant) {
 }
 
 // WRITEs of `count` packets of the path MTU, of either of two hosts.
-void write(Stage& stage, bool from_a, std::size_t mtu, unsigned count, std::uint64_t& psn, unsigned a = 1, unsigned b = 2) {
+void write(Stage& stage, bool from_a, std::size_t mtu, unsigned count, std::uint64_t& psn, unsigned a = 1,
+           unsigned b = 2) {
     constexpr std::uint8_t kFirst = 0x06, kMiddle = 0x07, kLast = 0x08;
     const std::uint64_t qp = from_a ? 21 : 1021;
     const unsigned from = from_a ? a : b, to = from_a ? b : a;
     for (unsigned i = 0; i < count; ++i) {
         Settings settings{{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn++}};
-        if (i == 0) settings.insert(settings.end(), {{"infiniband.reth.dmalen", count * mtu}, {"infiniband.reth.r_key", 7}});
+        if (i == 0)
+            settings.insert(settings.end(), {{"infiniband.reth.dmalen", count * mtu}, {"infiniband.reth.r_key", 7}});
         if (i + 1 == count) settings.emplace_back("infiniband.bth.a", 1);
         stage.packet(i == 0 ? kFirst : i + 1 == count ? kLast : kMiddle, from, to, settings, mtu);
     }
     stage.packet(0x11, to, from,
-                 {{"infiniband.bth.destqp", from_a ? 1021 : 21}, {"infiniband.bth.psn", psn - 1}, {"infiniband.aeth.syndrome", 0x1f}});
+                 {{"infiniband.bth.destqp", from_a ? 1021 : 21},
+                  {"infiniband.bth.psn", psn - 1},
+                  {"infiniband.aeth.syndrome", 0x1f}});
 }
 
 void path_mtu_differs(Stage& stage, unsigned variant) {
@@ -133,8 +137,10 @@ void cnp_without_effect(Stage& stage, unsigned variant) {
         for (unsigned i = 0; i < 200; ++i) {
             stage.wait(100 * kAMicrosecond - kAMicrosecond);
             const bool marks = i >= 95 && i < 100;
-            stage.packet(0x04, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", psn++}, {"ip.dsfield.ecn", marks ? 3 : 2}},
-                         1000 + 8 * variant);
+            stage.packet(
+                0x04, 1, 2,
+                {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", psn++}, {"ip.dsfield.ecn", marks ? 3 : 2}},
+                1000 + 8 * variant);
             if (i == 100) stage.packet(kCnp, 2, 1, {{"infiniband.bth.destqp", 1021}});
         }
 }
@@ -180,10 +186,12 @@ void beyond_bounds(Stage& stage, unsigned variant) {
         Octets frame = first.bytes;
         put_number(frame, wire->bth + kQueuePairOfBth, 3, 16 + i);
         const std::uint32_t crc = invariant_crc(frame, wire->ip, *wire->icrc);
-        for (std::size_t octet = 0; octet < 4; ++octet) frame[*wire->icrc + octet] = static_cast<std::uint8_t>(crc >> 8U * octet);
+        for (std::size_t octet = 0; octet < 4; ++octet)
+            frame[*wire->icrc + octet] = static_cast<std::uint8_t>(crc >> 8U * octet);
         stage.put(std::move(frame));
     }
-    for (unsigned i = 0; i < 7 * variant; ++i) stage.packet(0x81, 2, 1, {{"infiniband.bth.destqp", 16 + i}});  // of those that are followed
+    for (unsigned i = 0; i < 7 * variant; ++i)
+        stage.packet(0x81, 2, 1, {{"infiniband.bth.destqp", 16 + i}});  // of those that are followed
 }
 
 constexpr std::array kSetupScenes{

@@ -38,7 +38,8 @@ void uet_again(Stage& stage, unsigned variant) {
         if (i != 3 || variant == 0) exchange.send({.number = number, .entropy = 0xc002, .message = message});
         if (i == 1) exchange.refuse(number, variant == 1 ? 1 : 7);
         if (i == 4) exchange.acknowledge({.number = number, .cumulative = kNext - 1, .sack = std::uint64_t{1} << i});
-        if (i == 1 || i == 3 || i == 4) exchange.send({.number = number, .entropy = 0xc003, .again = true, .message = message});
+        if (i == 1 || i == 3 || i == 4)
+            exchange.send({.number = number, .entropy = 0xc003, .again = true, .message = message});
     }
     exchange.acknowledge({.number = kNext + 5, .cumulative = kNext + 5});
     show(stage, exchange);
@@ -57,9 +58,13 @@ void uet_nacked(Stage& stage, unsigned variant) {
 void uet_cut(Stage& stage, unsigned variant) {
     UetExchange exchange = begun(variant);
     for (std::uint32_t i = 0; i < 3; ++i) {
-        exchange.send({.number = kNext + i, .entropy = 0xc002, .message = static_cast<std::uint16_t>(70 + i), .trimmed = variant != 1 || i == 2});
+        exchange.send({.number = kNext + i,
+                       .entropy = 0xc002,
+                       .message = static_cast<std::uint16_t>(70 + i),
+                       .trimmed = variant != 1 || i == 2});
         exchange.refuse(kNext + i, i == variant ? 2 : 1);
-        exchange.send({.number = kNext + i, .entropy = 0xc003, .again = true, .message = static_cast<std::uint16_t>(70 + i)});
+        exchange.send(
+            {.number = kNext + i, .entropy = 0xc003, .again = true, .message = static_cast<std::uint16_t>(70 + i)});
         exchange.acknowledge({.number = kNext + i, .cumulative = kNext + i, .again = true});
     }
     show(stage, exchange);
@@ -70,7 +75,8 @@ void uet_lossy(Stage& stage, unsigned variant) {
     UetExchange exchange;
     for (std::uint32_t i = 0; i < 120; ++i) {
         const auto message = static_cast<std::uint16_t>(i);
-        exchange.send({.number = i, .entropy = static_cast<std::uint16_t>(0xc000 + i % 4), .opens = i == 0, .message = message});
+        exchange.send(
+            {.number = i, .entropy = static_cast<std::uint16_t>(0xc000 + i % 4), .opens = i == 0, .message = message});
         const bool lost = (i % 4 == 2 && i / 4 < 9 + variant) || i == 5;
         if (lost) exchange.send({.number = i, .entropy = 0xc000, .again = true, .message = message});
         exchange.acknowledge({.number = i, .cumulative = i, .again = lost});
@@ -81,9 +87,15 @@ void uet_detour(Stage& stage, unsigned variant) {
     UetExchange exchange;
     const std::uint32_t behind = 40 + 10 * variant;
     std::uint32_t next = 0;  // slow packet that is not answered yet
-    const auto answer = [&](std::uint32_t number) { exchange.acknowledge({.number = number, .cumulative = next == 0 ? 0xffffffff : next - 1}); };
+    const auto answer = [&](std::uint32_t number) {
+        exchange.acknowledge({.number = number, .cumulative = next == 0 ? 0xffffffff : next - 1});
+    };
     for (std::uint32_t i = 0; i < 120 + behind; ++i) {
-        if (i < 120) exchange.send({.number = i, .entropy = static_cast<std::uint16_t>(0xc000 + i % 4), .opens = i == 0, .message = static_cast<std::uint16_t>(i)});
+        if (i < 120)
+            exchange.send({.number = i,
+                           .entropy = static_cast<std::uint16_t>(0xc000 + i % 4),
+                           .opens = i == 0,
+                           .message = static_cast<std::uint16_t>(i)});
         if (i < 120 && i % 4 != 3) answer(i);
         if (i >= behind && (i - behind) % 4 == 3) answer(i - behind);
     }
@@ -107,7 +119,7 @@ void uet_rejected(Stage& stage, unsigned variant) {
 }
 
 constexpr std::array kUltraEthernetScenes{
-    Scene{"uet-retransmitted", uet_again}, Scene{"uet-nack", uet_nacked},        Scene{"uet-trimmed", uet_cut},
+    Scene{"uet-retransmitted", uet_again}, Scene{"uet-nack", uet_nacked},      Scene{"uet-trimmed", uet_cut},
     Scene{"uet-path-loss", uet_lossy},     Scene{"uet-path-slow", uet_detour}, Scene{"uet-refused", uet_rejected},
 };
 

@@ -1,4 +1,5 @@
-// Scenes of upper protocols: NFS over RPC over RDMA drawn message by message, and recordings of others that are made late or ended.
+// Scenes of upper protocols: NFS over RPC over RDMA drawn message by message, and recordings of others that are made
+// late or ended.
 #include <tests/court/exhibits.hpp>
 #include <tests/court/stage.hpp>
 #include <tests/court/wire.hpp>
@@ -69,8 +70,10 @@ private:
     void say(const Octets& bytes, bool client) {
         constexpr std::uint8_t kSendOnly = 0x04, kAcknowledge = 0x11;
         const std::uint64_t psn = client ? 21'000 + calls_++ : 200 + replies_++;
-        stage_.message(kSendOnly, client ? 1 : 2, client ? 2 : 1,
-                       {{"infiniband.bth.destqp", client ? 21 : 1021}, {"infiniband.bth.psn", psn}, {"infiniband.bth.a", 1}}, bytes);
+        stage_.message(
+            kSendOnly, client ? 1 : 2, client ? 2 : 1,
+            {{"infiniband.bth.destqp", client ? 21 : 1021}, {"infiniband.bth.psn", psn}, {"infiniband.bth.a", 1}},
+            bytes);
         stage_.packet(kAcknowledge, client ? 2 : 1, client ? 1 : 2,
                       {{"infiniband.bth.destqp", client ? 1021 : 21},
                        {"infiniband.bth.psn", psn},
@@ -87,7 +90,8 @@ void operation_failed(Stage& stage, unsigned variant) {
     constexpr std::array<std::uint32_t, kVariants> kStatus{13, 5, 1};
     Calls calls(stage);
     calls.answered(0, 8);
-    for (std::uint32_t i = 8; i <= 8 + variant; ++i) calls.call(i), stage.wait(kAMillisecond), calls.reply(i, kStatus[variant]);
+    for (std::uint32_t i = 8; i <= 8 + variant; ++i)
+        calls.call(i), stage.wait(kAMillisecond), calls.reply(i, kStatus[variant]);
 }
 
 void operation_unanswered(Stage& stage, unsigned variant) {
@@ -130,7 +134,8 @@ void credits_exhausted(Stage& stage, unsigned variant) {
 void protocol_error(Stage& stage, unsigned variant) {
     Calls calls(stage);
     calls.answered(0, 8);
-    for (std::uint32_t i = 8; i <= 8 + variant; ++i) calls.call(i), stage.wait(kAMillisecond), calls.error(i, variant == 1 ? 1 : 2);
+    for (std::uint32_t i = 8; i <= 8 + variant; ++i)
+        calls.call(i), stage.wait(kAMillisecond), calls.error(i, variant == 1 ? 1 : 2);
     calls.answered(20, 4);
 }
 
@@ -166,7 +171,8 @@ Recording sample(std::string_view name) {
     return {};
 }
 
-// The keep-alive of that sample, answered later still by 0 to 2 seconds: all that came after 12 s of waiting comes later.
+// The keep-alive of that sample, answered later still by 0 to 2 seconds: all that came after 12 s of waiting comes
+// later.
 void keep_alive_late(Stage& stage, unsigned variant) {
     stage.recording = sample("nvme_keep_alive");
     auto& records = stage.recording.records;
@@ -184,8 +190,8 @@ void session_terminated(Stage& stage, unsigned variant) {
     std::size_t last = records.size();
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto wire = read_wire(records[i], i + 1);
-        if (wire && wire->request() && (wire->operation() == 4 || wire->operation() == 23) && wire->payload >= kIser + kPdu &&
-            (records[i].bytes[wire->data + kIser] & 0x3fU) == 0x21)
+        if (wire && wire->request() && (wire->operation() == 4 || wire->operation() == 23) &&
+            wire->payload >= kIser + kPdu && (records[i].bytes[wire->data + kIser] & 0x3fU) == 0x21)
             last = i;
     }
     REQUIRE(last < records.size());
@@ -207,11 +213,11 @@ void session_terminated(Stage& stage, unsigned variant) {
 }
 
 constexpr std::array kUpperScenes{
-    Scene{"operation-failed", operation_failed}, Scene{"operation-unanswered", operation_unanswered},
-    Scene{"operation-slow", operation_slow},     Scene{"serialised-io", serialised},
-    Scene{"single-credit", single_credit},     Scene{"credits-exhausted", credits_exhausted},
-    Scene{"protocol-error", protocol_error},     Scene{"protocol-refused", protocol_refused},
-    Scene{"keep-alive-late", keep_alive_late},   Scene{"session-terminated", session_terminated},
+    Scene{"operation-failed", operation_failed},   Scene{"operation-unanswered", operation_unanswered},
+    Scene{"operation-slow", operation_slow},       Scene{"serialised-io", serialised},
+    Scene{"single-credit", single_credit},         Scene{"credits-exhausted", credits_exhausted},
+    Scene{"protocol-error", protocol_error},       Scene{"protocol-refused", protocol_refused},
+    Scene{"keep-alive-late", keep_alive_late},     Scene{"session-terminated", session_terminated},
     Scene{"message-malformed", message_malformed},
 };
 

@@ -1,5 +1,5 @@
-// What the program says of simulated captures, against what the simulator knows: an error or a warning is of something that happened,
-// and not of more than happened.
+// What the program says of simulated captures, against what the simulator knows: an error or a warning is of something
+// that happened, and not of more than happened.
 #include <tests/court/exhibits.hpp>
 #include <tests/court/violation.hpp>
 #include <tests/support/catch.hpp>
@@ -25,9 +25,9 @@ struct Flow {
     [[nodiscard]] bool any_message(CompletionStatus status) const {
         return std::ranges::count(truth.messages, status, &MessageTruth::status) != 0;
     }
-    template <class Is>
-    [[nodiscard]] static std::uint64_t count(const std::vector<Transmission>& sent, Is is) {
-        return static_cast<std::uint64_t>(std::ranges::count_if(sent, [&](const Transmission& one) { return is(one); }));
+    template <class Is> [[nodiscard]] static std::uint64_t count(const std::vector<Transmission>& sent, Is is) {
+        return static_cast<std::uint64_t>(
+            std::ranges::count_if(sent, [&](const Transmission& one) { return is(one); }));
     }
     [[nodiscard]] std::uint64_t requests_not_delivered() const {
         return count(truth.requests, [](const Transmission& sent) { return !sent.disposition.delivered(); });
@@ -65,13 +65,16 @@ std::string at_most(std::string_view what, std::uint64_t said, std::uint64_t tru
 // Why the claim is false of a flow; "" where it is true.
 using Verdict = std::string (*)(const Claim& claim, const Flow& flow);
 
-template <CompletionStatus kStatus>
-std::string failed(const Claim&, const Flow& flow) {
-    return flow.any_message(kStatus) ? "" : fmt::format("no message failed with {}", kCompletionStatusNames[std::to_underlying(kStatus)]);
+template <CompletionStatus kStatus> std::string failed(const Claim&, const Flow& flow) {
+    return flow.any_message(kStatus)
+               ? ""
+               : fmt::format("no message failed with {}", kCompletionStatusNames[std::to_underlying(kStatus)]);
 }
 
 // The NAK may be lost behind the tap, and the requester never know.
-std::string refused(const Claim& claim, const Flow& flow) { return at_most("fatal NAKs", claim.count, flow.truth.sent.fatal_naks); }
+std::string refused(const Claim& claim, const Flow& flow) {
+    return at_most("fatal NAKs", claim.count, flow.truth.sent.fatal_naks);
+}
 
 // A count among the facts of a claim; 0 where it is not there.
 std::uint64_t fact(const Claim& claim, const std::string& name) {
@@ -80,17 +83,19 @@ std::uint64_t fact(const Claim& claim, const std::string& name) {
     return number == nullptr ? 0 : static_cast<std::uint64_t>(*number);
 }
 
-// What a responder asked for again was lost, where it is said to be "lost"; else it was lost, or late, or discarded because of one
-// that was.
+// What a responder asked for again was lost, where it is said to be "lost"; else it was lost, or late, or discarded
+// because of one that was.
 std::string missed(const Claim& claim, const Flow& flow) {
-    const std::uint64_t gone = flow.requests_not_delivered(), late = flow.late_requests(), naks = flow.truth.sent.sequence_naks;
+    const std::uint64_t gone = flow.requests_not_delivered(), late = flow.late_requests(),
+                        naks = flow.truth.sent.sequence_naks;
     const bool alone = !claim.facts.contains("lost");  // NAKs whose requests were not captured
     const std::uint64_t packets = alone ? claim.count : fact(claim, "lost");
     const bool lost = claim.facts.contains("lost_proven");
-    for (const std::string& why : {lost ? at_most("lost packets", packets, gone) : at_most("missed packets", packets, gone + late + naks),
-                                   gone + late == 0 ? std::string("nothing was lost or late") : at_most("sequence NAKs", claim.count, naks),
-                                   at_most("losses before the tap", fact(claim, "lost_before_tap"), gone),
-                                   at_most("corrupted packets", fact(claim, "corrupted_before_tap"), flow.corrupted_requests())})
+    for (const std::string& why :
+         {lost ? at_most("lost packets", packets, gone) : at_most("missed packets", packets, gone + late + naks),
+          gone + late == 0 ? std::string("nothing was lost or late") : at_most("sequence NAKs", claim.count, naks),
+          at_most("losses before the tap", fact(claim, "lost_before_tap"), gone),
+          at_most("corrupted packets", fact(claim, "corrupted_before_tap"), flow.corrupted_requests())})
         if (!why.empty()) return why;
     return "";
 }
@@ -115,8 +120,11 @@ const std::map<std::string, Verdict>& truths() {
              return at_most("sequence NAKs", claim.count, flow.truth.sent.sequence_naks);
          }},
         {"nak-ignored",
-         [](const Claim& claim, const Flow& flow) { return at_most("timeouts", claim.count, flow.truth.requester.timeouts); }},
-        {"rnr-stall", [](const Claim& claim, const Flow& flow) { return at_most("RNR NAKs", claim.count, flow.truth.sent.rnr_naks); }},
+         [](const Claim& claim, const Flow& flow) {
+             return at_most("timeouts", claim.count, flow.truth.requester.timeouts);
+         }},
+        {"rnr-stall", [](const Claim& claim,
+                         const Flow& flow) { return at_most("RNR NAKs", claim.count, flow.truth.sent.rnr_naks); }},
         {"ack-timeout",
          [](const Claim& claim, const Flow& flow) {
              return at_most("timeouts", fact(claim, "timeouts"), flow.truth.requester.timeouts);
@@ -125,7 +133,9 @@ const std::map<std::string, Verdict>& truths() {
          [](const Claim& claim, const Flow& flow) -> std::string {
              if (claim.party == "undecided") return at_most("retransmissions", claim.count, flow.again());
              return at_most("retransmissions without a loss", claim.count,
-                            flow.requests_not_delivered() + flow.responses_not_delivered() == 0 ? flow.truth.requester.timeouts : 0);
+                            flow.requests_not_delivered() + flow.responses_not_delivered() == 0
+                                ? flow.truth.requester.timeouts
+                                : 0);
          }},
         {"read-response-lost",
          [](const Claim& claim, const Flow& flow) -> std::string {
@@ -138,7 +148,9 @@ const std::map<std::string, Verdict>& truths() {
              return at_most("late responses", fact(claim, "responses_late"), late);
          }},
         {"out-of-order-delivery",
-         [](const Claim&, const Flow& flow) -> std::string { return flow.reordered() != 0 ? "" : "nothing was reordered"; }},
+         [](const Claim&, const Flow& flow) -> std::string {
+             return flow.reordered() != 0 ? "" : "nothing was reordered";
+         }},
         {"duplicated-by-network",
          [](const Claim& claim, const Flow& flow) { return at_most("duplicates", claim.count, flow.duplicated()); }},
     };
@@ -156,10 +168,14 @@ bool is_of(const Claim& claim, const FlowTruth& flow, dissect::Network network) 
 std::string why_false(const Claim& claim, const Simulated& simulated, const Scenario& scenario) {
     if (claim.id == "ecn-not-answered" && !scenario.notifies_congestion) return "";
     if (claim.id == "icrc-wrong") {
-        std::uint64_t corrupt = 0;  // recorded as often as the network doubled them, which the tap at the other end alone may have seen
+        std::uint64_t corrupt =
+            0;  // recorded as often as the network doubled them, which the tap at the other end alone may have seen
         for (const FlowTruth& flow : simulated.truth.flows)
             for (const auto* sent : {&flow.requests, &flow.responses})
-                for (const Transmission& one : *sent) corrupt += one.disposition.corrupted ? std::max(one.disposition.recorded, one.disposition.duplicated ? 2U : 1U) : 0;
+                for (const Transmission& one : *sent)
+                    corrupt += one.disposition.corrupted
+                                   ? std::max(one.disposition.recorded, one.disposition.duplicated ? 2U : 1U)
+                                   : 0;
         return at_most("wrong ICRCs", claim.count, corrupt);
     }
     const auto judge = truths().find(claim.id);
@@ -202,7 +218,8 @@ struct Judged {
         return sum;
     }
     void print(std::size_t runs, std::string_view where, const std::string& wrong) const {
-        fmt::print("{} seeds{}, {} violations, {} true errors and warnings:", runs, where, violations.size(), true_ones());
+        fmt::print("{} seeds{}, {} violations, {} true errors and warnings:", runs, where, violations.size(),
+                   true_ones());
         for (const auto& [id, count] : told) fmt::print(" {} {}", id, count);
         fmt::print("\n{}", wrong);
     }
@@ -220,7 +237,8 @@ Judged judge_runs(const std::vector<Run>& runs, std::string_view derivation) {
     Judged judged;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const std::string where(derivation);
-        if (!answers[i].trouble.empty()) judged.violations.push_back({runs[i].name, where, "no-answer", answers[i].trouble, ""});
+        if (!answers[i].trouble.empty())
+            judged.violations.push_back({runs[i].name, where, "no-answer", answers[i].trouble, ""});
         for (const Claim& claim : answers[i].claims) {
             if (claim.severity == Severity::note) continue;
             std::string why = why_false(claim, truth[i], runs[i].scenario);
@@ -239,11 +257,12 @@ Scenario scenario_of(std::uint64_t seed) {
     return scenario;
 }
 
-// From the first on, or from ten thousand behind it with QPSCOPE_SEED=2; or those of QPSCOPE_COURT_SEEDS that are among the thousand
-// from there on: "1003,1010-1019".
+// From the first on, or from ten thousand behind it with QPSCOPE_SEED=2; or those of QPSCOPE_COURT_SEEDS that are among
+// the thousand from there on: "1003,1010-1019".
 std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t usually) {
     constexpr std::uint64_t kAll = 1000, kOthers = 10'000;
-    if (const char* others = std::getenv("QPSCOPE_SEED"); others != nullptr) first += (std::stoull(others) - 1) * kOthers;
+    if (const char* others = std::getenv("QPSCOPE_SEED"); others != nullptr)
+        first += (std::stoull(others) - 1) * kOthers;
     std::vector<std::uint64_t> out;
     const char* wanted = std::getenv("QPSCOPE_COURT_SEEDS");
     if (wanted == nullptr) {
@@ -253,15 +272,18 @@ std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t usually) {
     std::istringstream list(wanted);
     for (std::string range; std::getline(list, range, ',');) {
         const std::size_t dash = range.find('-');
-        const std::uint64_t from = std::stoull(range), to = dash == std::string::npos ? from : std::stoull(range.substr(dash + 1));
-        for (std::uint64_t seed = std::max(from, first); seed <= std::min(to, first + kAll - 1); ++seed) out.push_back(seed);
+        const std::uint64_t from = std::stoull(range),
+                            to = dash == std::string::npos ? from : std::stoull(range.substr(dash + 1));
+        for (std::uint64_t seed = std::max(from, first); seed <= std::min(to, first + kAll - 1); ++seed)
+            out.push_back(seed);
     }
     return out;
 }
 
 // The same run seen at both ends, by clocks that differ: what one tap has and the other has not was lost between them.
 Recording both_ends(const Scenario& scenario, const Simulated& at_a, std::uint64_t seed) {
-    constexpr std::array<std::int64_t, 6> kAhead{0, 2'000'000, -2'000'000, 50'000'000, 5'000'000'000, -5'000'000'000};  // ns
+    constexpr std::array<std::int64_t, 6> kAhead{0,          2'000'000,     -2'000'000,
+                                                 50'000'000, 5'000'000'000, -5'000'000'000};  // ns
     Scenario other_end = scenario;
     other_end.tap.place = TapPlace::end_b;
     Recording merged = recorded(at_a);
@@ -292,8 +314,8 @@ TEST_CASE("of simulated captures of both ends every error and warning is true") 
     for (const std::uint64_t seed : seeds(kFirst, kUsually)) {
         Scenario scenario = scenario_of(seed);
         scenario.tap.place = TapPlace::end_a;
-        runs.push_back(
-            {fmt::format("seed-{}", seed), scenario, [scenario, seed](const Simulated& at_a) { return both_ends(scenario, at_a, seed); }});
+        runs.push_back({fmt::format("seed-{}", seed), scenario,
+                        [scenario, seed](const Simulated& at_a) { return both_ends(scenario, at_a, seed); }});
     }
     const Judged judged = judge_runs(runs, "both-ends");
     const std::string wrong = against_known("both", judged.violations);

@@ -47,10 +47,13 @@ void Stage::message(std::uint8_t opcode, unsigned from, unsigned to, const Setti
     put(spec);
 }
 
-void Stage::send(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more, std::size_t bytes) {
+void Stage::send(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more,
+                 std::size_t bytes) {
     constexpr std::uint8_t kSendOnly = 0x04;
     packet(kSendOnly, from, to,
-           joined({{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", 1000 * qp + number}, {"infiniband.bth.a", 1}}, more), bytes);
+           joined({{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", 1000 * qp + number}, {"infiniband.bth.a", 1}},
+                  more),
+           bytes);
 }
 
 void Stage::acknowledge(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more) {
@@ -63,7 +66,8 @@ void Stage::acknowledge(unsigned from, unsigned to, std::uint64_t qp, unsigned n
                   more));
 }
 
-void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, const Settings& of_a, const Settings& of_b, unsigned first) {
+void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, const Settings& of_a,
+                     const Settings& of_b, unsigned first) {
     for (unsigned number = first; number < first + count; ++number) {
         send(a, b, qp, number, of_a);
         acknowledge(b, a, qp, number, of_b);
@@ -71,10 +75,12 @@ void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, c
 }
 
 void Stage::cm(unsigned message, unsigned from, unsigned to, const Settings& settings) {
-    const MadAttribute& attribute = *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + message));
+    const MadAttribute& attribute =
+        *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + message));
     PacketSpec spec = mad_packet(ManagementClass::communication, attribute, dissect::Network::roce_v2_ipv4);
     apply(spec, {{"ip.src", kHosts + from}, {"ip.dst", kHosts + to}});
-    apply(spec, {{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", 77}});
+    apply(spec,
+          {{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", 77}});
     apply(spec, settings);
     put(spec);
 }

@@ -1,6 +1,8 @@
-// A capture drawn packet by packet: hosts 192.0.2.N, a tap between them, a clock that the scene moves. Its truth is what was drawn.
+// A capture drawn packet by packet: hosts 192.0.2.N, a tap between them, a clock that the scene moves. Its truth is
+// what was drawn.
 //
-// Packets are built by dissect/build.hpp, which no finding comes from; what the program says of them is judged by the court's own reader.
+// Packets are built by dissect/build.hpp, which no finding comes from; what the program says of them is judged by the
+// court's own reader.
 #pragma once
 
 #include <dissect/build.hpp>
@@ -30,12 +32,14 @@ public:
     void packet(std::uint8_t opcode, unsigned from, unsigned to, const Settings& settings, std::size_t bytes = 0);
     // The same with a payload.
     void message(std::uint8_t opcode, unsigned from, unsigned to, const Settings& settings, const Octets& payload);
-    // One SEND of PSN 1000 * qp + number, and its ACK to queue pair qp + 1000; both ends' packets with settings of their own.
-    void send(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more = {}, std::size_t bytes = 512);
+    // One SEND of PSN 1000 * qp + number, and its ACK to queue pair qp + 1000; both ends' packets with settings of
+    // their own.
+    void send(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more = {},
+              std::size_t bytes = 512);
     void acknowledge(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more = {});
     // `count` of either, in turn, from number `first`.
-    void dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count = 8, const Settings& of_a = {}, const Settings& of_b = {},
-                  unsigned first = 0);
+    void dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count = 8, const Settings& of_a = {},
+                  const Settings& of_b = {}, unsigned first = 0);
     // A message of communication management, as attribute 0x10 + `message`, of 192.0.2.a to 192.0.2.b.
     void cm(unsigned message, unsigned from, unsigned to, const Settings& settings);
     // REQ, REP and RTU of host 1 to host 2: queue pair 1021 asks 21, PSNs of host 1 begin with 21'000,

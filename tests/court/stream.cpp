@@ -39,7 +39,8 @@ bool checksum_right(const Octets& frame, const Network& network, const Tcp& tcp)
     const std::size_t addresses = network.place + (ipv4 ? 12 : 8);
     std::uint64_t sum = 6 + tcp.end - tcp.place;
     for (std::size_t i = 0; i < (ipv4 ? 8U : 32U); i += 2) sum += number_at(frame, addresses + i, 2);
-    for (std::size_t i = tcp.place; i < tcp.end; i += 2) sum += i + 1 < tcp.end ? number_at(frame, i, 2) : number_at(frame, i, 1) << 8U;
+    for (std::size_t i = tcp.place; i < tcp.end; i += 2)
+        sum += i + 1 < tcp.end ? number_at(frame, i, 2) : number_at(frame, i, 1) << 8U;
     while (sum > 0xffff) sum = (sum & 0xffffU) + (sum >> 16U);
     return sum == 0xffff;
 }
@@ -92,7 +93,8 @@ std::uint64_t Stream::missing() const { return static_cast<std::uint64_t>(std::r
 
 std::size_t Stream::frame_of(std::size_t place) const {
     for (const Segment& segment : segments)
-        if (static_cast<std::size_t>(segment.at) <= place && place < static_cast<std::size_t>(segment.at) + segment.data.size())
+        if (static_cast<std::size_t>(segment.at) <= place &&
+            place < static_cast<std::size_t>(segment.at) + segment.data.size())
             return segment.frame;
     return 0;
 }
@@ -112,8 +114,12 @@ std::vector<Stream> read_streams(const Recording& recording) {
         const auto [place, is_new] = known.try_emplace({from, to, from_port, to_port}, streams.size());
         if (is_new || (syn && seq != streams[place->second].first_seq)) {  // ports may be used anew
             place->second = streams.size();
-            streams.push_back(
-                {.from = from, .to = to, .from_port = from_port, .to_port = to_port, .first_seq = seq, .from_its_beginning = syn});
+            streams.push_back({.from = from,
+                               .to = to,
+                               .from_port = from_port,
+                               .to_port = to_port,
+                               .first_seq = seq,
+                               .from_its_beginning = syn});
         }
         if (tcp->data == tcp->end) continue;
         Stream& stream = streams[place->second];
@@ -154,7 +160,8 @@ Fpdus read_fpdus(const Stream& stream, std::size_t from, std::optional<std::uint
         for (std::size_t i = 0; i < length; ++i) fpdu.ulpdu.push_back(stream.bytes[places[at + 2 + i]]);
         const std::uint32_t right = castagnoli(stream.bytes, found.end, places[crc]);
         fpdu.crc_right = true;
-        for (std::size_t i = 0; i < 4; ++i) fpdu.crc_right &= stream.bytes[places[crc + i]] == (right >> 8U * i & 0xffU);
+        for (std::size_t i = 0; i < 4; ++i)
+            fpdu.crc_right &= stream.bytes[places[crc + i]] == (right >> 8U * i & 0xffU);
         found.end = places[crc + 3] + 1;
         found.all.push_back(std::move(fpdu));
         at = crc + 4;

@@ -1,4 +1,5 @@
-// TCP streams put together by the court (RFC 9293), and the FPDUs of iWARP in them (RFC 5044), with and without markers.
+// TCP streams put together by the court (RFC 9293), and the FPDUs of iWARP in them (RFC 5044), with and without
+// markers.
 //
 // It reads what tests feed it: whole streams of a few MiB, not more than 2 GiB from their first byte.
 #pragma once
@@ -51,8 +52,8 @@ struct Fpdus {
     std::vector<Fpdu> all{};
     std::size_t end = 0;  // of the last one
 };
-// From a place on, as far as bytes came and lengths make sense. `shift`: where markers are expected, counted from that many bytes
-// before; nothing for none.
+// From a place on, as far as bytes came and lengths make sense. `shift`: where markers are expected, counted from that
+// many bytes before; nothing for none.
 [[nodiscard]] Fpdus read_fpdus(const Stream& stream, std::size_t from, std::optional<std::uint32_t> shift);
 
 }  // namespace qps::court

@@ -62,8 +62,8 @@ bool shrinking() {
 }  // namespace
 
 std::string text(const Violation& violation) {
-    return fmt::format("{}, {}: {}: {}: \"{}\"", violation.capture, violation.derivation, violation.finding, violation.why,
-                       violation.sentence);
+    return fmt::format("{}, {}: {}: {}: \"{}\"", violation.capture, violation.derivation, violation.finding,
+                       violation.why, violation.sentence);
 }
 
 std::string against_known(std::string_view section, const std::vector<Violation>& violations) {
@@ -74,7 +74,8 @@ std::string against_known(std::string_view section, const std::vector<Violation>
     for (const Violation& violation : violations) {
         const std::string row = row_of(section, violation);
         const auto place = known.rows.find(row);
-        if (++found[row] > (place == known.rows.end() ? 0 : place->second)) out += fmt::format("new: {}\n", text(violation));
+        if (++found[row] > (place == known.rows.end() ? 0 : place->second))
+            out += fmt::format("new: {}\n", text(violation));
     }
     bool stale = false;
     for (auto& [row, count] : known.rows) {

@@ -1,8 +1,8 @@
-// The window reads a capture into an index, the command does not: both say the same of it, also where it takes a second reading to know
-// the taps, or that no ICRC is right.
+// The window reads a capture into an index, the command does not: both say the same of it, also where it takes a second
+// reading to know the taps, or that no ICRC is right.
+#include <tests/cli/process.hpp>
 #include <tests/court/derive.hpp>
 #include <tests/court/exhibits.hpp>
-#include <tests/cli/process.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/findings/findings.hpp>
@@ -32,7 +32,8 @@ Words of_window(const std::vector<std::string>& files, bool& again) {
         CHECK(better.packets.size() == index.packets.size());
     }
     Words words;
-    for (const transport::Finding& finding : outcome.timeline.findings) words.push_back(std::string(finding.id) + " " + finding.summary);
+    for (const transport::Finding& finding : outcome.timeline.findings)
+        words.push_back(std::string(finding.id) + " " + finding.summary);
     return words;
 }
 
@@ -61,7 +62,9 @@ TEST_CASE("the window says of taps and ICRCs what the command says") {
         const auto exhibit = std::ranges::find(all, name, &Exhibit::name);
         REQUIRE(exhibit != all.end());
         for (const Derivation& derivation : derivations(false)) {
-            if (!derivation.name.starts_with("taps") && !derivation.name.starts_with("mirror") && derivation.name != "icrc-zero") continue;
+            if (!derivation.name.starts_with("taps") && !derivation.name.starts_with("mirror") &&
+                derivation.name != "icrc-zero")
+                continue;
             INFO(name << " " << derivation.name);
             const std::string file = write("one.pcap", derivation.derive(exhibit->recording));
             bool again = false;
@@ -77,9 +80,12 @@ TEST_CASE("the window says of taps and ICRCs what the command says") {
         const Words window = of_window(files, again);
         CHECK(again);
         CHECK(window == of_command(files));
-        CHECK(std::ranges::any_of(window, [](const std::string& words) { return words.starts_with("capture-duplicates 2 taps, each with a file"); }));
+        CHECK(std::ranges::any_of(window, [](const std::string& words) {
+            return words.starts_with("capture-duplicates 2 taps, each with a file");
+        }));
         // Where the second file begins is no step of a clock.
-        CHECK(std::ranges::none_of(window, [](const std::string& words) { return words.starts_with("clock-backwards"); }));
+        CHECK(std::ranges::none_of(window,
+                                   [](const std::string& words) { return words.starts_with("clock-backwards"); }));
     }
     CHECK(read_twice >= 10);
 }

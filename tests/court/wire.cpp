@@ -27,16 +27,18 @@ void read_extended(const Octets& frame, Wire& wire) {
     const std::uint32_t operation = wire.operation();
     const bool write = wire.service() <= 1 && (operation == 6 || operation == 10 || operation == 11);
     if ((write || wire.read_request()) && at + 16 <= frame.size())
-        wire.reth = Reth{std::uint64_t{number_at(frame, at, 4)} << 32U | number_at(frame, at + 4, 4), number_at(frame, at + 8, 4),
-                         number_at(frame, at + 12, 4)};
+        wire.reth = Reth{std::uint64_t{number_at(frame, at, 4)} << 32U | number_at(frame, at + 4, 4),
+                         number_at(frame, at + 8, 4), number_at(frame, at + 12, 4)};
     if (wire.atomic_request() && at + 12 <= frame.size())
-        wire.reth = Reth{std::uint64_t{number_at(frame, at, 4)} << 32U | number_at(frame, at + 4, 4), number_at(frame, at + 8, 4), 8};
+        wire.reth = Reth{std::uint64_t{number_at(frame, at, 4)} << 32U | number_at(frame, at + 4, 4),
+                         number_at(frame, at + 8, 4), 8};
     const bool answers = wire.acknowledge() || wire.atomic_response() || (wire.read_response() && operation != 14);
     if (answers && at < frame.size()) wire.syndrome = frame[at];
 }
 
 // Bytes of the headers between BTH and payload, by operation (9.3, table 38).
-constexpr std::array<std::uint8_t, 32> kExtended{0, 0, 0, 4, 0, 4, 16, 0, 0, 4, 16, 20, 16, 4, 0, 4, 4, 4, 12, 28, 28, 0, 4, 4};
+constexpr std::array<std::uint8_t, 32> kExtended{0,  0, 0, 4, 0, 4, 16, 0,  0,  4, 16, 20,
+                                                 16, 4, 0, 4, 4, 4, 12, 28, 28, 0, 4,  4};
 
 void read_payload(const Octets& frame, Wire& wire) {
     if (wire.service() == 3) wire.data = wire.bth + kBth + kDeth + (wire.operation() == 5 ? 4 : 0);
@@ -94,12 +96,15 @@ void fix_checksum(Octets& frame, std::size_t ip) {
 std::uint32_t invariant_crc(const Octets& frame, std::size_t ip, std::size_t icrc) {
     static constexpr auto kTable = make_crc_table();
     Octets covered(8, 0xff);  // in the place of an LRH
-    covered.insert(covered.end(), frame.begin() + static_cast<std::ptrdiff_t>(ip), frame.begin() + static_cast<std::ptrdiff_t>(icrc));
+    covered.insert(covered.end(), frame.begin() + static_cast<std::ptrdiff_t>(ip),
+                   frame.begin() + static_cast<std::ptrdiff_t>(icrc));
     const auto mask = [&](std::size_t at) { covered[8 + at] = 0xff; };
     std::size_t bth = 0;
     if (covered[8] >> 4U == 4) {
         bth = std::size_t{covered[8] & 0xfU} * 4 + kUdpHeader;
-        for (const std::size_t at : {std::size_t{1}, std::size_t{8}, std::size_t{10}, std::size_t{11}, bth - 2, bth - 1}) mask(at);
+        for (const std::size_t at :
+             {std::size_t{1}, std::size_t{8}, std::size_t{10}, std::size_t{11}, bth - 2, bth - 1})
+            mask(at);
     } else {
         // A GRH of RoCEv1 has no UDP header behind it.
         bth = kIpv6Header + (covered[8 + 6] == kUdp ? kUdpHeader : 0);
@@ -117,12 +122,18 @@ std::optional<Wire> read_wire(const Record& record, std::size_t frame) {
     const Octets& bytes = record.bytes;
     const auto network = network_of(bytes);
     if (!network) return {};
-    Wire wire{.frame = frame, .time = record.time, .from = source_of(bytes), .to = destination_of(bytes), .ip = network->place};
+    Wire wire{.frame = frame,
+              .time = record.time,
+              .from = source_of(bytes),
+              .to = destination_of(bytes),
+              .ip = network->place};
     wire.ipv4 = network->type == kIpv4;
     if (number_at(bytes, 12, 2) == kVlan) wire.priority = bytes[14] >> 5U;
     std::size_t udp = 0;
     if (wire.ipv4) {
-        if (wire.ip + 20 > bytes.size() || bytes[wire.ip + 9] != kUdp || (number_at(bytes, wire.ip + 6, 2) & 0x1fffU) != 0) return {};
+        if (wire.ip + 20 > bytes.size() || bytes[wire.ip + 9] != kUdp ||
+            (number_at(bytes, wire.ip + 6, 2) & 0x1fffU) != 0)
+            return {};
         wire.traffic_class = bytes[wire.ip + 1];
         wire.length = number_at(bytes, wire.ip + 2, 2);
         wire.identification = number_at(bytes, wire.ip + 4, 2);

@@ -1,4 +1,5 @@
-// What holds of every device: frames arrive whole and in order, in batches of any size, up to the limits and not beyond.
+// What holds of every device: frames arrive whole and in order, in batches of any size, up to the limits and not
+// beyond.
 #include <tests/devices/pair.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
@@ -42,15 +43,16 @@ void behaves(Pair& pair, std::size_t longest) {
     CHECK(pair.b.receive(pair.now).empty());
 
     std::vector<std::vector<std::byte>> sizes;
-    for (const std::size_t bytes : {std::size_t{62}, std::size_t{60}, std::size_t{64}, std::size_t{318}, std::size_t{1082},
-                                    std::size_t{1514}, std::size_t{4154}, longest})
+    for (const std::size_t bytes : {std::size_t{62}, std::size_t{60}, std::size_t{64}, std::size_t{318},
+                                    std::size_t{1082}, std::size_t{1514}, std::size_t{4154}, longest})
         if (bytes <= longest) sizes.push_back(pair.frame(bytes, static_cast<std::uint32_t>(sizes.size())));
     goes_through(pair, sizes, 1);
 
     // Batches: a few, exactly one, more than one batch's worth.
     for (const std::size_t count : {std::size_t{3}, kDeviceBatch, kDeviceBatch * 3 + 5}) {
         std::vector<std::vector<std::byte>> frames;
-        for (std::size_t i = 0; i < count; ++i) frames.push_back(pair.frame(256, static_cast<std::uint32_t>(0x800000 + i)));
+        for (std::size_t i = 0; i < count; ++i)
+            frames.push_back(pair.frame(256, static_cast<std::uint32_t>(0x800000 + i)));
         goes_through(pair, frames, kDeviceBatch);
     }
 
@@ -200,11 +202,13 @@ TEST_CASE("a device: AF_XDP before the network stack, frames to our address") {
 TEST_CASE("a device: AF_XDP at one end, a ring at the other") {
     qps::test::in_namespace([] {
         for (const bool xdp_sends : {false, true}) {
-            auto xdp = XdpDevice::open({.interface = "vb", .addresses = {ipv4_address(0x0a4d0002), ipv4_address(0x0a4d0001)}});
+            auto xdp =
+                XdpDevice::open({.interface = "vb", .addresses = {ipv4_address(0x0a4d0002), ipv4_address(0x0a4d0001)}});
             auto ring = PacketRing::open({.interface = "va"});
             if (qps::test::without_xdp(xdp)) return;
             REQUIRE(ring);
-            Pair pair = xdp_sends ? Pair{.a = std::move(*xdp), .b = std::move(*ring)} : Pair{.a = std::move(*ring), .b = std::move(*xdp)};
+            Pair pair = xdp_sends ? Pair{.a = std::move(*xdp), .b = std::move(*ring)}
+                                  : Pair{.a = std::move(*ring), .b = std::move(*xdp)};
             behaves(pair, 3840);
         }
     });

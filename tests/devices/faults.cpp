@@ -1,4 +1,5 @@
-// Faults to order and by chance, in a device around a simulated link that has none of its own; and the text that orders them.
+// Faults to order and by chance, in a device around a simulated link that has none of its own; and the text that orders
+// them.
 #include <dissect/capture/writer.hpp>
 #include <tests/devices/pair.hpp>
 #include <tests/support/catch.hpp>
@@ -45,7 +46,8 @@ struct Injected {
                 whole.wire_length = static_cast<std::uint32_t>(frame.bytes.size());
                 Packet packet;
                 decode(whole, packet);
-                found.emplace_back(packet.psn.value(), (static_cast<std::int64_t>(pair.now) - static_cast<std::int64_t>(kStart)) / 1000);
+                found.emplace_back(packet.psn.value(),
+                                   (static_cast<std::int64_t>(pair.now) - static_cast<std::int64_t>(kStart)) / 1000);
                 damaged += packet.icrc.status == CrcStatus::bad ? 1 : 0;
                 marked += read_bits(frame.bytes, 15 * 8 + 6, 2) == 3 ? 1 : 0;
             }
@@ -73,12 +75,15 @@ TEST_CASE("faults to order meet the packet they name, in the round they name") {
     CHECK(numbers(Injected("out:drop psn=1").psns(3)) == std::vector<std::uint32_t>{0, 2});
     CHECK(numbers(Injected("in:drop psn=1").psns(3)) == std::vector<std::uint32_t>{0, 2});
     CHECK(numbers(Injected("out:drop psn=1 round=2").psns(3, 3)) == std::vector<std::uint32_t>{0, 1, 2, 0, 2, 0, 1, 2});
-    CHECK(numbers(Injected("out:drop psn=1 qp=0x11, out:drop psn=2 qp=0x12").psns(3)) == std::vector<std::uint32_t>{0, 2});
+    CHECK(numbers(Injected("out:drop psn=1 qp=0x11, out:drop psn=2 qp=0x12").psns(3)) ==
+          std::vector<std::uint32_t>{0, 2});
     CHECK(numbers(Injected("drop psn=1 responses").psns(3)) == std::vector<std::uint32_t>{0, 1, 2});
     CHECK(numbers(Injected("out:duplicate psn=1").psns(3)) == std::vector<std::uint32_t>{0, 1, 1, 2});
     CHECK(numbers(Injected("in:duplicate psn=1").psns(3)) == std::vector<std::uint32_t>{0, 1, 1, 2});
-    CHECK(Injected("out:delay psn=1 by=5ms").psns(3) == std::vector<std::pair<std::uint32_t, std::int64_t>>{{0, 2}, {2, 2}, {1, 5002}});
-    CHECK(Injected("in:delay psn=1 by=5ms").psns(3) == std::vector<std::pair<std::uint32_t, std::int64_t>>{{0, 2}, {2, 2}, {1, 5002}});
+    CHECK(Injected("out:delay psn=1 by=5ms").psns(3) ==
+          std::vector<std::pair<std::uint32_t, std::int64_t>>{{0, 2}, {2, 2}, {1, 5002}});
+    CHECK(Injected("in:delay psn=1 by=5ms").psns(3) ==
+          std::vector<std::pair<std::uint32_t, std::int64_t>>{{0, 2}, {2, 2}, {1, 5002}});
     CHECK(numbers(Injected("out:reorder psn=0").psns(3)) == std::vector<std::uint32_t>{1, 2, 0});
     Injected altered("out:corrupt psn=0,in:mark psn=1");
     CHECK(altered.psns(3).size() == 3);
@@ -134,9 +139,9 @@ TEST_CASE("what is held back is bounded") {
 }
 
 TEST_CASE("the text of faults") {
-    const auto settings = parse_faults(
-        " loss=3% , out:corrupt=0.005,in:delay=1.5ms,jitter=20us,reorder=1,reorder-by=50us,seed=0xff,"
-        "in:drop psn=0x11 qp=18 round=2 responses");
+    const auto settings =
+        parse_faults(" loss=3% , out:corrupt=0.005,in:delay=1.5ms,jitter=20us,reorder=1,reorder-by=50us,seed=0xff,"
+                     "in:drop psn=0x11 qp=18 round=2 responses");
     REQUIRE(settings);
     FaultSettings expected;
     expected.seed = 255;
@@ -170,7 +175,8 @@ TEST_CASE("the text of faults") {
          "invalid fault 'colour=3%': unknown fault 'colour': expected one of drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
          "reorder-by, pause, seed"},
         {"drop", "invalid fault 'drop': missing psn=N: which packet?"},
-        {"drop psn=0x1000000", "invalid fault 'drop psn=0x1000000': invalid psn '0x1000000': expected a number of 24 bits"},
+        {"drop psn=0x1000000",
+         "invalid fault 'drop psn=0x1000000': invalid psn '0x1000000': expected a number of 24 bits"},
         {"drop psn=1 round=0", "invalid fault 'drop psn=1 round=0': invalid round '0': expected a number from 1"},
         {"drop psn=1 by=1ms", "invalid fault 'drop psn=1 by=1ms': by=TIME applies to delay and reorder only"},
         {"delay psn=1", "invalid fault 'delay psn=1': missing by=TIME"},
@@ -184,8 +190,10 @@ TEST_CASE("the text of faults") {
         {"pause=1 times=2", "invalid fault 'pause=1 times=2': missing every=TIME"},
         {"pause=1 every=0ns",
          "invalid fault 'pause=1 every=0ns': invalid time '0ns': expected at least 1 us and at most 60 s, in ns, us, ms or s"},
-        {"pause=1 after=61s", "invalid fault 'pause=1 after=61s': invalid time '61s': expected at most 60 s, in ns, us, ms or s"},
-        {"pause=1 often", "invalid fault 'pause=1 often': unknown word 'often': expected priority=, every=, times= or after="},
+        {"pause=1 after=61s",
+         "invalid fault 'pause=1 after=61s': invalid time '61s': expected at most 60 s, in ns, us, ms or s"},
+        {"pause=1 often",
+         "invalid fault 'pause=1 often': unknown word 'often': expected priority=, every=, times= or after="},
         {"in:pause=1", "invalid fault 'in:pause=1': pauses are sent, not received"},
         {"pause 1 every=1ms",
          "invalid fault 'pause 1 every=1ms': expected pause=QUANTA, with words behind it: pause=65535 every=1ms priority=3"},
@@ -209,13 +217,14 @@ TEST_CASE("the text of faults") {
 }
 
 TEST_CASE("pause frames to order: when, how many, for which priority") {
-    const auto settings =
-        parse_faults(" pause=0xffff every=1ms , out:pause=7  priority=3 after=2500us times=2 every=10us, pause=0 after=5ms");
+    const auto settings = parse_faults(
+        " pause=0xffff every=1ms , out:pause=7  priority=3 after=2500us times=2 every=10us, pause=0 after=5ms");
     REQUIRE(settings);
     const PauseFault third{
         .quanta = 7, .priority = std::uint8_t{3}, .after = microseconds(2500), .every = microseconds(10), .times = 2};
-    CHECK(settings->pauses == std::vector<PauseFault>{
-                                  {.quanta = 0xffff, .every = microseconds(1000)}, third, {.quanta = 0, .after = microseconds(5000)}});
+    CHECK(settings->pauses == std::vector<PauseFault>{{.quanta = 0xffff, .every = microseconds(1000)},
+                                                      third,
+                                                      {.quanta = 0, .after = microseconds(5000)}});
     LinkSettings link;
     link.speed = BitsPerSecond{0};
     link.delay = Duration{};
@@ -223,7 +232,8 @@ TEST_CASE("pause frames to order: when, how many, for which priority") {
     std::array<InjectedCounts, 2> counts{};
     FaultSettings faults = *settings;
     faults.pause_source = 0x0200'0000'0001;
-    Pair pair{.a = FaultInjector(SimDevice(wire, End::a), faults, &counts), .b = SimDevice(wire, End::b), .now = kStart};
+    Pair pair{
+        .a = FaultInjector(SimDevice(wire, End::a), faults, &counts), .b = SimDevice(wire, End::b), .now = kStart};
     std::vector<std::pair<std::int64_t, PauseDemand>> came;
     while (pair.now <= kStart + microseconds(5500)) {
         pair.a.flush(pair.now);
@@ -270,7 +280,8 @@ TEST_CASE("a tap writes both ways down, a tracer tells them") {
     const auto trace = [&](Way way, Instant, std::string_view line) {
         lines.push_back((way == Way::in ? "< " : "> ") + std::string(line));
     };
-    Pair pair{.a = Tracer(CaptureTap(SimDevice(wire, End::a), [&](const Frame& frame) { return writer->write(frame); }), trace),
+    Pair pair{.a = Tracer(CaptureTap(SimDevice(wire, End::a), [&](const Frame& frame) { return writer->write(frame); }),
+                          trace),
               .b = SimDevice(wire, End::b),
               .now = kStart};
     pair.send(pair.frame(318, 7));

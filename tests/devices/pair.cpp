@@ -87,8 +87,9 @@ void in_namespace(const std::function<void()>& test) {
     bool made = false;
     // A namespace is of a thread, and gone with it and its sockets.
     std::thread([&] {
-        made = unshare(CLONE_NEWNET) == 0 && run("sysctl -w net.ipv6.conf.default.disable_ipv6=1") && run("ip link set lo up") &&
-               run("ip link add va type veth peer name vb") && run("ip link set va mtu 9000 up") && run("ip link set vb mtu 9000 up");
+        made = unshare(CLONE_NEWNET) == 0 && run("sysctl -w net.ipv6.conf.default.disable_ipv6=1") &&
+               run("ip link set lo up") && run("ip link add va type veth peer name vb") &&
+               run("ip link set va mtu 9000 up") && run("ip link set vb mtu 9000 up");
         if (!made) return;
         try {
             test();

@@ -25,7 +25,8 @@ struct Pair {
     dissect::Instant now{1'700'000'000'000'000'000};
 
     // An RC SEND Only from a to b, as long as that, or the longest that is shorter; its PSN is the number.
-    [[nodiscard]] std::vector<std::byte> frame(std::size_t bytes, std::uint32_t number, std::uint16_t identification = 0) const;
+    [[nodiscard]] std::vector<std::byte> frame(std::size_t bytes, std::uint32_t number,
+                                               std::uint16_t identification = 0) const;
     void send(dissect::Bytes frame);  // by a, without flush
     // What b receives until there are that many, or for a while nothing.
     [[nodiscard]] std::vector<std::vector<std::byte>> receive(std::size_t count);
@@ -34,7 +35,8 @@ struct Pair {
 // What is left to compare of a frame that went through.
 [[nodiscard]] std::vector<std::byte> comparable(const Pair& pair, std::vector<std::byte> frame);
 
-// Runs the test in a network namespace of its own, with two veth ends va and vb (MTU 9000) and the loopback; says why where it cannot.
+// Runs the test in a network namespace of its own, with two veth ends va and vb (MTU 9000) and the loopback; says why
+// where it cannot.
 void in_namespace(const std::function<void()>& test);
 // Whether that could not be opened for lack of AF_XDP, of rights or of the kernel's; says so.
 [[nodiscard]] bool without_xdp(const std::expected<transport::live::XdpDevice, transport::live::Problem>& opened);

@@ -42,7 +42,8 @@ TEST_CASE("frames go at their times, scaled, and never back in time") {
     Instant now = kNow;
     for (const std::int64_t at : {0LL, 1000LL, 1'000'000LL, 999'000LL, 3'600'000'000'000LL}) {
         const std::int64_t expected = at == 999'000 ? 1'000'000 : at;
-        CHECK(goes_at(replayer, recording.at(at), now) == static_cast<std::int64_t>(static_cast<double>(expected) / speed));
+        CHECK(goes_at(replayer, recording.at(at), now) ==
+              static_cast<std::int64_t>(static_cast<double>(expected) / speed));
     }
     replayer.begin_again();  // the next loop begins where this one ended
     const std::int64_t end = static_cast<std::int64_t>(now) - static_cast<std::int64_t>(kNow);
@@ -125,6 +126,7 @@ TEST_CASE("a device without room is asked again, nothing is lost") {
     now = now + microseconds(100);
     for (std::size_t batch = 1; batch > 0;) arrived += batch = far.receive(now).size();
     CHECK(arrived == kFrames);
-    CHECK(static_cast<std::int64_t>(now) - static_cast<std::int64_t>(kNow) > 2000 * 39 - 10'000);  // 124 bytes at 25 Gbit/s
+    CHECK(static_cast<std::int64_t>(now) - static_cast<std::int64_t>(kNow) >
+          2000 * 39 - 10'000);  // 124 bytes at 25 Gbit/s
     CHECK(replayer.device().counts().sent == kFrames);
 }

@@ -1,8 +1,9 @@
-// Rewriting a frame is building it with other values: every field of every packet that a rule is about, checksums and ICRC included.
+// Rewriting a frame is building it with other values: every field of every packet that a rule is about, checksums and
+// ICRC included.
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/live/faults.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
+#include <transport-replay/live/faults.hpp>
 #include <transport-replay/live/replay/rewriter.hpp>
 
 using namespace qps::transport;
@@ -54,7 +55,8 @@ void set_all(PacketSpec& spec, Network network, bool after) {
     set(spec, "infiniband.bth.p_key", after ? 0x8001 : 0xffff);
     set(spec, "infiniband.deth.srcqp", after ? 0x43 : 0x12);
     set(spec, "infiniband.reth.r_key", after ? 0x99 : 0x1234);
-    const std::array key{std::byte{0}, std::byte{0}, after ? std::byte{0} : std::byte{0x12}, after ? std::byte{0x99} : std::byte{0x34}};
+    const std::array key{std::byte{0}, std::byte{0}, after ? std::byte{0} : std::byte{0x12},
+                         after ? std::byte{0x99} : std::byte{0x34}};
     set(spec, "infiniband.ieth", Bytes(key));
     spec.payload.assign(37, std::byte{0x5a});
 }
@@ -115,8 +117,8 @@ TEST_CASE("set-up messages say the same as the packets they set up") {
             return build(spec);
         };
         INFO(attribute->name);
-        CHECK(rewritten(make(false), {"ip 10.77.0.0/24=192.168.9.0/24", "qpn *=0x42 at 10.77.0.11", "psn 17+5 at 10.77.0.11",
-                                      "pkey 0xffff=0x8001"}) == make(true));
+        CHECK(rewritten(make(false), {"ip 10.77.0.0/24=192.168.9.0/24", "qpn *=0x42 at 10.77.0.11",
+                                      "psn 17+5 at 10.77.0.11", "pkey 0xffff=0x8001"}) == make(true));
     }
 }
 
@@ -183,8 +185,10 @@ TEST_CASE("a rule is about one side, one host, one network, the first counts") {
     CHECK(rewritten(frame, {"src-ip *=1.2.3.4"}) == with({{"ip.src", 0x01020304}}));
     CHECK(rewritten(frame, {"dst-ip *=1.2.3.4"}) == with({{"ip.dst", 0x01020304}}));
     CHECK(rewritten(frame, {"ip 10.0.1.0/24=10.9.9.0/24"}) == with({{"ip.dst", 0x0a090902}}));
-    CHECK(rewritten(frame, {"ip 10.0.0.1=10.0.1.2", "ip 10.0.1.2=10.0.0.1"}) == with({{"ip.src", 0x0a000102}, {"ip.dst", 0x0a000001}}));
-    CHECK(rewritten(frame, {"ip 10.0.0.1=1.1.1.1", "ip *=2.2.2.2"}) == with({{"ip.src", 0x01010101}, {"ip.dst", 0x02020202}}));
+    CHECK(rewritten(frame, {"ip 10.0.0.1=10.0.1.2", "ip 10.0.1.2=10.0.0.1"}) ==
+          with({{"ip.src", 0x0a000102}, {"ip.dst", 0x0a000001}}));
+    CHECK(rewritten(frame, {"ip 10.0.0.1=1.1.1.1", "ip *=2.2.2.2"}) ==
+          with({{"ip.src", 0x01010101}, {"ip.dst", 0x02020202}}));
     CHECK(rewritten(frame, {"ip *=::1"}) == frame);  // an IPv4 packet has no room for it
     CHECK(rewritten(frame, {"qpn 17=5 at 10.0.0.1"}) == with({{"infiniband.deth.srcqp", 5}}));
     CHECK(rewritten(frame, {"qpn 17=5 at 10.0.1.2", "ip *=9.9.9.9"}) ==
@@ -202,8 +206,8 @@ TEST_CASE("a rule is about one side, one host, one network, the first counts") {
 
 TEST_CASE("rewriting survives whatever a frame says") {
     Draws draws(3);
-    Rewriter all =
-        rewriter({"ip *=192.168.9.1", "ip *=fd00::1", "mac *=02:00:00:00:00:0b", "qpn *=5", "psn *+5", "pkey *=1", "rkey *=1", "vlan *=7"});
+    Rewriter all = rewriter({"ip *=192.168.9.1", "ip *=fd00::1", "mac *=02:00:00:00:00:0b", "qpn *=5", "psn *+5",
+                             "pkey *=1", "rkey *=1", "vlan *=7"});
     for (int i = 0; i < 20'000; ++i) {
         const auto network = kNetworks[draws.below(3)];
         PacketSpec spec = transport_packet(static_cast<Opcode>(draws.below(256)), network);
@@ -221,26 +225,32 @@ TEST_CASE("rewriting survives whatever a frame says") {
 
 TEST_CASE("the text of a rule that is wrong") {
     const std::vector<std::pair<std::string, std::string>> wrong{
-        {"", "invalid rewrite rule '': unknown field '': expected one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
+        {"",
+         "invalid rewrite rule '': unknown field '': expected one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
         {"port 1=2",
          "invalid rewrite rule 'port 1=2': unknown field 'port': expected one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
         {"qpn 17", "invalid rewrite rule 'qpn 17': invalid mapping '17': expected OLD=NEW"},
-        {"qpn 17=0x1000000", "invalid rewrite rule 'qpn 17=0x1000000': invalid value '0x1000000': expected a number of 24 bits, or *"},
+        {"qpn 17=0x1000000",
+         "invalid rewrite rule 'qpn 17=0x1000000': invalid value '0x1000000': expected a number of 24 bits, or *"},
         {"qpn 17=*", "invalid rewrite rule 'qpn 17=*': the new value cannot be *"},
         {"qpn 17=18 on 10.0.0.1", "invalid rewrite rule 'qpn 17=18 on 10.0.0.1': unexpected 'on'"},
         {"qpn 17=18 at", "invalid rewrite rule 'qpn 17=18 at': invalid host address ''"},
-        {"qpn 17=18 at 10.0.0.0/8", "invalid rewrite rule 'qpn 17=18 at 10.0.0.0/8': invalid host address '10.0.0.0/8'"},
+        {"qpn 17=18 at 10.0.0.0/8",
+         "invalid rewrite rule 'qpn 17=18 at 10.0.0.0/8': invalid host address '10.0.0.0/8'"},
         {"ip 10.0.0.1=1.1.1.1 at 10.0.0.1", "invalid rewrite rule 'ip 10.0.0.1=1.1.1.1 at 10.0.0.1': unexpected 'at'"},
         {"ip 10.0.0.1=fd00::1", "invalid rewrite rule 'ip 10.0.0.1=fd00::1': address families differ: IPv4 and IPv6"},
         {"ip 10.0.0.0/8=11.0.0.0/16", "invalid rewrite rule 'ip 10.0.0.0/8=11.0.0.0/16': prefix lengths differ"},
         {"ip 10.0.0.0/33=11.0.0.0/33",
          "invalid rewrite rule 'ip 10.0.0.0/33=11.0.0.0/33': invalid value '10.0.0.0/33': expected an address or network such as 10.0.0.1, 10.0.0.0/24, "
          "2001:db8::1, or *"},
-        {"mac 02:00=02:01", "invalid rewrite rule 'mac 02:00=02:01': invalid value '02:00': expected a MAC address such as 02:00:00:00:00:01, or *"},
-        {"vlan 4096=1", "invalid rewrite rule 'vlan 4096=1': invalid value '4096': expected the number of a VLAN, none, or *"},
+        {"mac 02:00=02:01",
+         "invalid rewrite rule 'mac 02:00=02:01': invalid value '02:00': expected a MAC address such as 02:00:00:00:00:01, or *"},
+        {"vlan 4096=1",
+         "invalid rewrite rule 'vlan 4096=1': invalid value '4096': expected the number of a VLAN, none, or *"},
         {"psn 17=5", "invalid rewrite rule 'psn 17=5': invalid rule '17=5': expected QP+NUMBER or QP-NUMBER"},
         {"psn 17+x", "invalid rewrite rule 'psn 17+x': invalid value 'x': expected a number of 24 bits"},
-        {"rkey 1=0x100000000", "invalid rewrite rule 'rkey 1=0x100000000': invalid value '0x100000000': expected a number of 32 bits, or *"},
+        {"rkey 1=0x100000000",
+         "invalid rewrite rule 'rkey 1=0x100000000': invalid value '0x100000000': expected a number of 32 bits, or *"},
         {"pkey 1=2 at 10.0.0.1", "invalid rewrite rule 'pkey 1=2 at 10.0.0.1': unexpected 'at'"},
     };
     for (const auto& [text, sentence] : wrong) {

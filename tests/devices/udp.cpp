@@ -18,7 +18,8 @@ namespace {
 // Of IPv4 and UDP to any port.
 bool icrc_is_right(Bytes frame) {
     const Bytes ip = slice(frame, kEthernetHeader, read_be<std::uint16_t>(frame, 16));
-    return invariant_crc(IcrcCoverage::roce_v2_ipv4, ip.first(ip.size() - 4)) == read_be<std::uint32_t>(ip, ip.size() - 4);
+    return invariant_crc(IcrcCoverage::roce_v2_ipv4, ip.first(ip.size() - 4)) ==
+           read_be<std::uint32_t>(ip, ip.size() - 4);
 }
 
 std::vector<std::byte> write_only(Draws& draws, std::uint16_t identification, bool dont_fragment) {
@@ -42,7 +43,8 @@ void forget(MutableBytes ip) {
 TEST_CASE("the identification follows from the ICRC") {
     Draws draws(1);
     for (int i = 0; i < 2000; ++i) {
-        const auto identification = static_cast<std::uint16_t>(i < 20 ? static_cast<std::uint64_t>(i) : draws.below(65'536));
+        const auto identification =
+            static_cast<std::uint16_t>(i < 20 ? static_cast<std::uint64_t>(i) : draws.below(65'536));
         const auto right = write_only(draws, identification, draws.chance(0.5));
         const std::size_t length = read_be<std::uint16_t>(right, 16);
         auto guessed = right;
@@ -88,7 +90,8 @@ TEST_CASE("a frame that says what the socket does not send has its ICRC correcte
               .destination_port = port,
               .keeps_ethernet = false};
     auto frame = pair.frame(1082, 5);
-    frame.insert(frame.begin() + 12, {std::byte{0x81}, std::byte{0}, std::byte{0}, std::byte{5}});  // a tag, which UDP cannot carry
+    frame.insert(frame.begin() + 12,
+                 {std::byte{0x81}, std::byte{0}, std::byte{0}, std::byte{5}});  // a tag, which UDP cannot carry
     auto damaged = frame;
     flip_bit(damaged, 600 * 8 + 3);
     pair.send(frame);

@@ -33,8 +33,9 @@ TEST_CASE("VLAN tags that the kernel takes off are put back") {
     qps::test::in_namespace([] {
         Pair pair = rings();
         const std::vector<std::vector<std::byte>> frames{
-            tagged(pair.frame(1082, 1), 0x8100, 0x6064), pair.frame(1082, 2), tagged(pair.frame(318, 3), 0x88a8, 0x0007),
-            tagged(tagged(pair.frame(318, 4), 0x8100, 5), 0x88a8, 6), tagged(pair.frame(9014, 5), 0x8100, 0x0fff)};
+            tagged(pair.frame(1082, 1), 0x8100, 0x6064), pair.frame(1082, 2),
+            tagged(pair.frame(318, 3), 0x88a8, 0x0007), tagged(tagged(pair.frame(318, 4), 0x8100, 5), 0x88a8, 6),
+            tagged(pair.frame(9014, 5), 0x8100, 0x0fff)};
         for (const auto& frame : frames) pair.send(frame);
         pair.a.flush(pair.now);
         const auto received = pair.receive(frames.size());
@@ -163,7 +164,8 @@ TEST_CASE("a UDP device at one end, raw frames at the other: what the kernel put
             return packet.icrc.status;
         };
         // Out: with another source port, identification and source address than the socket has.
-        Pair out{.a = std::move(*udp), .b = std::move(*raw), .destination = {"\x0a\x09\x09\x02", 4}, .source_port = 0xc123};
+        Pair out{
+            .a = std::move(*udp), .b = std::move(*raw), .destination = {"\x0a\x09\x09\x02", 4}, .source_port = 0xc123};
         const auto sent = out.frame(1082, 5);
         out.send(sent);
         out.a.flush(out.now);
@@ -178,7 +180,10 @@ TEST_CASE("a UDP device at one end, raw frames at the other: what the kernel put
 
         // In: with identifications that the socket does not tell.
         const std::uint64_t mac = peer->limits().mac;
-        Pair in{.a = std::move(out.b), .b = std::move(out.a), .source = {"\x0a\x09\x09\x02", 4}, .destination = {"\x0a\x09\x09\x01", 4}};
+        Pair in{.a = std::move(out.b),
+                .b = std::move(out.a),
+                .source = {"\x0a\x09\x09\x02", 4},
+                .destination = {"\x0a\x09\x09\x01", 4}};
         for (const std::uint16_t identification : std::array<std::uint16_t, 4>{0, 1, 4711, 65'535}) {
             auto frame = in.frame(1082, identification, identification);
             write_bits(frame, 0, 48, mac);

@@ -1,5 +1,5 @@
-// AF_XDP on an interface: which frames come by it and which the system keeps, several queues, overflow, an interface that goes,
-// who is there already, and that nothing is left behind.
+// AF_XDP on an interface: which frames come by it and which the system keeps, several queues, overflow, an interface
+// that goes, who is there already, and that nothing is left behind.
 #include <tests/devices/pair.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/device/null_device.hpp>
@@ -131,7 +131,9 @@ TEST_CASE("frames cut off anywhere reach us one way or the other") {
                 pair.a.flush(pair.now);
                 const auto received = pair.receive(1);
                 // The kernel drops what is cut off within a tag or the type behind it (skb_vlan_untag()).
-                if (received.empty() && length < kEthernetHeader + 2 * 4 + 2 && each.what.find("tag") != std::string::npos) continue;
+                if (received.empty() && length < kEthernetHeader + 2 * 4 + 2 &&
+                    each.what.find("tag") != std::string::npos)
+                    continue;
                 REQUIRE(received.size() == 1);
                 CHECK(received[0] == cut);
             }
@@ -191,7 +193,8 @@ TEST_CASE("frames longer than a chunk or the MTU are refused or dropped, and cou
         CHECK(narrow->limits().frame_bytes == 1522);
         pair.a = std::move(*narrow);
         pair.b = std::move(longer.b);
-        const FrameBytes whole = pair.frame(1514, 1), tagged = with_tag(pair.frame(1514, 2), 0x8100), twice = with_tag(tagged, 0x88a8);
+        const FrameBytes whole = pair.frame(1514, 1), tagged = with_tag(pair.frame(1514, 2), 0x8100),
+                         twice = with_tag(tagged, 0x88a8);
         const FrameBytes beyond = pair.frame(1518, 3);
         REQUIRE(beyond.size() > 1514);
         for (const FrameBytes& each : {whole, beyond, tagged, twice, pair.frame(318, 4)}) pair.send(each);
@@ -266,7 +269,8 @@ TEST_CASE("an interface that is gone is told by AF_XDP, one that is down is wait
         for (int tries = 0; tries < 30 && !arrived; ++tries) {
             pair.send(pair.frame(318, 4000));
             pair.a.flush(pair.now);
-            for (const FrameBytes& each : pair.receive(kDeviceBatch + 1)) arrived = arrived || each == pair.frame(318, 4000);
+            for (const FrameBytes& each : pair.receive(kDeviceBatch + 1))
+                arrived = arrived || each == pair.frame(318, 4000);
         }
         CHECK(arrived);
         REQUIRE(run("ip link del vb"));

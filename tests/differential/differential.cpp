@@ -1,7 +1,8 @@
 // Random packets before tshark and qpscope: the same value of every field that both know.
 //
-// Captures of some thousand packets, one kind in each, are drawn, read by both and forgotten, so that memory does not grow with the run.
-// What tests/parity excuses of a capture like it is excused here too; what only random packets show is in differences.txt.
+// Captures of some thousand packets, one kind in each, are drawn, read by both and forgotten, so that memory does not
+// grow with the run. What tests/parity excuses of a capture like it is excused here too; what only random packets show
+// is in differences.txt.
 #include <dissect/capture/writer.hpp>
 #include <tests/differential/random_packets.hpp>
 #include <tests/differential/verdicts.hpp>
@@ -77,7 +78,8 @@ void play(std::size_t packets, std::uint64_t seed, Verdicts& verdicts) {
 
 TEST_CASE("random packets have the same values as tshark's") {
     if (!is_installed("tshark"))
-        return fmt::print("SKIPPED: tshark is not installed, so nothing was compared with it (Debian package: tshark)\n");
+        return fmt::print(
+            "SKIPPED: tshark is not installed, so nothing was compared with it (Debian package: tshark)\n");
     const std::size_t packets = number_of("QPSCOPE_DIFFERENTIAL", tests::share(kUsually));
     std::vector<std::uint64_t> seeds{kFixedSeed};
     if (!variable("QPSCOPE_SEED").empty()) seeds.push_back(number_of("QPSCOPE_SEED", 0));

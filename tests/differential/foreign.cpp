@@ -43,7 +43,8 @@ std::string hex_dump(std::size_t packets) {
         constexpr std::size_t kBth = 42;  // Ethernet, IPv4 and UDP before it
         const auto bytes = build(spec);
         text += "000000";
-        for (std::size_t at = kBth; at < bytes.size(); ++at) text += fmt::format(" {:02x}", std::to_integer<unsigned>(bytes[at]));
+        for (std::size_t at = kBth; at < bytes.size(); ++at)
+            text += fmt::format(" {:02x}", std::to_integer<unsigned>(bytes[at]));
         text += '\n';
     }
     return text;
@@ -72,7 +73,8 @@ wrpcap(sys.argv[1], [network() / UDP(sport=0xc000 | number(14), dport=4791) / tr
 
 std::string python_with_scapy() {
     for (const char* python : {"/usr/bin/python3", "python3"})
-        if ((std::filesystem::exists(python) || is_installed(python)) && run({python, "-c", "import scapy.contrib.roce"}).code == 0)
+        if ((std::filesystem::exists(python) || is_installed(python)) &&
+            run({python, "-c", "import scapy.contrib.roce"}).code == 0)
             return python;
     return "";
 }
@@ -82,7 +84,8 @@ std::string python_with_scapy() {
 TEST_CASE("packets of scapy have the same values as tshark's") {
     if (is_missing("tshark", "tshark")) return;
     const std::string python = python_with_scapy();
-    if (python.empty()) return fmt::print("SKIPPED: scapy is not installed, so nothing was compared (Debian package: python3-scapy)\n");
+    if (python.empty())
+        return fmt::print("SKIPPED: scapy is not installed, so nothing was compared (Debian package: python3-scapy)\n");
     const TemporaryFolder folder;
     const Capture capture{"scapy", folder.file("scapy.pcap")};
     (void)must(run({python, "-c", std::string(kScapy), capture.path, "1", "500"}), "scapy");
@@ -91,8 +94,8 @@ TEST_CASE("packets of scapy have the same values as tshark's") {
     verdicts.report("scapy");
     CHECK(verdicts.good());
     // Its ICRC is of its own making: two implementations agree. It has none for IPv6.
-    CHECK(must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-Y", "ip.version == 4 and rdma.icrc.status != good",
-                    capture.path}),
+    CHECK(must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-Y",
+                    "ip.version == 4 and rdma.icrc.status != good", capture.path}),
                "qpscope")
               .find_first_of("0123456789") == std::string::npos);
 }
@@ -118,9 +121,10 @@ TEST_CASE("packets of randpkt are read to their end") {
     for (const std::string type : {"eth", "ip", "ipv6", "udp", "tcp", "arp", "icmp", "llc", "sctp"}) {
         const std::string path = folder.file(type + ".pcap");
         (void)must(run({"randpkt", "-b", "400", "-c", "300", "-t", type, path}), "randpkt");
-        const std::string lines =
-            must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path}), "qpscope");
-        const std::string theirs = must(run_tshark({"-r", path, "-T", "fields", "-e", "frame.number", "-e", "frame.len"}), "tshark");
+        const std::string lines = must(
+            run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path}), "qpscope");
+        const std::string theirs =
+            must(run_tshark({"-r", path, "-T", "fields", "-e", "frame.number", "-e", "frame.len"}), "tshark");
         INFO(type);
         CHECK(lines.substr(lines.find('\n') + 1) == theirs);
         const int code = run({QPSCOPE_PROGRAM, "analyze", "--no-progress", "-f", "json", path}).code;

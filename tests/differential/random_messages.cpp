@@ -68,7 +68,8 @@ public:
                  {"infiniband.cm.rep.localqpn", qp_[1]},
                  {"infiniband.cm.rep.startpsn", psn_[0]}},
                 {{"infiniband.cm.rep.private", reply}});
-        message(4, 0, transaction, {{"infiniband.cm.rtu.localcommid", local}, {"infiniband.cm.rtu.remotecommid", remote}}, {});
+        message(4, 0, transaction,
+                {{"infiniband.cm.rtu.localcommid", local}, {"infiniband.cm.rtu.remotecommid", remote}}, {});
     }
 
     void send(std::size_t from, const Octets& payload) {
@@ -93,11 +94,13 @@ private:
 
     void message(unsigned kind, std::size_t from, std::uint64_t transaction, const std::vector<Number>& numbers,
                  const std::vector<Block>& blocks) {
-        const MadAttribute& row = *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + kind));
+        const MadAttribute& row =
+            *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + kind));
         PacketSpec spec = mad_packet(ManagementClass::communication, row, Network::roce_v2_ipv4);
         route(spec, from);
-        for (const auto& [field, value] :
-             {Number{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", transaction}})
+        for (const auto& [field, value] : {Number{"infiniband.mad.method", 3},
+                                           {"infiniband.mad.classversion", 2},
+                                           {"infiniband.mad.transactionid", transaction}})
             set(spec, field, value);
         for (const auto& [field, value] : numbers)
             if (!set(spec, field, value)) throw std::runtime_error("no field " + std::string(field));
@@ -111,7 +114,9 @@ private:
         set(spec, "udp.srcport", 0xc000 | qp_[from] % 0x4000);
     }
     // ::ffff:a.b.c.d
-    Octets gid(std::size_t of) const { return tests::WireBytes{}.zeros(10).put(std::uint16_t{0xffff}).put(address_[of]).bytes; }
+    Octets gid(std::size_t of) const {
+        return tests::WireBytes{}.zeros(10).put(std::uint16_t{0xffff}).put(address_[of]).bytes;
+    }
 
     Dice& dice_;
     Frames& frames_;
@@ -186,8 +191,10 @@ void smb_direct(Dice& dice, Frames& frames) {
         const smb::Fragment granted{.granted = credits()};
         if (below(dice, 2) == 0) {
             connection.send(
-                0, smb::data(smb::read_request(id, 8192, {{dice.throw_once(), word(dice), 4096}, {dice.throw_once(), word(dice), 4096}}),
-                             granted));
+                0,
+                smb::data(smb::read_request(
+                              id, 8192, {{dice.throw_once(), word(dice), 4096}, {dice.throw_once(), word(dice), 4096}}),
+                          granted));
             connection.send(1, smb::data(smb::response({.command = 8, .id = id}, 17, 14)));
         } else {
             connection.send(0, smb::data(smb::write_request(id, 4096, {dice.throw_once(), word(dice), 4096}), granted));
@@ -213,7 +220,8 @@ void iser(Dice& dice, Frames& frames) {
         (reads ? memory.read_base : memory.write_base) = dice.throw_once();
         const std::uint32_t lba = word(dice);
         connection.send(
-            0, tests::iscsi_command(tag, blocks * 512U, reads ? tests::read_10(lba, blocks) : tests::write_10(lba, blocks), memory));
+            0, tests::iscsi_command(tag, blocks * 512U,
+                                    reads ? tests::read_10(lba, blocks) : tests::write_10(lba, blocks), memory));
         connection.send(1, tests::iscsi_response(tag, 0));
     }
 }
@@ -224,7 +232,8 @@ void srp(Dice& dice, Frames& frames) {
     const std::uint64_t commands = 1 + below(dice, 20);
     for (std::uint64_t i = 0; i < commands; ++i) {
         const std::uint64_t tag = dice.throw_once();
-        connection.send(0, tests::srp_command(tag, tests::read_10(word(dice), 8), {}, {{dice.throw_once(), word(dice), 4096}}));
+        connection.send(
+            0, tests::srp_command(tag, tests::read_10(word(dice), 8), {}, {{dice.throw_once(), word(dice), 4096}}));
         connection.send(1, tests::srp_response(tag, 0));
     }
 }
@@ -246,8 +255,8 @@ void iwarp_stream(Dice& dice, Frames& frames, bool markers) {
             case 1: dialogue.post(End::a, ulpdu::send({.msn = ++sends}, payload, word(dice))); break;
             case 2: dialogue.post(End::a, ulpdu::write(word(dice), dice.throw_once(), true, payload)); break;
             case 3: {
-                const ulpdu::Read read{word(dice), dice.throw_once(), static_cast<std::uint32_t>(payload.size()), word(dice),
-                                       dice.throw_once()};
+                const ulpdu::Read read{word(dice), dice.throw_once(), static_cast<std::uint32_t>(payload.size()),
+                                       word(dice), dice.throw_once()};
                 dialogue.post(End::a, ulpdu::read_request(++reads, read));
                 dialogue.post(End::b, ulpdu::read_response(read.sink, read.sink_offset, true, payload));
                 break;

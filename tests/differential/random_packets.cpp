@@ -1,4 +1,5 @@
-// Random packets: transport packets of every opcode, management datagrams of every attribute, tags and tunnels in front of them; LLDP.
+// Random packets: transport packets of every opcode, management datagrams of every attribute, tags and tunnels in front
+// of them; LLDP.
 #include <dissect/build.hpp>
 #include <dissect/mad/notice.hpp>
 #include <tests/differential/random_packets.hpp>
@@ -15,15 +16,35 @@ namespace {
 
 // Fields that decide what follows, or what a header is.
 bool decides(const Field& field) {
-    static const std::set<std::string_view> names{
-        "infiniband.bth.opcode",          "infiniband.bth.padcnt",      "infiniband.bth.tver",           "infiniband.bth.destqp",
-        "infiniband.deth.srcqp",          "infiniband.mad.baseversion", "infiniband.mad.mgmtclass",      "infiniband.mad.classversion",
-        "infiniband.mad.attributeid",     "infiniband.rmpp.rmpptype",   "infiniband.sa.attributeoffset", "infiniband.lrh.lnh",
-        "infiniband.lrh.pktlen",          "infiniband.lrh.vl",          "infiniband.lrh.lver",           "infiniband.grh.ipver",
-        "infiniband.grh.paylen",          "infiniband.grh.nxthdr",      "infiniband.cm.req.serviceid",   "infiniband.rmpp.rmppflags",
-        "infiniband.smpdirected.hopcount", "lldp.tlv.type",            "lldp.tlv.len",                  "lldp.orgtlv.oui",
-        "lldp.ieee.802_1.subtype",        "lldp.ieee.802_3.subtype",    "lldp.dcbx.proto",               "lldp.dcbx.type",
-        "lldp.dcbx.len"};
+    static const std::set<std::string_view> names{"infiniband.bth.opcode",
+                                                  "infiniband.bth.padcnt",
+                                                  "infiniband.bth.tver",
+                                                  "infiniband.bth.destqp",
+                                                  "infiniband.deth.srcqp",
+                                                  "infiniband.mad.baseversion",
+                                                  "infiniband.mad.mgmtclass",
+                                                  "infiniband.mad.classversion",
+                                                  "infiniband.mad.attributeid",
+                                                  "infiniband.rmpp.rmpptype",
+                                                  "infiniband.sa.attributeoffset",
+                                                  "infiniband.lrh.lnh",
+                                                  "infiniband.lrh.pktlen",
+                                                  "infiniband.lrh.vl",
+                                                  "infiniband.lrh.lver",
+                                                  "infiniband.grh.ipver",
+                                                  "infiniband.grh.paylen",
+                                                  "infiniband.grh.nxthdr",
+                                                  "infiniband.cm.req.serviceid",
+                                                  "infiniband.rmpp.rmppflags",
+                                                  "infiniband.smpdirected.hopcount",
+                                                  "lldp.tlv.type",
+                                                  "lldp.tlv.len",
+                                                  "lldp.orgtlv.oui",
+                                                  "lldp.ieee.802_1.subtype",
+                                                  "lldp.ieee.802_3.subtype",
+                                                  "lldp.dcbx.proto",
+                                                  "lldp.dcbx.type",
+                                                  "lldp.dcbx.len"};
     return names.contains(field.name);
 }
 
@@ -46,8 +67,8 @@ void draw_fields(Dice& dice, HeaderSpec& header_spec) {
         constexpr std::uint64_t kLetters = 26, kByte = 256;  // text of tshark's ends at bytes that are none
         std::vector<std::byte> bytes(field.width / 8U);
         for (std::byte& byte : bytes)
-            byte =
-                type == ValueType::text ? static_cast<std::byte>('a' + below(dice, kLetters)) : static_cast<std::byte>(below(dice, kByte));
+            byte = type == ValueType::text ? static_cast<std::byte>('a' + below(dice, kLetters))
+                                           : static_cast<std::byte>(below(dice, kByte));
         (void)set(header_spec, field.name, Bytes(bytes));
     }
 }
@@ -63,7 +84,8 @@ void draw_route(Dice& dice, PacketSpec& spec) {
     constexpr std::uint64_t kFirstPort = 0xc000, kTagged = 8;
     for (const std::string_view name : {"eth.src", "eth.dst"}) set(spec, name, dice.throw_once() >> (64 - kMac));
     for (const std::string_view name : {"ip.src", "ip.dst"}) set(spec, name, number(dice, kWord));
-    for (const std::string_view name : {"ip.dsfield", "ip.ttl", "ipv6.tclass", "ipv6.hlim"}) set(spec, name, number(dice, kOctet));
+    for (const std::string_view name : {"ip.dsfield", "ip.ttl", "ipv6.tclass", "ipv6.hlim"})
+        set(spec, name, number(dice, kOctet));
     set(spec, "ip.id", number(dice, kShort));
     set(spec, "ipv6.flow", number(dice, kLabel));
     set(spec, "udp.srcport", kFirstPort + number(dice, kPort));
@@ -72,7 +94,9 @@ void draw_route(Dice& dice, PacketSpec& spec) {
         for (std::byte& byte : address) byte = static_cast<std::byte>(number(dice, kOctet));
         set(spec, name, Bytes(address));
     }
-    if (spec.link != LinkType::ethernet || spec.headers.front().kind != LayerKind::ethernet || below(dice, kTagged) != 0) return;
+    if (spec.link != LinkType::ethernet || spec.headers.front().kind != LayerKind::ethernet ||
+        below(dice, kTagged) != 0)
+        return;
     HeaderSpec tag{LayerKind::vlan};
     set(tag, "vlan.id", number(dice, 12));
     set(tag, "vlan.priority", number(dice, 3));
@@ -112,11 +136,14 @@ bool known_to_tshark(std::size_t code) {
 
 Opcode any_opcode(Dice& dice, bool known) {
     while (true)
-        if (const std::size_t code = below(dice, kOpcodes.size()); kOpcodes[code].defined && known_to_tshark(code) == known)
+        if (const std::size_t code = below(dice, kOpcodes.size());
+            kOpcodes[code].defined && known_to_tshark(code) == known)
             return static_cast<Opcode>(code);
 }
 
-Network any_network(Dice& dice) { return std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1}[below(dice, 3)]; }
+Network any_network(Dice& dice) {
+    return std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1}[below(dice, 3)];
+}
 
 // Most are short, so that a million of them are drawn soon.
 std::size_t any_length(Dice& dice) {
@@ -126,9 +153,13 @@ std::size_t any_length(Dice& dice) {
 
 void put(Frames& frames, const PacketSpec& spec) { frames.push_back({build(spec)}); }
 
-void transport(Dice& dice, Frames& frames) { put(frames, drawn(dice, any_opcode(dice, true), any_network(dice), any_length(dice))); }
+void transport(Dice& dice, Frames& frames) {
+    put(frames, drawn(dice, any_opcode(dice, true), any_network(dice), any_length(dice)));
+}
 
-void other_opcodes(Dice& dice, Frames& frames) { put(frames, drawn(dice, any_opcode(dice, false), any_network(dice), any_length(dice))); }
+void other_opcodes(Dice& dice, Frames& frames) {
+    put(frames, drawn(dice, any_opcode(dice, false), any_network(dice), any_length(dice)));
+}
 
 // SENDs of less than 16 bytes, which tshark shows to RPC over RDMA.
 void short_sends(Dice& dice, Frames& frames) {
@@ -146,11 +177,12 @@ void native(Dice& dice, Frames& frames) {
 
 // A transport packet within VXLAN, GENEVE or GRE.
 void tunnelled(Dice& dice, Frames& frames) {
-    PacketSpec spec =
-        drawn(dice, any_opcode(dice, true), below(dice, 2) == 0 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6, any_length(dice));
+    PacketSpec spec = drawn(dice, any_opcode(dice, true),
+                            below(dice, 2) == 0 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6, any_length(dice));
     PacketSpec outer = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
     draw_route(dice, outer);
-    std::vector<HeaderSpec> before(outer.headers.begin(), std::ranges::find(outer.headers, LayerKind::udp, &HeaderSpec::kind));
+    std::vector<HeaderSpec> before(outer.headers.begin(),
+                                   std::ranges::find(outer.headers, LayerKind::udp, &HeaderSpec::kind));
     constexpr unsigned kNetwork = 24, kKey = 32;
     switch (below(dice, 3)) {
         case 0:
@@ -179,7 +211,8 @@ const std::vector<Datagram>& datagrams() {
         std::vector<Datagram> out;
         for (const MadAttribute& row : kMadAttributes)
             for (unsigned code = 0; code < 256; ++code)
-                if (const auto it = static_cast<ManagementClass>(code); group_of(it) == row.group && row.data != LayerKind::mad_data)
+                if (const auto it = static_cast<ManagementClass>(code);
+                    group_of(it) == row.group && row.data != LayerKind::mad_data)
                     out.push_back({it, &row});
         return out;
     }();
@@ -207,7 +240,8 @@ PacketSpec management_datagram(Dice& dice, const Datagram& datagram) {
 void management(Dice& dice, Frames& frames) {
     const Datagram& datagram = datagrams()[below(dice, datagrams().size())];
     PacketSpec spec = management_datagram(dice, datagram);
-    if (datagram.row->group == MadGroup::administration && below(dice, 2) == 0) {  // the first segment of RMPP, or the only one
+    if (datagram.row->group == MadGroup::administration &&
+        below(dice, 2) == 0) {  // the first segment of RMPP, or the only one
         constexpr std::uint64_t kLeast = 20, kMost = 220;
         set(spec, "infiniband.rmpp.rmpptype", 1);
         set(spec, "infiniband.rmpp.data1", 1);
@@ -222,7 +256,8 @@ void communication(Dice& dice, Frames& frames) {
         if (const Datagram& datagram = datagrams()[below(dice, datagrams().size())];
             group_of(datagram.management_class) == MadGroup::communication) {
             PacketSpec spec = management_datagram(dice, datagram);
-            constexpr std::uint64_t kService = 0xabcdef0000000000, kSdp = 0x10000;  // tshark takes that bit for the sockets direct protocol
+            constexpr std::uint64_t kService = 0xabcdef0000000000,
+                                    kSdp = 0x10000;  // tshark takes that bit for the sockets direct protocol
             set(spec, "infiniband.cm.req.serviceid", kService | (dice.throw_once() & 0xffffffff & ~kSdp));
             put(frames, spec);
             return;
@@ -231,7 +266,8 @@ void communication(Dice& dice, Frames& frames) {
 
 void trap_259(Dice& dice, Frames& frames) {
     while (true)
-        if (const Datagram& datagram = datagrams()[below(dice, datagrams().size())]; datagram.row->data == kind::notice) {
+        if (const Datagram& datagram = datagrams()[below(dice, datagrams().size())];
+            datagram.row->data == kind::notice) {
             PacketSpec spec = management_datagram(dice, datagram);
             set(spec, "infiniband.notice.trapnumberdeviceid", kBadPKeyAtSwitch);
             put(frames, spec);
@@ -243,7 +279,8 @@ void trap_259(Dice& dice, Frames& frames) {
 void bridging(Dice& dice, Frames& frames) {
     using namespace qps::tests;
     constexpr unsigned kMac = 48;
-    constexpr std::size_t kApplications = 6, kTlvs = 12, kMost = 6;  // all of CEE six times still fits a packet's layers
+    constexpr std::size_t kApplications = 6, kTlvs = 12,
+                          kMost = 6;  // all of CEE six times still fits a packet's layers
     const auto octets = [&](std::size_t length) {
         std::vector<std::byte> bytes(length);
         for (std::byte& byte : bytes) byte = static_cast<std::byte>(dice.throw_once());
@@ -264,9 +301,13 @@ void bridging(Dice& dice, Frames& frames) {
             case 6: draw(bridging_tlv(11, kind::dcbx_pfc, {})); break;
             case 7: draw(bridging_tlv(12, kind::dcbx_applications, {}, octets(3 * below(dice, kApplications)))); break;
             case 8: draw(tlv(7, kind::lldp_capabilities)); break;
-            case 9: draw(tlv(127, kind::lldp_max_frame, {{"lldp.orgtlv.oui", kOuiEthernet}, {"lldp.ieee.802_3.subtype", 4}})); break;
+            case 9:
+                draw(tlv(127, kind::lldp_max_frame,
+                         {{"lldp.orgtlv.oui", kOuiEthernet}, {"lldp.ieee.802_3.subtype", 4}}));
+                break;
             default:
-                for (HeaderSpec& each : cee({cee_tlv(1, kind::cee_control), cee_tlv(2, kind::cee_groups), cee_tlv(3, kind::cee_pfc)}))
+                for (HeaderSpec& each :
+                     cee({cee_tlv(1, kind::cee_control), cee_tlv(2, kind::cee_groups), cee_tlv(3, kind::cee_pfc)}))
                     draw(std::move(each));
         }
     frames.push_back({build(lldp_frame(number(dice, kMac), std::move(tlvs)))});

@@ -1,6 +1,7 @@
 // Random packets that are well formed: every value that may be anything is drawn, what follows from others is right.
 //
-// A seed decides all of it. Only payloads are held back: they begin so that no heuristic of tshark's takes them for a protocol.
+// A seed decides all of it. Only payloads are held back: they begin so that no heuristic of tshark's takes them for a
+// protocol.
 #pragma once
 
 #include <dissect/frame.hpp>

@@ -36,10 +36,12 @@ void Verdicts::compare(const Capture& capture, std::string_view alike) {
 
 void Verdicts::report(std::string_view what) const {
     const Tally& tally = comparison_.tally();
-    fmt::print("{}: {} packets, {} fields with a value, {} values, {} payloads; {} fields differ for a known reason, {} for none\n", what,
-               tally.packets, tally.seen.size(), tally.values, tally.payloads, tally.differences.size() - unexcused_.size(),
-               unexcused_.size());
-    for (const auto& place : unexcused_) print(std::get<0>(place), std::get<1>(place), std::get<2>(place), tally.differences.at(place));
+    fmt::print(
+        "{}: {} packets, {} fields with a value, {} values, {} payloads; {} fields differ for a known reason, {} for none\n",
+        what, tally.packets, tally.seen.size(), tally.values, tally.payloads,
+        tally.differences.size() - unexcused_.size(), unexcused_.size());
+    for (const auto& place : unexcused_)
+        print(std::get<0>(place), std::get<1>(place), std::get<2>(place), tally.differences.at(place));
     for (const std::string& line : excuses_.problems()) fmt::print("WRONG: {}\n", line);
 }
 

@@ -42,8 +42,7 @@ bool passes(std::string_view text, const Packet& packet) {
     return filter->matches(packet);
 }
 
-template <class Each>
-void for_each_annotated(const Each& each) {
+template <class Each> void for_each_annotated(const Each& each) {
     std::size_t count = 0;
     for (const NameEntry& entry : all_names())
         if (!entry.fields.empty() && entry.fields.front().field->annotated) {
@@ -86,10 +85,12 @@ TEST_CASE("annotated values are numbers, words and seconds") {
     CHECK(decoded.plain("rdma.message.frames") == "3-5,9,11,12");
     CHECK(decoded.plain("rdma.message.first_frame") == "3");
     CHECK(decoded.plain("rdma.message.last_frame") == "12");
-    for (const char* filter : {"rdma.connection == 7", "rdma.from == b", "rdma.arrival == repeated", "rdma.retransmission == 1",
-                               "rdma.psn_missing > 2", "rdma.message.completed == 2", "rdma.message.latency > 0.001"})
+    for (const char* filter :
+         {"rdma.connection == 7", "rdma.from == b", "rdma.arrival == repeated", "rdma.retransmission == 1",
+          "rdma.psn_missing > 2", "rdma.message.completed == 2", "rdma.message.latency > 0.001"})
         CHECK(passes(filter, decoded.packet));
-    for (const char* filter : {"rdma.from == a", "rdma.arrival in {first, in_order, ahead, late, restart}", "rdma.message.latency > 0.002"})
+    for (const char* filter :
+         {"rdma.from == a", "rdma.arrival in {first, in_order, ahead, late, restart}", "rdma.message.latency > 0.002"})
         CHECK_FALSE(passes(filter, decoded.packet));
 }
 
@@ -111,11 +112,13 @@ TEST_CASE("filters and columns say whether they need annotations") {
         const bool annotated = !entry.fields.empty() && entry.fields.front().field->annotated;
         const bool ulp_field = std::ranges::any_of(entry.fields, is_ulp, &FieldPlace::kind);
         const bool ulp = ulp_field || std::ranges::any_of(entry.layers, is_ulp);
-        // Whether a TCP segment has conclusions, as those of iWARP do, is known to those who follow its connection alone.
+        // Whether a TCP segment has conclusions, as those of iWARP do, is known to those who follow its connection
+        // alone.
         const bool conclusions = std::ranges::find(entry.layers, LayerKind::rdma) != entry.layers.end();
         CHECK(needs(std::string(entry.name)) == (annotated || ulp || conclusions));
         if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == (annotated || ulp_field));
-        const bool whole = entry.name == "rdma.message" || entry.name == "rdma.message.frames" || (entry.name.starts_with("rdma.message.") && entry.name.ends_with("_frame"));
+        const bool whole = entry.name == "rdma.message" || entry.name == "rdma.message.frames" ||
+                           (entry.name.starts_with("rdma.message.") && entry.name.ends_with("_frame"));
         CHECK(Filter::compile(entry.name)->needs_whole_capture() == whole);
         if (!entry.fields.empty()) CHECK(column(entry.name)->needs_whole_capture() == whole);
     }

@@ -37,11 +37,13 @@ std::vector<Wanted> fill(HeaderSpec& attribute) {
     std::vector<Wanted> wanted;
     std::uint64_t seed = 99;
     for (const Field& field : header(attribute.kind).fields) {
-        if (field.computed() || field.is_part || field.name.empty() || field.when.width != 0 || field.width == kToEnd) continue;
+        if (field.computed() || field.is_part || field.name.empty() || field.when.width != 0 || field.width == kToEnd)
+            continue;
         seed = seed * 6364136223846793005U + 1442695040888963407U;
         Wanted value{&field, field.width >= 64 ? seed : (seed >> 20) & ((std::uint64_t{1} << field.width) - 1), {}};
         if (is_bytes(field))
-            for (std::size_t i = 0; i < field.width / 8U; ++i) value.bytes.push_back(static_cast<std::byte>('a' + (seed + i) % 26));
+            for (std::size_t i = 0; i < field.width / 8U; ++i)
+                value.bytes.push_back(static_cast<std::byte>('a' + (seed + i) % 26));
         attribute.settings.push_back({&field, value.number, value.bytes});
         wanted.push_back(std::move(value));
     }
@@ -54,8 +56,9 @@ TEST_CASE("every management attribute that is built decodes to the same fields")
     for (const MadAttribute& row : kMadAttributes) {
         for (const ManagementClass management_class : written_classes_of(row.group)) {
             INFO(row.name << " of class " << static_cast<int>(management_class));
-            PacketSpec spec = mad_packet(management_class, row,
-                                         group_of(management_class) == MadGroup::subnet ? Network::native_local : Network::roce_v2_ipv4);
+            PacketSpec spec = mad_packet(
+                management_class, row,
+                group_of(management_class) == MadGroup::subnet ? Network::native_local : Network::roce_v2_ipv4);
             std::vector<Wanted> wanted;
             if (HeaderSpec* attribute = find(spec, row.data); attribute != nullptr) wanted = fill(*attribute);
             const Decoded decoded(spec);
@@ -81,7 +84,8 @@ TEST_CASE("a connection request over IP has its addresses in the private data") 
     const MadAttribute* request = find_attribute(ManagementClass::communication, 0x10);
     PacketSpec spec = mad_packet(ManagementClass::communication, *request, Network::roce_v2_ipv4);
     set(spec, "infiniband.cm.req.serviceid", 0x0000000001061c06);
-    set(spec, "infiniband.cm.req.private", Bytes(hex("00400400 000000000000000000000000 0a4d000b 000000000000000000000000 0a4d000c cafe")));
+    set(spec, "infiniband.cm.req.private",
+        Bytes(hex("00400400 000000000000000000000000 0a4d000b 000000000000000000000000 0a4d000c cafe")));
     const Decoded decoded(spec);
     CHECK(decoded.number("infiniband.cm.req.serviceid.dport") == 7174);
     CHECK(decoded.plain("infiniband.cm.req.ip_cm.sip4") == "10.77.0.11");
@@ -113,13 +117,14 @@ TEST_CASE("what a specification leaves open is filled in") {
 TEST_CASE("what a specification sets stays, however wrong") {
     PacketSpec spec = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
     spec.payload = hex("0102030405060708");
-    for (const auto& [field, value] : std::vector<std::pair<std::string_view, std::uint64_t>>{{"eth.type", 0x1234},
-                                                                                              {"ip.version", 7},
-                                                                                              {"ip.len", 9},
-                                                                                              {"ip.checksum", 0},
-                                                                                              {"udp.length", 3},
-                                                                                              {"infiniband.bth.padcnt", 2},
-                                                                                              {"infiniband.bth.tver", 9}}) {
+    for (const auto& [field, value] :
+         std::vector<std::pair<std::string_view, std::uint64_t>>{{"eth.type", 0x1234},
+                                                                 {"ip.version", 7},
+                                                                 {"ip.len", 9},
+                                                                 {"ip.checksum", 0},
+                                                                 {"udp.length", 3},
+                                                                 {"infiniband.bth.padcnt", 2},
+                                                                 {"infiniband.bth.tver", 9}}) {
         PacketSpec wrong = spec;
         REQUIRE(set(wrong, field, value));
         const std::vector<std::byte> bytes = build(wrong);

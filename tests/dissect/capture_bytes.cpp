@@ -51,10 +51,13 @@ void pcap_record(Maker& out, std::uint32_t seconds, std::uint32_t fraction, Byte
     out.u32(seconds).u32(fraction).u32(frame.size()).u32(wire_length).add(frame);
 }
 
-void section(Maker& out) { out.block(0x0a0d0d0a, Maker(out.order()).u32(0x1a2b3c4d).u16(1).u16(0).u64(~std::uint64_t{0}).content()); }
+void section(Maker& out) {
+    out.block(0x0a0d0d0a, Maker(out.order()).u32(0x1a2b3c4d).u16(1).u16(0).u64(~std::uint64_t{0}).content());
+}
 
 void interface_block(Maker& out, const InterfaceBlock& interface) {
-    out.block(1, Maker(out.order()).u16(interface.link).u16(0).u32(interface.snap_length).add(interface.options).content());
+    out.block(
+        1, Maker(out.order()).u16(interface.link).u16(0).u32(interface.snap_length).add(interface.options).content());
 }
 
 void packet_block(Maker& out, std::uint32_t interface, std::uint64_t ticks, Bytes frame, std::uint32_t wire_length,
@@ -85,7 +88,8 @@ Content small_pcapng(ByteOrder order) {
 
 Content gzipped(Bytes content) {
     z_stream stream{};
-    if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::runtime_error("deflateInit2");
+    if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        throw std::runtime_error("deflateInit2");
     Content out(deflateBound(&stream, content.size()) + 32);
     stream.next_in = reinterpret_cast<z_const Bytef*>(const_cast<std::byte*>(content.data()));
     stream.avail_in = static_cast<uInt>(content.size());
@@ -120,9 +124,9 @@ Bytes prefix(const Content& content, std::size_t length) { return Bytes(content)
 bool Seen::operator==(const Seen& other) const {
     const auto& a = frame;
     const auto& b = other.frame;
-    return bytes == other.bytes && options == other.options && a.wire_length == b.wire_length && a.link == b.link && a.index == b.index &&
-           a.time == b.time && a.elapsed == b.elapsed && a.interface == b.interface && a.link_speed == b.link_speed &&
-           a.file_offset == b.file_offset && a.options_order == b.options_order;
+    return bytes == other.bytes && options == other.options && a.wire_length == b.wire_length && a.link == b.link &&
+           a.index == b.index && a.time == b.time && a.elapsed == b.elapsed && a.interface == b.interface &&
+           a.link_speed == b.link_speed && a.file_offset == b.file_offset && a.options_order == b.options_order;
 }
 
 Reading read_all(std::expected<dissect::CaptureFile, dissect::InputProblem> file) {
@@ -135,7 +139,8 @@ Reading read_all(std::expected<dissect::CaptureFile, dissect::InputProblem> file
     while (file->read(batch)) {
         for (const dissect::Frame& frame : batch.frames)
             reading.frames.push_back({frame, Content(frame.bytes.begin(), frame.bytes.end()),
-                                      Content(frame.options.begin(), frame.options.end()), std::string(dissect::comment(frame))});
+                                      Content(frame.options.begin(), frame.options.end()),
+                                      std::string(dissect::comment(frame))});
         for (std::size_t i = reading.frames.size() - batch.frames.size(); i < reading.frames.size(); ++i) {
             reading.frames[i].frame.bytes = reading.frames[i].bytes;
             reading.frames[i].frame.options = reading.frames[i].options;
@@ -149,6 +154,8 @@ Reading read_all(std::expected<dissect::CaptureFile, dissect::InputProblem> file
     return reading;
 }
 
-Reading read_bytes(Bytes content, std::size_t piece) { return read_all(dissect::CaptureFile::from_memory(content, "made by hand", piece)); }
+Reading read_bytes(Bytes content, std::size_t piece) {
+    return read_all(dissect::CaptureFile::from_memory(content, "made by hand", piece));
+}
 
 }  // namespace qps::test

@@ -39,7 +39,8 @@ private:
 // `length` bytes that differ from frame to frame.
 [[nodiscard]] Content frame_bytes(std::size_t length, unsigned seed);
 
-void pcap_header(Maker& out, std::uint32_t magic = 0xa1b2c3d4, std::uint32_t network = 1, std::uint32_t snap_length = 65535);
+void pcap_header(Maker& out, std::uint32_t magic = 0xa1b2c3d4, std::uint32_t network = 1,
+                 std::uint32_t snap_length = 65535);
 void pcap_record(Maker& out, std::uint32_t seconds, std::uint32_t fraction, Bytes frame, std::uint32_t wire_length);
 
 void section(Maker& out);

@@ -36,8 +36,8 @@ void check_prefixes(const Content& whole, const std::vector<std::size_t>& starts
         }
         const auto next = std::ranges::upper_bound(starts, length);
         const std::size_t record = next == starts.begin() ? 0 : *(next - 1);
-        const auto expected =
-            static_cast<std::size_t>(std::ranges::count_if(all.frames, [&](const Seen& seen) { return seen.frame.file_offset < record; }));
+        const auto expected = static_cast<std::size_t>(
+            std::ranges::count_if(all.frames, [&](const Seen& seen) { return seen.frame.file_offset < record; }));
         REQUIRE(mapped.frames.size() == expected);
         CHECK(std::equal(mapped.frames.begin(), mapped.frames.end(), all.frames.begin()));
         if (record == length) {
@@ -100,7 +100,8 @@ TEST_CASE("Lengths of pcap records that lie end the reading, not the program") {
             CHECK(reading.frames.size() == 1);
             CHECK(reading.problem.kind == InputProblemKind::damaged);
             CHECK(reading.problem.offset == 24 + 20);
-            CHECK_THAT(reading.problem.sentence, Contains("invalid record of frame 2: " + std::to_string(lie) + " captured bytes"));
+            CHECK_THAT(reading.problem.sentence,
+                       Contains("invalid record of frame 2: " + std::to_string(lie) + " captured bytes"));
         }
     }
 }
@@ -116,9 +117,11 @@ TEST_CASE("A length that lies within the bound costs no memory that the file doe
 }
 
 TEST_CASE("Lengths of pcapng blocks that lie end the reading, not the program") {
-    for (const std::uint32_t lie : {0xffffffffU, 0xfffffffcU, 0x80000000U, static_cast<std::uint32_t>(kMaxRecord + 4)}) {
+    for (const std::uint32_t lie :
+         {0xffffffffU, 0xfffffffcU, 0x80000000U, static_cast<std::uint32_t>(kMaxRecord + 4)}) {
         const Reading reading = after_a_frame(Maker().u32(6).u32(lie).add(Content(64)).content());
-        CHECK_THAT(reading.problem.sentence, Contains("invalid block of type 0x6: " + std::to_string(lie) + " bytes, at most"));
+        CHECK_THAT(reading.problem.sentence,
+                   Contains("invalid block of type 0x6: " + std::to_string(lie) + " bytes, at most"));
     }
     for (const std::uint32_t lie : {0U, 4U, 8U, 12U, 28U}) {
         const Reading reading = after_a_frame(Maker().u32(6).u32(lie).add(Content(64)).content());
@@ -138,7 +141,8 @@ TEST_CASE("A block whose two lengths differ is damage") {
 }
 
 TEST_CASE("A captured length that does not fit its block is damage") {
-    const Reading reading = after_a_frame(Maker().block(6, Maker().u32(0).u64(0).u32(9).u32(9).add(Content(8)).content()).content());
+    const Reading reading =
+        after_a_frame(Maker().block(6, Maker().u32(0).u64(0).u32(9).u32(9).add(Content(8)).content()).content());
     CHECK(reading.problem.sentence == "frame 2 claims 9 captured bytes, but its block has room for 8");
     after_a_frame(Maker().block(6, Maker().u32(0).u64(0).u32(0xffffffff).u32(9).add(Content(8)).content()).content());
     after_a_frame(Maker().block(3, Maker().u32(9).add(Content(8)).content()).content());
@@ -148,7 +152,8 @@ TEST_CASE("A captured length that does not fit its block is damage") {
 TEST_CASE("A frame from an interface that its section does not describe is damage") {
     Maker other;
     packet_block(other, 1, 0, {}, 0);
-    CHECK(after_a_frame(other.content()).problem.sentence == "frame 2 is from interface 1, which the section does not describe");
+    CHECK(after_a_frame(other.content()).problem.sentence ==
+          "frame 2 is from interface 1, which the section does not describe");
 
     for (const std::uint32_t type : {2U, 3U, 6U}) {
         Maker out;
@@ -163,24 +168,26 @@ TEST_CASE("A frame from an interface that its section does not describe is damag
 }
 
 TEST_CASE("A later section that is none, or of another version, is damage") {
-    CHECK_THAT(after_a_frame(Maker().block(0x0a0d0d0a, Content(16)).content()).problem.sentence, Contains("byte-order magic"));
+    CHECK_THAT(after_a_frame(Maker().block(0x0a0d0d0a, Content(16)).content()).problem.sentence,
+               Contains("byte-order magic"));
     const Content version = Maker().block(0x0a0d0d0a, Maker().u32(0x1a2b3c4d).u16(2).u16(0).u64(0).content()).content();
     CHECK_THAT(after_a_frame(version).problem.sentence, Contains("version 2"));
 }
 
 TEST_CASE("Every single changed byte of a file is survived") {
-    for (const Content& sound :
-         {small_pcap(), small_pcapng(), small_pcapng(ByteOrder::big), gzipped(small_pcapng()), zstd_compressed(small_pcapng())}) {
+    for (const Content& sound : {small_pcap(), small_pcapng(), small_pcapng(ByteOrder::big), gzipped(small_pcapng()),
+                                 zstd_compressed(small_pcapng())}) {
         for (std::size_t at = 0; at < sound.size(); ++at) {
             for (const unsigned value : {0U, 1U, 0x7fU, 0x80U, 0xffU}) {
                 Content changed = sound;
                 changed[at] = static_cast<std::byte>(value);
                 const Reading mapped = read_bytes(changed);
                 const Reading streamed = read_bytes(changed, 3);
-                const bool same = mapped.frames == streamed.frames && mapped.problem.sentence == streamed.problem.sentence;
+                const bool same =
+                    mapped.frames == streamed.frames && mapped.problem.sentence == streamed.problem.sentence;
                 if (!same)
-                    FAIL_CHECK("byte " << at << " as " << value << " makes mapping and stream differ: " << mapped.problem.sentence << "; "
-                                       << streamed.problem.sentence);
+                    FAIL_CHECK("byte " << at << " as " << value << " makes mapping and stream differ: "
+                                       << mapped.problem.sentence << "; " << streamed.problem.sentence);
             }
         }
     }
@@ -210,7 +217,8 @@ TEST_CASE("What is no capture is told by its first bytes") {
     CHECK_THAT(problem("BZh91AY&SY and then more of it"), Contains("bzip2"));
     CHECK_THAT(problem("PK\x03\x04 and then more of it......."), Contains("zip"));
     CHECK_THAT(problem(std::string_view("snoop\0\0\0 and then more of it", 28)), Contains("snoop"));
-    CHECK_THAT(problem(std::string_view("\x0a\x0d\x0d\x0a and then no byte-order magic", 33)), StartsWith("not a pcap or pcapng capture"));
+    CHECK_THAT(problem(std::string_view("\x0a\x0d\x0d\x0a and then no byte-order magic", 33)),
+               StartsWith("not a pcap or pcapng capture"));
 }
 
 TEST_CASE("Files that cannot be opened are told apart") {

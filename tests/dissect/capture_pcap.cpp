@@ -69,7 +69,8 @@ TEST_CASE("The modified pcap format has longer record headers") {
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
         Maker out(order);
         pcap_header(out, 0xa1b2cd34);
-        for (unsigned i = 0; i < 3; ++i) out.u32(100 + i).u32(7).u32(20).u32(20).u32(2).u16(0x0800).u16(0).add(frame_bytes(20, i));
+        for (unsigned i = 0; i < 3; ++i)
+            out.u32(100 + i).u32(7).u32(20).u32(20).u32(2).u16(0x0800).u16(0).add(frame_bytes(20, i));
         const Reading reading = read_bytes(out.content());
         CHECK(reading.problem.kind == InputProblemKind::none);
         REQUIRE(reading.frames.size() == 3);
@@ -165,7 +166,9 @@ TEST_CASE("Batches end at their bounds and no frame is lost between them") {
                 const Content expected = frame_bytes(frames % 500, frames);
                 ++frames;
                 const bool same = std::equal(expected.begin(), expected.end(), frame.bytes.begin(), frame.bytes.end());
-                if (!same || frame.index != FrameIndex{frames} || frame.elapsed != Duration{(frames - 1) * 1'000'000'000LL}) ++wrong;
+                if (!same || frame.index != FrameIndex{frames} ||
+                    frame.elapsed != Duration{(frames - 1) * 1'000'000'000LL})
+                    ++wrong;
             }
         }
         CHECK(frames == kFrames);
@@ -206,8 +209,10 @@ TEST_CASE("Fractions that no second of microseconds has are nanoseconds") {
     };
     using Times = std::vector<std::int64_t>;
     for (const std::size_t piece : {0U, 1U, 100U}) {
-        CHECK(reading_of({875'294'208, 875'305'000, 875'316'000}, piece) == std::pair(Times{1'875'294'208, 1'875'305'000, 1'875'316'000}, true));
-        CHECK(reading_of({5, 999'999, 7}, piece) == std::pair(Times{1'000'005'000, 1'999'999'000, 1'000'007'000}, false));
+        CHECK(reading_of({875'294'208, 875'305'000, 875'316'000}, piece) ==
+              std::pair(Times{1'875'294'208, 1'875'305'000, 1'875'316'000}, true));
+        CHECK(reading_of({5, 999'999, 7}, piece) ==
+              std::pair(Times{1'000'005'000, 1'999'999'000, 1'000'007'000}, false));
         // A recorder that forgets to carry now and then.
         CHECK(reading_of({5, 6, 7, 8, 1'000'012}, piece).second == false);
     }

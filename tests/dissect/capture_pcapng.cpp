@@ -18,7 +18,8 @@ constexpr std::uint16_t kOffset = 14;
 Content text_bytes(std::string_view text) { return Maker().text(text).content(); }
 
 // The time of one frame with `ticks` on an interface of that resolution and offset.
-std::int64_t time_with(std::uint8_t resolution, std::uint64_t ticks, std::int64_t offset = 0, ByteOrder order = ByteOrder::little) {
+std::int64_t time_with(std::uint8_t resolution, std::uint64_t ticks, std::int64_t offset = 0,
+                       ByteOrder order = ByteOrder::little) {
     Maker out(order);
     section(out);
     const Content value = Maker(order).u64(static_cast<std::uint64_t>(offset)).content();
@@ -29,7 +30,8 @@ std::int64_t time_with(std::uint8_t resolution, std::uint64_t ticks, std::int64_
     return read_bytes(out.content()).frames.at(0).time();
 }
 
-void statistics_block(Maker& out, std::uint32_t interface, std::uint64_t received, std::uint64_t dropped, std::uint64_t by_system) {
+void statistics_block(Maker& out, std::uint32_t interface, std::uint64_t received, std::uint64_t dropped,
+                      std::uint64_t by_system) {
     Maker body(out.order());
     body.u32(interface).u64(0);
     body.option(4, Maker(out.order()).u64(received).content());
@@ -113,7 +115,8 @@ TEST_CASE("The resolution of times is a power of ten or of two") {
     CHECK(time_with(0x80, 7) == 7'000'000'000);
     CHECK(time_with(0x80 | 10, 1536) == 1'500'000'000);
     CHECK(time_with(0x80 | 20, (std::uint64_t{1'700'000'000} << 20) + (1 << 19)) == 1'700'000'000'500'000'000);
-    CHECK(time_with(0x80 | 32, (std::uint64_t{1'700'000'000} << 32) + (std::uint64_t{1} << 30)) == 1'700'000'000'250'000'000);
+    CHECK(time_with(0x80 | 32, (std::uint64_t{1'700'000'000} << 32) + (std::uint64_t{1} << 30)) ==
+          1'700'000'000'250'000'000);
     CHECK(time_with(0x80 | 63, std::uint64_t{1} << 63) == 1'000'000'000);
     CHECK(time_with(0xff, std::numeric_limits<std::uint64_t>::max()) == 0);
 }
@@ -164,7 +167,10 @@ TEST_CASE("Options of a frame are kept and its first comment is found") {
         section(out);
         interface_block(out);
         Maker options(order);
-        options.option(2, Maker(order).u32(1).content()).option(1, text_bytes("first")).option(1, text_bytes("second")).u32(0);
+        options.option(2, Maker(order).u32(1).content())
+            .option(1, text_bytes("first"))
+            .option(1, text_bytes("second"))
+            .u32(0);
         packet_block(out, 0, 0, frame_bytes(5, 0), 5, options.content());
         packet_block(out, 0, 0, frame_bytes(5, 0), 5);
         const Reading reading = read_bytes(out.content());
@@ -222,7 +228,15 @@ TEST_CASE("The obsolete packet block is read") {
         interface_block(out, {.link = 1});
         interface_block(out, {.link = 247});
         Maker body(order);
-        body.u16(1).u16(0xffff).u32(0).u32(1'000'007).u32(5).u32(9).add(frame_bytes(5, 0)).pad().option(1, text_bytes("old"));
+        body.u16(1)
+            .u16(0xffff)
+            .u32(0)
+            .u32(1'000'007)
+            .u32(5)
+            .u32(9)
+            .add(frame_bytes(5, 0))
+            .pad()
+            .option(1, text_bytes("old"));
         out.block(2, body.content());
         const Reading reading = read_bytes(out.content());
         REQUIRE(reading.frames.size() == 1);
@@ -321,7 +335,8 @@ TEST_CASE("A pcapng file without packets is an empty capture") {
 
 TEST_CASE("A minor version that is new and options of the section change nothing") {
     Maker out;
-    out.block(0x0a0d0d0a, Maker().u32(0x1a2b3c4d).u16(1).u16(2).u64(77).option(4, text_bytes("some program")).u32(0).content());
+    out.block(0x0a0d0d0a,
+              Maker().u32(0x1a2b3c4d).u16(1).u16(2).u64(77).option(4, text_bytes("some program")).u32(0).content());
     interface_block(out);
     packet_block(out, 0, 0, frame_bytes(5, 0), 5);
     const Reading reading = read_bytes(out.content());
@@ -334,8 +349,10 @@ TEST_CASE("A packet says what the recorder lost before it") {
         Maker out(order);
         section(out);
         interface_block(out);
-        packet_block(out, 0, 0, frame_bytes(5, 0), 5, Maker(order).option(4, Maker(order).u64(17).content()).u32(0).content());
-        packet_block(out, 0, 0, frame_bytes(5, 0), 5, Maker(order).option(4, Maker(order).u32(17).content()).u32(0).content());  // of another length
+        packet_block(out, 0, 0, frame_bytes(5, 0), 5,
+                     Maker(order).option(4, Maker(order).u64(17).content()).u32(0).content());
+        packet_block(out, 0, 0, frame_bytes(5, 0), 5,
+                     Maker(order).option(4, Maker(order).u32(17).content()).u32(0).content());  // of another length
         packet_block(out, 0, 0, frame_bytes(5, 0), 5);
         const Reading reading = read_bytes(out.content());
         REQUIRE(reading.frames.size() == 3);

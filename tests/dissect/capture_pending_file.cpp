@@ -72,7 +72,8 @@ TEST_CASE("what others left beside a name is not touched, nor followed") {
 
 TEST_CASE("a pending file has the rights of the one before, or its owner's alone where that is asked for") {
     const TemporaryFolder folder;
-    for (const auto& [readers, expected] : {std::pair{Readers::as_usual, 0604U}, std::pair{Readers::owner_only, 0600U}}) {
+    for (const auto& [readers, expected] :
+         {std::pair{Readers::as_usual, 0604U}, std::pair{Readers::owner_only, 0600U}}) {
         const std::string path = folder.write("kept", octets("old"));
         REQUIRE(chmod(path.c_str(), 0604) == 0);
         auto file = PendingFile::open(path, readers);
@@ -110,7 +111,8 @@ TEST_CASE("devices and what is open already are written directly, and a folder i
     const std::string path = folder.write("kept", octets("old"));
     const int open_file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     REQUIRE(open_file >= 0);
-    for (const std::string& name : {std::string("/dev/null"), "/dev/fd/" + std::to_string(open_file), "/proc/self/fd/" + std::to_string(open_file)}) {
+    for (const std::string& name : {std::string("/dev/null"), "/dev/fd/" + std::to_string(open_file),
+                                    "/proc/self/fd/" + std::to_string(open_file)}) {
         auto file = PendingFile::open(name);
         REQUIRE(file);
         CHECK(file->part().empty());

@@ -1,4 +1,5 @@
-// A capture that somebody truncates while it is read: what was there is read, what is gone is said, and nobody is killed.
+// A capture that somebody truncates while it is read: what was there is read, what is gone is said, and nobody is
+// killed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -36,7 +37,8 @@ std::vector<std::byte> long_capture() {
 TEST_CASE("a file that is truncated while it is read is read as far as it is there") {
     const TemporaryFolder folder;
     const std::string path = folder.write("shrinks.pcap", long_capture());
-    constexpr std::size_t kLeft = kFileHeader + kFrames / 2 * (kRecordHeader + kRecord) + 100;  // not the end of a page, nor of a record
+    constexpr std::size_t kLeft =
+        kFileHeader + kFrames / 2 * (kRecordHeader + kRecord) + 100;  // not the end of a page, nor of a record
     auto file = CaptureFile::open(path);
     REQUIRE(file);
     Batch batch;
@@ -47,7 +49,8 @@ TEST_CASE("a file that is truncated while it is read is read as far as it is the
     std::size_t wrong = 0;
     while (file->read(batch)) {
         frames += batch.frames.size();
-        for (const Frame& frame : batch.frames) wrong += frame.bytes.size() != kRecord || frame.bytes[0] != std::byte{1} ? 1U : 0U;
+        for (const Frame& frame : batch.frames)
+            wrong += frame.bytes.size() != kRecord || frame.bytes[0] != std::byte{1} ? 1U : 0U;
     }
     CHECK(wrong == 0);
     CHECK(frames == kFrames / 2);
@@ -66,7 +69,8 @@ TEST_CASE("who asks is told which frames of a batch are in the file yet") {
     REQUIRE(batch.frames.size() > 100);
     CHECK(file->still_there(batch.frames) == batch.frames.size());
     constexpr std::size_t kLeft = 70;  // frames; of the next one all but its last byte
-    std::filesystem::resize_file(path, kFileHeader + (kLeft + 1) * (kRecordHeader + kRecord) - 1);  // nobody has looked at them yet
+    std::filesystem::resize_file(
+        path, kFileHeader + (kLeft + 1) * (kRecordHeader + kRecord) - 1);  // nobody has looked at them yet
     CHECK(file->still_there(batch.frames) == kLeft);
     CHECK(file->still_there(std::span(batch.frames).subspan(kLeft, 1)) == 0);
     CHECK(file->problem().sentence == "the file was truncated while it was read");

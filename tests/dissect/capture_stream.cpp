@@ -42,7 +42,9 @@ Content many_frames(unsigned count) {
     return out.content();
 }
 
-Content cut_at(const Content& whole, std::size_t length) { return {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}; }
+Content cut_at(const Content& whole, std::size_t length) {
+    return {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)};
+}
 
 }  // namespace
 
@@ -72,8 +74,8 @@ TEST_CASE("Several members of gzip and several frames of zstd are one capture") 
         CHECK(gzip.problem.kind == InputProblemKind::none);
         CHECK(gzip.frames == reading.frames);
         const Content skippable = Maker().u32(0x184d2a53).u32(3).text("abc").content();
-        const Reading zstd =
-            read_bytes(joined(joined(joined(skippable, zstd_compressed(first)), skippable), zstd_compressed(second)), piece);
+        const Reading zstd = read_bytes(
+            joined(joined(joined(skippable, zstd_compressed(first)), skippable), zstd_compressed(second)), piece);
         CHECK(zstd.problem.kind == InputProblemKind::none);
         CHECK(zstd.frames == reading.frames);
     }
@@ -117,8 +119,8 @@ TEST_CASE("Everything before the damage of a compressed capture is delivered") {
     for (const auto& [sound, what] : {std::pair{gzipped(plain), "gzip"}, std::pair{zstd_compressed(plain), "zstd"}}) {
         Content broken = sound;
         const std::size_t half = broken.size() / 2;
-        std::fill(broken.begin() + static_cast<std::ptrdiff_t>(half), broken.begin() + static_cast<std::ptrdiff_t>(half + 64),
-                  std::byte{0xff});
+        std::fill(broken.begin() + static_cast<std::ptrdiff_t>(half),
+                  broken.begin() + static_cast<std::ptrdiff_t>(half + 64), std::byte{0xff});
         const Reading damaged = read_bytes(broken);
         CHECK(damaged.problem.kind == InputProblemKind::damaged);
         CHECK_THAT(damaged.problem.sentence, Contains(std::string("damaged ") + what + " stream"));
@@ -188,7 +190,8 @@ TEST_CASE("Frames of a mapped file outlive the batch") {
 
 TEST_CASE("Standard input is read from a pipe and from a file") {
     const TemporaryFolder folder;
-    for (const Content& content : {many_frames(3000), small_pcapng(), gzipped(many_frames(3000)), zstd_compressed(small_pcap())}) {
+    for (const Content& content :
+         {many_frames(3000), small_pcapng(), gzipped(many_frames(3000)), zstd_compressed(small_pcap())}) {
         const Reading expected = read_bytes(content);
         for (const char* path : {"-", "/dev/stdin"}) {
             int ends[2];

@@ -1,4 +1,5 @@
-// A capture that is walked in stretches gives what reading it in order gives, whatever stands in it and however many are under way.
+// A capture that is walked in stretches gives what reading it in order gives, whatever stands in it and however many
+// are under way.
 #include <tests/dissect/capture_bytes.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
@@ -24,14 +25,18 @@ struct WalkedStretches {
 
 void keep(WalkedStretches& walked, const Batch& batch) {
     for (const Frame& frame : batch.frames) {
-        Seen seen{frame, {frame.bytes.begin(), frame.bytes.end()}, {frame.options.begin(), frame.options.end()}, std::string(comment(frame))};
+        Seen seen{frame,
+                  {frame.bytes.begin(), frame.bytes.end()},
+                  {frame.options.begin(), frame.options.end()},
+                  std::string(comment(frame))};
         seen.frame.index = FrameIndex{std::to_underlying(frame.index) + batch.numbered_from.value_or(0)};
         walked.reading.frames.push_back(std::move(seen));
     }
     walked.stretches += batch.numbered_from ? 1U : 0U;
 }
 
-// As a run of the pipeline goes: stretches are reached as long as fewer than `ahead` are under way, then walked, the last one first.
+// As a run of the pipeline goes: stretches are reached as long as fewer than `ahead` are under way, then walked, the
+// last one first.
 WalkedStretches walk_all(Bytes content, std::size_t length, std::size_t ahead) {
     WalkedStretches walked;
     auto file = CaptureFile::from_memory(content, "stretches");
@@ -87,15 +92,18 @@ std::uint64_t compare(Bytes content) {
 
 using Draw = std::mt19937;
 
-std::size_t length_of(Draw& draw) { return std::uniform_int_distribution<std::size_t>(0, draw() % 20 == 0 ? 4000 : 200)(draw); }
+std::size_t length_of(Draw& draw) {
+    return std::uniform_int_distribution<std::size_t>(0, draw() % 20 == 0 ? 4000 : 200)(draw);
+}
 
 Content pcap_of(Draw& draw, ByteOrder order, std::uint32_t magic, std::size_t frames) {
     Maker out(order);
     pcap_header(out, magic);
     for (std::size_t i = 0; i < frames; ++i) {
         const std::size_t length = length_of(draw);
-        pcap_record(out, 1'700'000'000 + static_cast<std::uint32_t>(i / 50), static_cast<std::uint32_t>(draw() % 1'000'000),
-                    frame_bytes(length, static_cast<unsigned>(i)), static_cast<std::uint32_t>(length + draw() % 3));
+        pcap_record(out, 1'700'000'000 + static_cast<std::uint32_t>(i / 50),
+                    static_cast<std::uint32_t>(draw() % 1'000'000), frame_bytes(length, static_cast<unsigned>(i)),
+                    static_cast<std::uint32_t>(length + draw() % 3));
     }
     return out.content();
 }
@@ -118,12 +126,14 @@ Content pcapng_of(Draw& draw, ByteOrder order, std::size_t frames, unsigned othe
                     ++interfaces;
                     break;
                 case 2: out.block(4, Maker(order).u32(0).content()); break;
-                default: out.block(5, Maker(order).u32(0).u64(0).option(5, Maker(order).u64(i).content()).content()); break;
+                default:
+                    out.block(5, Maker(order).u32(0).u64(0).option(5, Maker(order).u64(i).content()).content());
+                    break;
             }
         }
         const std::size_t length = length_of(draw);
-        packet_block(out, static_cast<std::uint32_t>(draw() % interfaces), 1'700'000'000'000'000 + i * 1000, frame_bytes(length, static_cast<unsigned>(i)),
-                     static_cast<std::uint32_t>(length));
+        packet_block(out, static_cast<std::uint32_t>(draw() % interfaces), 1'700'000'000'000'000 + i * 1000,
+                     frame_bytes(length, static_cast<unsigned>(i)), static_cast<std::uint32_t>(length));
     }
     return out.content();
 }

@@ -97,10 +97,12 @@ TEST_CASE("Statistics of an interface are written, of one without frames too") {
     frame.link_speed = BitsPerSecond{100'000'000'000};
     REQUIRE(writer->write(frame));
     REQUIRE(writer->write(InterfaceStatistics{InterfaceId{0}, LinkType::ethernet, frame.time, 1, 0, 0}));
-    REQUIRE(writer->write(InterfaceStatistics{InterfaceId{0}, LinkType::ethernet, frame.time, 1U << 31U, 20, std::uint64_t{3} << 40}));
+    REQUIRE(writer->write(
+        InterfaceStatistics{InterfaceId{0}, LinkType::ethernet, frame.time, 1U << 31U, 20, std::uint64_t{3} << 40}));
     REQUIRE(writer->write(InterfaceStatistics{InterfaceId{3}, LinkType::raw_ip, frame.time, 5, 6, 7}));
-    CHECK_THAT(writer->write(InterfaceStatistics{InterfaceId{3}, LinkType::raw_ip, Instant{-1}, 0, 0, 0}).error().sentence,
-               Contains("before 1970"));
+    CHECK_THAT(
+        writer->write(InterfaceStatistics{InterfaceId{3}, LinkType::raw_ip, Instant{-1}, 0, 0, 0}).error().sentence,
+        Contains("before 1970"));
     REQUIRE(writer->close());
     CHECK_FALSE(writer->write(InterfaceStatistics{}));
 

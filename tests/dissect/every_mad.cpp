@@ -22,7 +22,8 @@ Value distinct(const Field& field, std::uint64_t n, Storage& storage) {
     const ValueType type = value_type(field.format);
     if (type == ValueType::bytes || type == ValueType::text || type == ValueType::ipv6) {
         storage.resize(field.width / 8U);
-        for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<std::byte>(1 + (n * 41 + i * 7) % 255);
+        for (std::size_t i = 0; i < storage.size(); ++i)
+            storage[i] = static_cast<std::byte>(1 + (n * 41 + i * 7) % 255);
         return {0, storage};
     }
     const std::uint64_t mask = field.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field.width) - 1;
@@ -52,7 +53,8 @@ struct Datagram {
         set(from(kMadHeaderLength), kRmppFields, "infiniband.rmpp.data2", data2);
     }
     void record_size(std::uint64_t bytes_of_record) {
-        set(from(kMadHeaderLength + kRmppHeaderLength), kSaFields, "infiniband.sa.attributeoffset", bytes_of_record / 8);
+        set(from(kMadHeaderLength + kRmppHeaderLength), kSaFields, "infiniband.sa.attributeoffset",
+            bytes_of_record / 8);
     }
 };
 
@@ -71,7 +73,8 @@ Walked walk(const Storage& bytes, std::size_t captured, std::size_t length, std:
     Packet& packet = *walked.packet;
     packet.frame.bytes = Bytes(walked.bytes).first(captured);
     packet.frame.wire_length = static_cast<std::uint32_t>(length);
-    for (; packet.layer_count < layers_before; ++packet.layer_count) packet.layer_storage[packet.layer_count] = Layer{LayerKind::vlan};
+    for (; packet.layer_count < layers_before; ++packet.layer_count)
+        packet.layer_storage[packet.layer_count] = Layer{LayerKind::vlan};
     packet.payload = {0, static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(length), 0};
     walk_mad(packet, 0, static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(length));
     return walked;
@@ -182,9 +185,12 @@ TEST_CASE("every attribute's name is a value of the common header") {
 TEST_CASE("the layers of a MAD follow one another without gap where they fill it") {
     using enum LayerKind;
     CHECK(kinds(*walk(Datagram(ManagementClass::communication, 0x13))) == std::vector{mad, cm_rep});
-    CHECK(kinds(*walk(Datagram(ManagementClass::subnet_lid_routed, 0x11))) == std::vector{mad, smp_lid_routed, node_info});
-    CHECK(kinds(*walk(Datagram(ManagementClass::subnet_directed, 0x11))) == std::vector{mad, smp_directed, node_info, smp_directed_paths});
-    CHECK(kinds(*walk(Datagram(ManagementClass::subnet_administration, 0x35))) == std::vector{mad, rmpp, sa, path_record});
+    CHECK(kinds(*walk(Datagram(ManagementClass::subnet_lid_routed, 0x11))) ==
+          std::vector{mad, smp_lid_routed, node_info});
+    CHECK(kinds(*walk(Datagram(ManagementClass::subnet_directed, 0x11))) ==
+          std::vector{mad, smp_directed, node_info, smp_directed_paths});
+    CHECK(kinds(*walk(Datagram(ManagementClass::subnet_administration, 0x35))) ==
+          std::vector{mad, rmpp, sa, path_record});
     CHECK(kinds(*walk(Datagram(ManagementClass::performance, 0x12))) == std::vector{mad, port_counters});
     CHECK(kinds(*walk(Datagram(ManagementClass{0x05}, 0x10))) == std::vector{mad, mad_data});
 }
@@ -210,11 +216,13 @@ TEST_CASE("a directed-route SMP has its direction and hops in the common header"
     CHECK(number(*packet, LayerKind::mad, "infiniband.mad.status.code") == 7);
     CHECK(number(*packet, LayerKind::mad, "infiniband.smpdirected.hoppointer") == 3);
     CHECK(number(*packet, LayerKind::mad, "infiniband.smpdirected.hopcount") == 5);
-    CHECK_FALSE(has(*walk(Datagram(ManagementClass::subnet_lid_routed, 0x11)), LayerKind::mad, "infiniband.smpdirected.d"));
+    CHECK_FALSE(
+        has(*walk(Datagram(ManagementClass::subnet_lid_routed, 0x11)), LayerKind::mad, "infiniband.smpdirected.d"));
 }
 
 TEST_CASE("a REQ and a SIDR_REQ to an IP service carry IP addresses in their private data") {
-    const std::map<std::uint16_t, std::pair<std::size_t, std::size_t>> places{{0x10, {8, 140}}, {0x17, {8, 16}}};  // service id, private
+    const std::map<std::uint16_t, std::pair<std::size_t, std::size_t>> places{{0x10, {8, 140}},
+                                                                              {0x17, {8, 16}}};  // service id, private
     for (const auto& [attribute, place] : places) {
         CAPTURE(attribute);
         Datagram mad(ManagementClass::communication, attribute);

@@ -17,8 +17,9 @@ namespace {
 
 // Settings that would take the packet apart: they decide what follows.
 bool structural(const Field& field) {
-    static const std::set<std::string_view> names{"infiniband.bth.opcode", "infiniband.bth.padcnt", "infiniband.bth.tver",
-                                                  "infiniband.bth.destqp", "infiniband.deth.srcqp"};
+    static const std::set<std::string_view> names{"infiniband.bth.opcode", "infiniband.bth.padcnt",
+                                                  "infiniband.bth.tver", "infiniband.bth.destqp",
+                                                  "infiniband.deth.srcqp"};
     return names.contains(field.name);
 }
 
@@ -45,7 +46,8 @@ std::vector<Set> fill_fields(PacketSpec& spec) {
             if (field.computed() || field.is_part || field.name.empty() || structural(field)) continue;
             Set setting{&field, 0, {}};
             if (is_bytes(field)) {
-                for (std::size_t i = 0; i < field.width / 8; ++i) setting.bytes.push_back(static_cast<std::byte>(distinct(field, seed)));
+                for (std::size_t i = 0; i < field.width / 8; ++i)
+                    setting.bytes.push_back(static_cast<std::byte>(distinct(field, seed)));
                 REQUIRE(set(header_spec, field.name, Bytes(setting.bytes)));
             } else {
                 setting.number = distinct(field, seed);

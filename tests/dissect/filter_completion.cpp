@@ -111,7 +111,8 @@ TEST_CASE("Nothing is offered behind what is no filter, and a cursor may stand a
     CHECK(completions("", 0).list.size() == kMaxCompletions);
     std::mt19937 random(7);
     constexpr std::array<std::string_view, 16> kPieces{
-        "ip", " ", "==", "infiniband.bth.opcode", "{", "}", "\"", "..", "\\", "(", ")", "not", "&&", "in", "RC", "\xff"};
+        "ip", " ",  "==",  "infiniband.bth.opcode", "{", "}", "\"", "..", "\\", "(", ")", "not", "&&",
+        "in", "RC", "\xff"};
     for (std::uint64_t round = 0; round < qps::tests::share(3000); ++round) {
         std::string text;
         for (std::size_t i = 0; i < 1 + random() % 8; ++i) text += kPieces[random() % kPieces.size()];

@@ -21,11 +21,14 @@ struct WrongFilter {
 // The golden list: a filter, "column: message; did you mean suggestion?".
 constexpr std::array kWrong{
     // names
-    WrongFilter{"infiniband.bth.dstqp == 1", "1: unknown field 'infiniband.bth.dstqp'; did you mean infiniband.bth.destqp?"},
-    WrongFilter{"udp and infiniband.bth.psm", "9: unknown field 'infiniband.bth.psm'; did you mean infiniband.bth.psn?"},
+    WrongFilter{"infiniband.bth.dstqp == 1",
+                "1: unknown field 'infiniband.bth.dstqp'; did you mean infiniband.bth.destqp?"},
+    WrongFilter{"udp and infiniband.bth.psm",
+                "9: unknown field 'infiniband.bth.psm'; did you mean infiniband.bth.psn?"},
     WrongFilter{"INFINIBAND.bth.psn", "1: unknown field 'INFINIBAND.bth.psn'; did you mean infiniband.bth.psn?"},
     WrongFilter{"bth.psn == 5", "1: unknown field 'bth.psn'; did you mean infiniband.bth.psn?"},
-    WrongFilter{"infiniband.bth.dest == 5", "1: unknown field 'infiniband.bth.dest'; did you mean infiniband.bth.destqp?"},
+    WrongFilter{"infiniband.bth.dest == 5",
+                "1: unknown field 'infiniband.bth.dest'; did you mean infiniband.bth.destqp?"},
     WrongFilter{"rocev2", "1: unknown field 'rocev2'; did you mean rdma.encapsulation == RoCEv2?"},
     WrongFilter{"ip.ecn == CE", "1: unknown field 'ip.ecn'; did you mean ip.dsfield.ecn?"},
     WrongFilter{"zzzzzzzz", "1: unknown field 'zzzzzzzz'"},
@@ -62,8 +65,10 @@ constexpr std::array kWrong{
     WrongFilter{"ip.ttl in {3, abc}", "15: invalid value 'abc': ip.ttl is a number"},
     // numbers
     WrongFilter{"infiniband.bth.psn == 10.0.0.1", "23: invalid value '10.0.0.1': infiniband.bth.psn is a number"},
-    WrongFilter{"infiniband.bth.psn == 0x1000000", "23: value 0x1000000 out of range: infiniband.bth.psn is at most 16777215"},
-    WrongFilter{"infiniband.bth.psn == 99999999999999999999", "23: value 99999999999999999999 out of range: infiniband.bth.psn is at most 16777215"},
+    WrongFilter{"infiniband.bth.psn == 0x1000000",
+                "23: value 0x1000000 out of range: infiniband.bth.psn is at most 16777215"},
+    WrongFilter{"infiniband.bth.psn == 99999999999999999999",
+                "23: value 99999999999999999999 out of range: infiniband.bth.psn is at most 16777215"},
     WrongFilter{"ip.hdr_len == 61", "15: value 61 out of range: ip.hdr_len is at most 60"},
     WrongFilter{"infiniband.bth.psn == -1", "23: infiniband.bth.psn cannot be negative"},
     WrongFilter{"infiniband.bth.psn == \"5\"", "23: numbers are written without quotes; did you mean 5?"},
@@ -72,23 +77,32 @@ constexpr std::array kWrong{
     WrongFilter{"infiniband.bth.psn & x", "22: 'x' is not a mask for infiniband.bth.psn"},
     WrongFilter{"ip.flags.df & 1", "15: ip.flags.df is true or false and takes no mask"},
     WrongFilter{"infiniband.bth.a == maybe", "21: invalid value 'maybe': infiniband.bth.a is true or false"},
-    WrongFilter{"frame.time_relative > 1.1234567891", "23: invalid value '1.1234567891': frame.time_relative is a number with at most 9 decimals"},
-    WrongFilter{"frame.time_relative > 5min", "23: invalid value '5min': frame.time_relative is a number with at most 9 decimals"},
+    WrongFilter{"frame.time_relative > 1.1234567891",
+                "23: invalid value '1.1234567891': frame.time_relative is a number with at most 9 decimals"},
+    WrongFilter{"frame.time_relative > 5min",
+                "23: invalid value '5min': frame.time_relative is a number with at most 9 decimals"},
     WrongFilter{"frame.len > 5ms", "13: invalid value '5ms': frame.len is a number"},
-    WrongFilter{"frame.time > \"2026-02-30\"", "14: invalid value '2026-02-30': frame.time_epoch is a number with at most 9 decimals, or a time such "
-                                               "as \"2026-11-21 01:14:08.5\" (UTC)"},
-    WrongFilter{"frame.time_relative > 1e0", "23: invalid value '1e0': frame.time_relative is a number with at most 9 decimals"},
+    WrongFilter{"frame.time > \"2026-02-30\"",
+                "14: invalid value '2026-02-30': frame.time_epoch is a number with at most 9 decimals, or a time such "
+                "as \"2026-11-21 01:14:08.5\" (UTC)"},
+    WrongFilter{"frame.time_relative > 1e0",
+                "23: invalid value '1e0': frame.time_relative is a number with at most 9 decimals"},
     // names of values
-    WrongFilter{"infiniband.bth.opcode == RC_SEND_ONLI", "26: 'RC_SEND_ONLI' is not a value of infiniband.bth.opcode; did you mean RC_SEND_ONLY?"},
-    WrongFilter{"rdma.icrc.status == wrong", "21: 'wrong' is not a value of rdma.icrc.status (not_applicable, good, bad, not_checkable)"},
-    WrongFilter{"rdma.icrc.status == god",
-         "21: 'god' is not a value of rdma.icrc.status (not_applicable, good, bad, not_checkable); did you mean good?"},
+    WrongFilter{"infiniband.bth.opcode == RC_SEND_ONLI",
+                "26: 'RC_SEND_ONLI' is not a value of infiniband.bth.opcode; did you mean RC_SEND_ONLY?"},
+    WrongFilter{"rdma.icrc.status == wrong",
+                "21: 'wrong' is not a value of rdma.icrc.status (not_applicable, good, bad, not_checkable)"},
+    WrongFilter{
+        "rdma.icrc.status == god",
+        "21: 'god' is not a value of rdma.icrc.status (not_applicable, good, bad, not_checkable); did you mean good?"},
     // addresses
     WrongFilter{"ip.src == 10.0.0.256", "11: invalid value '10.0.0.256': ip.src is an IPv4 address"},
     WrongFilter{"ip.src == 10.0.0.0/33", "11: invalid value '10.0.0.0/33': ip.src is an IPv4 address"},
     WrongFilter{"ip.src == 10.0.0", "11: invalid value '10.0.0': ip.src is an IPv4 address"},
-    WrongFilter{"ip.src matches \"10\"", "16: ip.src is an IPv4 address: only texts, bytes and value names can be searched"},
-    WrongFilter{"ip.src contains \"10\"", "17: ip.src is an IPv4 address: only texts, bytes and value names can be searched"},
+    WrongFilter{"ip.src matches \"10\"",
+                "16: ip.src is an IPv4 address: only texts, bytes and value names can be searched"},
+    WrongFilter{"ip.src contains \"10\"",
+                "17: ip.src is an IPv4 address: only texts, bytes and value names can be searched"},
     WrongFilter{"ipv6.src == 10.0.0.1", "13: invalid value '10.0.0.1': ipv6.src is an IPv6 address"},
     WrongFilter{"ipv6.src == fe80:::1", "13: invalid value 'fe80:::1': ipv6.src is an IPv6 address"},
     WrongFilter{"ipv6.src == fe80::/129", "13: invalid value 'fe80::/129': ipv6.src is an IPv6 address"},
@@ -97,25 +111,33 @@ constexpr std::array kWrong{
     // bytes and texts
     WrongFilter{"ip.ttl[0] == 40", "7: ip.ttl is a number and has no slices: test its bits with &"},
     WrongFilter{"ip.ttl contains \"6\"", "17: ip.ttl is a number: only texts, bytes and value names can be searched"},
-    WrongFilter{"infiniband.payload contains 0xdeadbeef", "29: write several bytes in wire order; did you mean de:ad:be:ef?"},
+    WrongFilter{"infiniband.payload contains 0xdeadbeef",
+                "29: write several bytes in wire order; did you mean de:ad:be:ef?"},
     WrongFilter{"infiniband.payload contains xyz", "29: invalid byte string 'xyz': expected 0a:0b:0c or \"text\""},
     WrongFilter{"infiniband.payload contains \"abc", "29: missing closing quote"},
-    WrongFilter{"infiniband.payload contains \"a\\q\"", "31: unknown escape: r\"...\" takes backslashes literally; did you mean \\\\?"},
-    WrongFilter{"infiniband.payload contains \"\\x", "30: unknown escape: r\"...\" takes backslashes literally; did you mean \\\\?"},
+    WrongFilter{"infiniband.payload contains \"a\\q\"",
+                "31: unknown escape: r\"...\" takes backslashes literally; did you mean \\\\?"},
+    WrongFilter{"infiniband.payload contains \"\\x",
+                "30: unknown escape: r\"...\" takes backslashes literally; did you mean \\\\?"},
     WrongFilter{"infiniband.payload matches \"(\"", "28: invalid regular expression: missing ): ("},
     WrongFilter{"infiniband.payload[0 == 1", "19: unclosed bracket"},
-    WrongFilter{"infiniband.payload[a] == 1", "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
-    WrongFilter{"infiniband.payload[] == 1", "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
-    WrongFilter{"infiniband.payload[0:0] == 1", "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
-    WrongFilter{"infiniband.payload[3-1] == 1", "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
-    WrongFilter{"infiniband.payload[99999999999] == 1", "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
+    WrongFilter{"infiniband.payload[a] == 1",
+                "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
+    WrongFilter{"infiniband.payload[] == 1",
+                "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
+    WrongFilter{"infiniband.payload[0:0] == 1",
+                "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
+    WrongFilter{"infiniband.payload[3-1] == 1",
+                "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
+    WrongFilter{"infiniband.payload[99999999999] == 1",
+                "19: invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]"},
     WrongFilter{"infiniband.payload[0:3] == 00:11", "28: lengths differ: slice of 3 bytes, value of 2"},
     WrongFilter{"infiniband.payload & 0f", "22: a mask needs a slice of the same length before it"},
     WrongFilter{"rdma contains \"x\"", "15: rdma has no bytes: name one of its fields"},
     // fields with fields
     WrongFilter{"ip.ttl == ip.src", "11: cannot compare: ip.ttl is a number, ip.src is an IPv4 address"},
     WrongFilter{"frame.time_relative < frame.len",
-         "23: cannot compare: frame.time_relative is a number with decimals, frame.len is a number"},
+                "23: cannot compare: frame.time_relative is a number with decimals, frame.len is a number"},
 };
 
 }  // namespace
@@ -138,10 +160,9 @@ TEST_CASE("An explanation shows the filter, marks the wrong part and says why") 
 TEST_CASE("An explanation is three lines whatever the filter holds") {
     CHECK(passed("udp\n\tand\nfoo") == "udp  and foo\n         ^~~\nunknown field 'foo'");
     // two bytes a letter: the caret counts letters, the column bytes
-    CHECK(passed("frame contains \"\xc3\xa9\xc3\xa9\" and foo") ==
-          "frame contains \"\xc3\xa9\xc3\xa9\" and foo\n"
-          "                        ^~~\n"
-          "unknown field 'foo'");
+    CHECK(passed("frame contains \"\xc3\xa9\xc3\xa9\" and foo") == "frame contains \"\xc3\xa9\xc3\xa9\" and foo\n"
+                                                                   "                        ^~~\n"
+                                                                   "unknown field 'foo'");
     const std::string shown = passed(std::string(300, ' ') + "foo" + std::string(300, ' '));
     CHECK(shown.starts_with("...   "));
     CHECK(shown.contains("foo   "));

@@ -34,7 +34,8 @@ std::optional<std::uint64_t> number_of(const Packet& packet, LayerKind kind, std
 
 Row row_of(const Packet& packet) {
     Row row{.number = std::to_underlying(packet.frame.index), .length = packet.frame.wire_bytes()};
-    row.infiniband = std::ranges::any_of(packet.layers(), [](const Layer& l) { return header(l.kind).name.starts_with("infiniband."); });
+    row.infiniband = std::ranges::any_of(packet.layers(),
+                                         [](const Layer& l) { return header(l.kind).name.starts_with("infiniband."); });
     if (packet.has_transport()) {
         row.opcode = std::to_underlying(packet.opcode);
         row.psn = packet.psn.value();
@@ -42,12 +43,12 @@ Row row_of(const Packet& packet) {
     }
     if (const auto syndrome = number_of(packet, LayerKind::aeth, "infiniband.aeth.syndrome"))
         row.syndrome = static_cast<std::uint8_t>(*syndrome);
-    if (const auto icrc = number_of(packet, LayerKind::rdma, "rdma.icrc.status")) row.icrc = static_cast<std::uint8_t>(*icrc);
+    if (const auto icrc = number_of(packet, LayerKind::rdma, "rdma.icrc.status"))
+        row.icrc = static_cast<std::uint8_t>(*icrc);
     return row;
 }
 
-template <auto kMember>
-void read_member(const Row& row, RowValues& values) {
+template <auto kMember> void read_member(const Row& row, RowValues& values) {
     if (row.opcode) values.add(row.*kMember);
 }
 void read_number(const Row& row, RowValues& values) { values.add(row.number); }
@@ -224,8 +225,7 @@ namespace {
 struct Three {
     std::array<Verdict, 3> of{};
 };
-template <std::size_t kWhich>
-void read_one(const Three& row, RowValues& values) {
+template <std::size_t kWhich> void read_one(const Three& row, RowValues& values) {
     if (row.of[kWhich] == Verdict::yes) values.add(1);
     if (row.of[kWhich] == Verdict::unknown) values.set_incomplete();
 }
@@ -316,7 +316,8 @@ TEST_CASE("names that stand for several fields are answered by those they stand 
     struct Ports {
         std::uint64_t from, to;
     };
-    constexpr auto from = indexed<Ports, [](const Ports& row, RowValues& values) { values.add(row.from); }>("udp.srcport");
+    constexpr auto from =
+        indexed<Ports, [](const Ports& row, RowValues& values) { values.add(row.from); }>("udp.srcport");
     constexpr auto to = indexed<Ports, [](const Ports& row, RowValues& values) { values.add(row.to); }>("udp.dstport");
     const Ports row{50'000, 4791};
     const auto judged = [&](std::string_view text, std::vector<IndexedField> known) {

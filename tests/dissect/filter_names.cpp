@@ -20,7 +20,8 @@ TEST_CASE("Every name of every header table is found, and every place of it") {
             if (field.name.empty()) continue;
             const NameEntry* const entry = find_name(field.name);
             REQUIRE(entry != nullptr);
-            CHECK(std::ranges::any_of(entry->fields, [&](const FieldPlace& p) { return p.kind == kind && p.field == &field; }));
+            CHECK(std::ranges::any_of(entry->fields,
+                                      [&](const FieldPlace& p) { return p.kind == kind && p.field == &field; }));
             ++places;
         }
     }
@@ -103,7 +104,8 @@ TEST_CASE("Edits are counted up to a limit") {
 TEST_CASE("A column visits every value in the order of the packet") {
     const Packet& tunnel = qps::test::exhibits()[2].packet;
     std::vector<std::uint64_t> numbers;
-    for_each_value(tunnel, *column("udp.port"), [&](const Layer&, const Field&, const Value& value) { numbers.push_back(value.number); });
+    for_each_value(tunnel, *column("udp.port"),
+                   [&](const Layer&, const Field&, const Value& value) { numbers.push_back(value.number); });
     CHECK(numbers == std::vector<std::uint64_t>{53248, 4789, 4096, 8192});
     std::size_t count = 0;
     for_each_value(tunnel, *column("infiniband.bth.psn"), [&](const Layer&, const Field&, const Value&) { ++count; });

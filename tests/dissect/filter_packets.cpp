@@ -34,22 +34,20 @@ constexpr std::string_view kWrite =
     "00007f3a00001000 00001234 0000000c"                 // RETH
     "48656c6c6f2c4e564d652100"                           // "Hello,NVMe!" and a zero
     "00000000";                                          // ICRC, wrong
-constexpr std::string_view kNak =
-    "020000000001 020000000002 0800"
-    "45 02 0030 0008 0000 40 11 0000 0a000002 0a000001"
-    "c001 12b7 001c 0000"
-    "11 40 ffff 00 000012 00 000006"
-    "60 000003"  // AETH: NAK, PSN sequence error, MSN 3
-    "00000000";
-constexpr std::string_view kTunnel =
-    "040000000002 040000000001 0800"
-    "45 00 0052 0009 0000 20 11 0000 0a010001 0a010002"
-    "d000 12b5 003e 0000"  // UDP 53248 -> 4789
-    "08000000 00002a00"    // VXLAN 42
-    "060000000002 060000000001 0800"
-    "45 00 0020 000a 0000 10 11 0000 c0a80001 c0a80002"
-    "1000 2000 000c 0000"  // UDP 4096 -> 8192
-    "31323334";
+constexpr std::string_view kNak = "020000000001 020000000002 0800"
+                                  "45 02 0030 0008 0000 40 11 0000 0a000002 0a000001"
+                                  "c001 12b7 001c 0000"
+                                  "11 40 ffff 00 000012 00 000006"
+                                  "60 000003"  // AETH: NAK, PSN sequence error, MSN 3
+                                  "00000000";
+constexpr std::string_view kTunnel = "040000000002 040000000001 0800"
+                                     "45 00 0052 0009 0000 20 11 0000 0a010001 0a010002"
+                                     "d000 12b5 003e 0000"  // UDP 53248 -> 4789
+                                     "08000000 00002a00"    // VXLAN 42
+                                     "060000000002 060000000001 0800"
+                                     "45 00 0020 000a 0000 10 11 0000 c0a80001 c0a80002"
+                                     "1000 2000 000c 0000"  // UDP 4096 -> 8192
+                                     "31323334";
 constexpr std::string_view kSix =
     "020000000002 020000000001 86dd"
     "60012345 0028 11 40 fd000000000000000000000000000001 fd000000000000000000000000000002"
@@ -58,11 +56,11 @@ constexpr std::string_view kSix =
     "80010000 00 000010"  // DETH: Q_Key, source QP 16
     "00010203 04050607"
     "00000000";
-constexpr std::string_view kArp =
-    "ffffffffffff 020000000001 0806"
-    "0001 0800 06 04 0001 020000000001 0a000001 000000000000 0a000002";
+constexpr std::string_view kArp = "ffffffffffff 020000000001 0806"
+                                  "0001 0800 06 04 0001 020000000001 0a000001 000000000000 0a000002";
 
-// NodeInfo (40 bytes): base and class version, type, ports, then system image, node and port GUID; NodeDescription (64).
+// NodeInfo (40 bytes): base and class version, type, ports, then system image, node and port GUID; NodeDescription
+// (64).
 constexpr std::string_view kNode =
     "01010102 00000000 00000000 0002c9030000beef 0002c9030000cafe 0001 1003 00000000 01 0002c9"
     "6e6f64652d37";
@@ -85,7 +83,8 @@ std::vector<Exhibit> make_exhibits() {
         frame.bytes = e.bytes;
         frame.wire_length = static_cast<std::uint32_t>(e.bytes.size());
         frame.index = FrameIndex{++index};
-        frame.elapsed = Duration{static_cast<std::int64_t>(index) * 500'000'000 - 1'000'000'000};  // -0.5 s, 0, 0.5, 1, ...
+        frame.elapsed =
+            Duration{static_cast<std::int64_t>(index) * 500'000'000 - 1'000'000'000};  // -0.5 s, 0, 0.5, 1, ...
         frame.options = e.options;
         decode(frame, e.packet);
     }

@@ -11,8 +11,7 @@ struct PassingPackets {
     std::string_view passes;
 };
 
-template <std::size_t N>
-void check(const PassingPackets (&cases)[N]) {
+template <std::size_t N> void check(const PassingPackets (&cases)[N]) {
     for (const PassingPackets& c : cases) {
         INFO(c.filter);
         CHECK(passed(c.filter) == c.passes);

@@ -40,9 +40,10 @@ Delivered read_through(const std::string& path) {
 
 bool same(const Delivered& delivered, std::size_t i, const Frame& b) {
     const Frame& a = delivered.frames[i];
-    return delivered.bytes[i] == copy(b.bytes) && delivered.options[i] == copy(b.options) && a.wire_length == b.wire_length &&
-           a.link == b.link && a.time == b.time && a.has_time == b.has_time && a.interface == b.interface && a.link_speed == b.link_speed &&
-           a.file_offset == b.file_offset && a.options_order == b.options_order;
+    return delivered.bytes[i] == copy(b.bytes) && delivered.options[i] == copy(b.options) &&
+           a.wire_length == b.wire_length && a.link == b.link && a.time == b.time && a.has_time == b.has_time &&
+           a.interface == b.interface && a.link_speed == b.link_speed && a.file_offset == b.file_offset &&
+           a.options_order == b.options_order;
 }
 
 // How many of the frames come again as they were, asked for forwards or backwards.
@@ -73,7 +74,8 @@ Content many_sections() {
         comment.option(1, Maker().text("a comment").content()).u32(0);
         packet_block(out, 1, 2'000'000'007, frame_bytes(6, ++seed), 60, comment.content());
         out.block(3, Maker(order).u32(20).add(frame_bytes(8, ++seed)).content());
-        out.block(2, Maker(order).u16(1).u16(0).u32(0).u32(77).u32(3).u32(3).add(frame_bytes(3, ++seed)).pad().content());
+        out.block(2,
+                  Maker(order).u16(1).u16(0).u32(0).u32(77).u32(3).u32(3).add(frame_bytes(3, ++seed)).pad().content());
         file = joined(file, out.content());
     }
     return file;
@@ -212,7 +214,8 @@ TEST_CASE("sections beyond the bound are read, but their frames not again") {
     Maker header;
     section(header);
     Content file;
-    for (std::size_t i = 0; i < kMaxSections; ++i) file.insert(file.end(), header.content().begin(), header.content().end());
+    for (std::size_t i = 0; i < kMaxSections; ++i)
+        file.insert(file.end(), header.content().begin(), header.content().end());
     const std::uint64_t last = file.size();
     file = joined(file, one);
     const std::string path = folder.write("sections", file);
@@ -247,7 +250,8 @@ TEST_CASE("bytes that lie give no frame beyond them") {
     std::mt19937 random(4711);
     std::size_t frames = 0;
     for (int round = 0; round < 60; ++round) {
-        Content content = round % 2 == 0 ? many_sections() : small_pcap(round % 4 == 1 ? ByteOrder::little : ByteOrder::big);
+        Content content =
+            round % 2 == 0 ? many_sections() : small_pcap(round % 4 == 1 ? ByteOrder::little : ByteOrder::big);
         const std::string path = folder.write("lies", content);
         CaptureLayout layout = read_through(path).layout;
         if (round % 3 == 0) layout.known_to = ~std::uint64_t{0};
@@ -262,8 +266,9 @@ TEST_CASE("bytes that lie give no frame beyond them") {
             if (!frame) continue;
             ++frames;
             const Bytes held(buffer.storage);
-            const bool inside = frame->bytes.empty() || (frame->bytes.data() >= held.data() &&
-                                                         frame->bytes.data() + frame->bytes.size() <= held.data() + buffer.filled);
+            const bool inside =
+                frame->bytes.empty() || (frame->bytes.data() >= held.data() &&
+                                         frame->bytes.data() + frame->bytes.size() <= held.data() + buffer.filled);
             CHECK(inside);
             volatile unsigned sum = 0;
             for (const std::byte byte : frame->bytes) sum = sum + std::to_integer<unsigned>(byte);

@@ -21,16 +21,19 @@ struct Vector {
 // The first is the specification's own example (table 29); the others follow from the masking rules (A17.3).
 const Vector kVectors[]{
     {"native local packet of the specification", IcrcCoverage::native_local,
-     "7012375C000E17D2 0A2024870087B1B3000DEC2A 01710A1C015D400238F27A050000000EBB884D85FD5CFBA4728BC069 0ED40000", 0x9625b75a},
+     "7012375C000E17D2 0A2024870087B1B3000DEC2A 01710A1C015D400238F27A050000000EBB884D85FD5CFBA4728BC069 0ED40000",
+     0x9625b75a},
     {"RC ACK, RoCEv2 over IPv4", IcrcCoverage::roce_v2_ipv4,
      "45020030123440004011a483c0000201c0000202 c12312b7001c0000 1140ffff0000001100123456 1f000001", 0x718e5983},
     {"RC ACK, RoCEv2 over IPv6", IcrcCoverage::roce_v2_ipv6,
      "60212345001c114020010db800000000000000000000000120010db8000000000000000000000002 c12312b7001c0000 1140ffff0000001100123456 1f000001",
      0x6b79ffaa},
     {"RC ACK, RoCEv1", IcrcCoverage::grh,
-     "6000000000141b01fe800000000000000000000000000001fe800000000000000000000000000002 1140ffff0000001100123456 1f000001", 0x62c850c5},
+     "6000000000141b01fe800000000000000000000000000001fe800000000000000000000000000002 1140ffff0000001100123456 1f000001",
+     0x62c850c5},
     {"CNP, RoCEv2 over IPv4", IcrcCoverage::roce_v2_ipv4,
-     "4502003c123440004011a477c0000201c0000202 c12312b700280000 8100ffff400000d200000000 00000000000000000000000000000000", 0x1e9ca0d0},
+     "4502003c123440004011a477c0000201c0000202 c12312b700280000 8100ffff400000d200000000 00000000000000000000000000000000",
+     0x1e9ca0d0},
 };
 
 }  // namespace
@@ -55,9 +58,12 @@ TEST_CASE("fields that routers may change do not change the ICRC, all others do"
         std::map<std::size_t, unsigned> masked{{bth + 4 - network_start, 0xff}};
         switch (network) {
             case Network::roce_v2_ipv4:
-                masked.merge(std::map<std::size_t, unsigned>{{1, 0xff}, {8, 0xff}, {10, 0xff}, {11, 0xff}, {26, 0xff}, {27, 0xff}});
+                masked.merge(std::map<std::size_t, unsigned>{
+                    {1, 0xff}, {8, 0xff}, {10, 0xff}, {11, 0xff}, {26, 0xff}, {27, 0xff}});
                 break;
-            case Network::roce_v2_ipv6: masked.merge(std::map<std::size_t, unsigned>{{46, 0xff}, {47, 0xff}}); [[fallthrough]];
+            case Network::roce_v2_ipv6:
+                masked.merge(std::map<std::size_t, unsigned>{{46, 0xff}, {47, 0xff}});
+                [[fallthrough]];
             case Network::roce_v1:
             case Network::native_global:
                 masked.merge(std::map<std::size_t, unsigned>{{0, 0x0f}, {1, 0xff}, {2, 0xff}, {3, 0xff}, {7, 0xff}});

@@ -1,4 +1,5 @@
-// Flow control packets of InfiniBand's links: in captures of link type 247 and in ERF records; what has their length and is none.
+// Flow control packets of InfiniBand's links: in captures of link type 247 and in ERF records; what has their length
+// and is none.
 #include <dissect/headers/infiniband_link.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
@@ -20,8 +21,9 @@ TEST_CASE("flow control: a packet of six bytes has no LRH") {
 }
 
 TEST_CASE("flow control: what is nearly one") {
-    CHECK_FALSE(Decoded(hex("2123 4456 beef"), LinkType::infiniband).number("infiniband_link.op"));     // a reserved operand
-    CHECK_FALSE(Decoded(hex("0123 4456 be"), LinkType::infiniband).number("infiniband_link.op"));       // too short
+    CHECK_FALSE(
+        Decoded(hex("2123 4456 beef"), LinkType::infiniband).number("infiniband_link.op"));        // a reserved operand
+    CHECK_FALSE(Decoded(hex("0123 4456 be"), LinkType::infiniband).number("infiniband_link.op"));  // too short
     CHECK_FALSE(Decoded(hex("0123 4456 beef 00"), LinkType::infiniband).number("infiniband_link.op"));  // too long
     const PacketSpec spec = transport_packet(Opcode{0x04}, Network::native_local);
     CHECK_FALSE(Decoded(spec, 6).number("infiniband_link.op"));  // cut by the capture

@@ -1,4 +1,5 @@
-// LLDP: every TLV of bridging read back from its bytes, DCBX of IEEE and CEE, lengths that lie, and congestion notification messages.
+// LLDP: every TLV of bridging read back from its bytes, DCBX of IEEE and CEE, lengths that lie, and congestion
+// notification messages.
 #include <tests/support/catch.hpp>
 #include <tests/support/lldp.hpp>
 #include <tests/support/packets.hpp>
@@ -55,7 +56,8 @@ TEST_CASE("ETS, PFC and application priorities of IEEE 802.1Q are read from thei
     CHECK(ets.number("lldp.dcbx.feature.pg.per1") == 50);
     CHECK(ets.number("lldp.dcbx.ieee.ets.tsa0") == 2);
     CHECK(ets.number("lldp.dcbx.ieee.ets.tsa7") == 255);
-    CHECK(find(lldp("fe19 0080c2 0a 00 00010020 3232000000000000 0202000000000000 0000").packet, kind::dcbx_ets_recommended) != nullptr);
+    CHECK(find(lldp("fe19 0080c2 0a 00 00010020 3232000000000000 0202000000000000 0000").packet,
+               kind::dcbx_ets_recommended) != nullptr);
     const Decoded pfc = lldp("fe06 0080c2 0b 44 09 0000");
     check_clean(pfc);
     CHECK(pfc.number("lldp.dcbx.ieee.willing") == 0);
@@ -75,7 +77,8 @@ TEST_CASE("ETS, PFC and application priorities of IEEE 802.1Q are read from thei
     REQUIRE(layer != nullptr);
     std::vector<std::uint64_t> protocols;
     for (const Field& field : header(layer->kind).fields)
-        if (const auto value = value_of(applications.packet, *layer, field); value && field.name == "lldp.dcbx.feature.app.proto")
+        if (const auto value = value_of(applications.packet, *layer, field);
+            value && field.name == "lldp.dcbx.feature.app.proto")
             protocols.push_back(value->number);
     CHECK(protocols == std::vector<std::uint64_t>{4791, 48});
 }
@@ -117,7 +120,8 @@ TEST_CASE("LLDP whose lengths lie, or that the capture cut, is shown as far as i
     CHECK(many.packet.layers().back().fault == Fault::too_deep);
     PacketSpec spec = lldp_frame(0x020000000001, [] {
         std::vector<HeaderSpec> tlvs = lldp_station(0x020000000001, "port");
-        const auto features = cee({cee_tlv(3, kind::cee_pfc), cee_tlv(9, kind::cee_other, {}, std::vector<std::byte>(3))});
+        const auto features =
+            cee({cee_tlv(3, kind::cee_pfc), cee_tlv(9, kind::cee_other, {}, std::vector<std::byte>(3))});
         tlvs.insert(tlvs.end(), features.begin(), features.end());
         tlvs.push_back(pfc_tlv(8, false));
         return tlvs;
@@ -152,11 +156,14 @@ TEST_CASE("a congestion notification message of a bridge is read from its bytes"
     CHECK(message.plain("rdma.cnm.destination") == "02:00:00:00:00:02");
     CHECK(message.plain("rdma.cnm.msdu") == "c0ffee0001020304");
     CHECK(message.line().starts_with("CNM feedback=17"));
-    const Decoded lie(hex("020000000001 0200000000f1 22e7 0011 0200000000f1000c ffd8 000c 6000 020000000002 0108 c0ffee0001020304"),
-                      LinkType::ethernet);
+    const Decoded lie(
+        hex("020000000001 0200000000f1 22e7 0011 0200000000f1000c ffd8 000c 6000 020000000002 0108 c0ffee0001020304"),
+        LinkType::ethernet);
     CHECK(lie.packet.layers().back().fault == Fault::bad_length);
-    const Decoded padded(hex("020000000001 0200000000f1 22e7 0011 0200000000f1000c ffd8 000c 6000 020000000002 0002 c0ff00000000"),
-                         LinkType::ethernet);
+    const Decoded padded(
+        hex("020000000001 0200000000f1 22e7 0011 0200000000f1000c ffd8 000c 6000 020000000002 0002 c0ff00000000"),
+        LinkType::ethernet);
     CHECK(padded.plain("rdma.cnm.msdu") == "c0ff");
-    CHECK(Decoded(hex("020000000001 0200000000f1 22e7 0011"), LinkType::ethernet).packet.layers().back().fault == Fault::too_short);
+    CHECK(Decoded(hex("020000000001 0200000000f1 22e7 0011"), LinkType::ethernet).packet.layers().back().fault ==
+          Fault::too_short);
 }

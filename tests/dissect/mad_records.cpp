@@ -1,4 +1,5 @@
-// Notices with the details of their traps, records that hold another attribute, and where lengths and captures end them.
+// Notices with the details of their traps, records that hold another attribute, and where lengths and captures end
+// them.
 #include <dissect/build.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/headers.hpp>
@@ -162,7 +163,8 @@ TEST_CASE("a table response of records in layers shows all that are whole") {
     set(spec, "infiniband.sa.attributeoffset", 9);  // 72 bytes
     set(spec, "infiniband.sa.portnum", 3);
     const BuiltMad built(spec);
-    CHECK(built.kinds() == std::vector{rmpp, sa, kind::port_info_record, port_info, kind::port_info_record, port_info, mad_data});
+    CHECK(built.kinds() ==
+          std::vector{rmpp, sa, kind::port_info_record, port_info, kind::port_info_record, port_info, mad_data});
     CHECK(built.packet->layers().size() <= kMaxLayers);
 }
 

@@ -17,7 +17,9 @@ bool is_mad_kind(LayerKind kind) {
 
 bool overlap(const Field& a, const Field& b) { return a.bit < b.bit + b.width && b.bit < a.bit + a.width; }
 
-bool exclude_each_other(const When& a, const When& b) { return a.width != 0 && a.bit == b.bit && a.width == b.width && a.value != b.value; }
+bool exclude_each_other(const When& a, const When& b) {
+    return a.width != 0 && a.bit == b.bit && a.width == b.width && a.value != b.value;
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Omni-Path packets: every attribute written with its tables and read back through the walk; lengths that lie, captures that end.
+// Omni-Path packets: every attribute written with its tables and read back through the walk; lengths that lie, captures
+// that end.
 #include <dissect/packet.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/omni_path.hpp>
@@ -33,8 +34,9 @@ struct BuiltOpa {
 };
 
 const OpaAttribute& attribute_of(std::uint8_t management_class, std::uint16_t id) {
-    const auto found = std::ranges::find_if(
-        kOpaAttributes, [&](const OpaAttribute& row) { return row.management_class == management_class && row.id == id; });
+    const auto found = std::ranges::find_if(kOpaAttributes, [&](const OpaAttribute& row) {
+        return row.management_class == management_class && row.id == id;
+    });
     REQUIRE(found != kOpaAttributes.end());
     return *found;
 }
@@ -57,7 +59,8 @@ TEST_CASE("every attribute of Omni-Path that is decoded reads back what was writ
             for (const LayerKind layer : row.layers) {
                 if (layer == LayerKind::frame) continue;
                 for (const Field& field : header(layer).fields)
-                    if (!field.name.empty() && !field.is_part && value_type(field.format) == ValueType::unsigned_integer)
+                    if (!field.name.empty() && !field.is_part &&
+                        value_type(field.format) == ValueType::unsigned_integer)
                         REQUIRE(set(spec, field.name, distinct(field, n++)));
                 ++decoded;
             }
@@ -69,7 +72,8 @@ TEST_CASE("every attribute of Omni-Path that is decoded reads back what was writ
             for (const LayerKind layer : row.layers) {
                 if (layer == LayerKind::frame) continue;
                 for (const Field& field : header(layer).fields)
-                    if (!field.name.empty() && !field.is_part && value_type(field.format) == ValueType::unsigned_integer) {
+                    if (!field.name.empty() && !field.is_part &&
+                        value_type(field.format) == ValueType::unsigned_integer) {
                         CAPTURE(field.name);
                         const auto value = built.value(field.name);
                         REQUIRE(value);
@@ -101,8 +105,8 @@ TEST_CASE("the layers of an Omni-Path packet are those of its class, with conges
     set(spec, "opa.bth.psn", 0x7ffffffe);
     set(spec, "opa.mad.dr.hopcounter", 3);
     const BuiltOpa built(spec);
-    CHECK(built.kinds() == std::vector{LayerKind::frame, LayerKind::erf, opa_9b, opa_bth, opa_deth, opa_mad_directed, opa_smp_directed,
-                                       opa_node_info, opa_icrc});
+    CHECK(built.kinds() == std::vector{LayerKind::frame, LayerKind::erf, opa_9b, opa_bth, opa_deth, opa_mad_directed,
+                                       opa_smp_directed, opa_node_info, opa_icrc});
     CHECK(built.value("erf.types.type")->number == 29);
     CHECK(built.value("opa.bth.fcn")->number == 0);
     CHECK(built.value("opa.bth.bcn")->number == 1);
@@ -143,10 +147,12 @@ TEST_CASE("other operations, versions and next headers of Omni-Path are kept as 
     using namespace kind;
     PacketSpec spec = opa_datagram(ManagementClass::performance, attribute_of(4, 0x40));
     set(spec, "opa.bth.opcode", 0x04);
-    CHECK(BuiltOpa(spec).kinds() == std::vector{LayerKind::frame, LayerKind::erf, opa_9b, opa_bth, opa_undecoded, opa_icrc});
+    CHECK(BuiltOpa(spec).kinds() ==
+          std::vector{LayerKind::frame, LayerKind::erf, opa_9b, opa_bth, opa_undecoded, opa_icrc});
     set(spec, "opa.bth.opcode", 0x64);
     set(spec, "opa.mad.baseversion", 0x42);
-    CHECK(BuiltOpa(spec).kinds() == std::vector{LayerKind::frame, LayerKind::erf, opa_9b, opa_bth, opa_deth, opa_undecoded, opa_icrc});
+    CHECK(BuiltOpa(spec).kinds() ==
+          std::vector{LayerKind::frame, LayerKind::erf, opa_9b, opa_bth, opa_deth, opa_undecoded, opa_icrc});
     set(spec, "opa.9b.lnh", 0);
     CHECK(BuiltOpa(spec).kinds() == std::vector{LayerKind::frame, LayerKind::erf, opa_9b, LayerKind::data});
 }

@@ -41,14 +41,16 @@ TEST_CASE("addresses of both families, and of Ethernet") {
     REQUIRE(six);
     CHECK_FALSE(six->ipv4);
     CHECK(six->bytes[15] == std::byte{0x12});
-    for (const char* text : {"", "10.0.0", "10.0.0.1/24", "10.0.0.256", "::1%lo", "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb"}) {
+    for (const char* text : {"", "10.0.0", "10.0.0.1/24", "10.0.0.256", "::1%lo",
+                             "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_ip(text));
     }
     CHECK_FALSE(parse_ip(std::string_view("10.0.0.1\0x", 10)));
     CHECK(parse_mac("02:00:00:00:0a:Ff") == 0x0200'0000'0aff);
     CHECK(parse_mac("02-00-00-00-0a-ff") == 0x0200'0000'0aff);
-    for (const char* text : {"", "02:00:00:00:0a", "02:00:00:00:0a:fg", "02:00:00:00:0a:ff:", "0200:00:00:0a:ff00", "2:0:0:0:a:f"}) {
+    for (const char* text :
+         {"", "02:00:00:00:0a", "02:00:00:00:0a:fg", "02:00:00:00:0a:ff:", "0200:00:00:0a:ff00", "2:0:0:0:a:f"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_mac(text));
     }

@@ -28,7 +28,8 @@ TEST_CASE("PSM2: every opcode has its name, what is nearly PSM2 has no such head
         CHECK(name_in(kOpaOpcodeNames, opcode.value) == opcode.name);
     }
     CHECK(name_in(kOpaOpcodeNames, 0x04) == "RC_SEND_ONLY");
-    for (const std::uint64_t opcode : {0xc0U, 0xd5U, 0xe1U, 0x04U}) CHECK_FALSE(Decoded(opa_psm(opcode)).number("opa.psm.ackpsn"));
+    for (const std::uint64_t opcode : {0xc0U, 0xd5U, 0xe1U, 0x04U})
+        CHECK_FALSE(Decoded(opa_psm(opcode)).number("opa.psm.ackpsn"));
     PacketSpec version = opa_psm(0xc3);
     set(version, "opa.kdeth.kver", 2);
     CHECK_FALSE(Decoded(version).number("opa.psm.ackpsn"));

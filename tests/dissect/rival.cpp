@@ -25,7 +25,8 @@ TEST_CASE("XRC packets have their XRCETH, RETH, AETH, payload and ICRC") {
     set(write, "infiniband.reth.dmalen", 4);
     write.payload = hex("cafebabe");
     const Decoded decoded(write);
-    CHECK(decoded.line() == "XRC_RDMA_WRITE_ONLY qp=0 psn=0 srq=77 va=0x0000000000000000 rkey=0x00000000 dmalen=4 len=4");
+    CHECK(decoded.line() ==
+          "XRC_RDMA_WRITE_ONLY qp=0 psn=0 srq=77 va=0x0000000000000000 rkey=0x00000000 dmalen=4 len=4");
     CHECK(decoded.plain("infiniband.payload") == "cafebabe");
     CHECK(decoded.packet.icrc.status == CrcStatus::good);
     PacketSpec acknowledge = transport_packet(Opcode{0xb1}, Network::roce_v2_ipv4);
@@ -102,7 +103,8 @@ TEST_CASE("payload that looks like IPv4, ARP or IPv6 stays payload") {
         spec.payload = hex(start);
         spec.payload.resize(64, std::byte{0x45});
         const Decoded decoded(spec);
-        CHECK(decoded.layers() == "eth ip udp rdma infiniband.bth infiniband.reth infiniband.payload infiniband.invariant");
+        CHECK(decoded.layers() ==
+              "eth ip udp rdma infiniband.bth infiniband.reth infiniband.payload infiniband.invariant");
         CHECK(decoded.packet.payload.length == 64);
     }
 }
@@ -127,7 +129,8 @@ TEST_CASE("FLUSH and ATOMIC WRITE are decoded, with levels by name") {
     set(flush, "infiniband.feth.selectivity_level", 1);
     set(flush, "infiniband.feth.placement_type", 3);
     set(flush, "infiniband.reth.dmalen", 4096);
-    CHECK(Decoded(flush).line() == "RC_FLUSH qp=0 psn=0 sel=MEMORY_REGION plt=0x3 va=0x0000000000000000 rkey=0x00000000 dmalen=4096");
+    CHECK(Decoded(flush).line() ==
+          "RC_FLUSH qp=0 psn=0 sel=MEMORY_REGION plt=0x3 va=0x0000000000000000 rkey=0x00000000 dmalen=4096");
     PacketSpec write = transport_packet(Opcode{0x1d}, Network::roce_v2_ipv4);
     write.payload = hex("0011223344556677");
     CHECK(Decoded(write).line() == "RC_ATOMIC_WRITE qp=0 psn=0 va=0x0000000000000000 rkey=0x00000000 dmalen=0 len=8");

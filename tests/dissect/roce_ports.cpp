@@ -1,4 +1,5 @@
-// UDP ports beside 4791: what goes to them is decoded as RoCEv2 once they are said, and as what it was before once they are not.
+// UDP ports beside 4791: what goes to them is decoded as RoCEv2 once they are said, and as what it was before once they
+// are not.
 #include <dissect/headers/internet.hpp>
 #include <dissect/roce_ports.hpp>
 #include <tests/support/catch.hpp>

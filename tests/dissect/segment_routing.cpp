@@ -1,4 +1,5 @@
-// SRv6 under RoCE: the path of segments, what follows it, lists that do not fit, routing headers of other types, cut captures.
+// SRv6 under RoCE: the path of segments, what follows it, lists that do not fit, routing headers of other types, cut
+// captures.
 #include <dissect/headers/segment_routing.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
@@ -81,7 +82,8 @@ TEST_CASE("SRv6: captures that end anywhere in it") {
         const Decoded decoded(bytes, LinkType::ethernet, length);
         for (const Layer& layer : decoded.packet.layers()) {
             CHECK(std::size_t{layer.offset} + layer.length <= length);
-            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(decoded.packet, layer, field));
+            for (const Field& field : header(layer.kind).fields)
+                static_cast<void>(value_of(decoded.packet, layer, field));
         }
         static_cast<void>(decoded.line());
     }

@@ -139,8 +139,8 @@ TEST_CASE("reserved bits have a line where somebody set them, and no filter") {
     const Decoded odd(bytes, LinkType::ethernet);
     const auto lines = tree(odd.packet);
     REQUIRE(lines.size() == before + 1);
-    const auto reserved =
-        std::ranges::find_if(lines, [](const TreeLine& line) { return line.field != nullptr && line.field->name.empty(); });
+    const auto reserved = std::ranges::find_if(
+        lines, [](const TreeLine& line) { return line.field != nullptr && line.field->name.empty(); });
     REQUIRE(reserved != lines.end());
     CHECK(reserved->value.number == 5);
     CHECK(reserved->span == FrameSpan{78, 1, 0, 0});
@@ -160,7 +160,8 @@ TEST_CASE("a line has the filter that a person would type") {
     CHECK(filter_of(write, "infiniband.payload") == "infiniband.payload == 48:65:6c:6c:6f:2c:4e:56:4d:65:21:00");
     CHECK(filter_of(write, "rdma.icrc.status") == "rdma.icrc.status == bad");
     CHECK(filter_of(exhibit('S'), "ipv6.src") == "ipv6.src == fd00::1");
-    CHECK(filter_of(exhibit('G'), "infiniband.nodedescription.nodestring").starts_with("infiniband.nodedescription.nodestring == \""));
+    CHECK(filter_of(exhibit('G'), "infiniband.nodedescription.nodestring")
+              .starts_with("infiniband.nodedescription.nodestring == \""));
 }
 
 TEST_CASE("long values, faults and headers that are named as their field have filters too") {
@@ -202,10 +203,12 @@ TEST_CASE("the filter of every line of every sample compiles and matches its pac
                 if (!filter) FAIL(explain(text, filter.error()));
                 found = filters.emplace(text, *filter).first;
             }
-            if (!found->second.matches(packet)) FAIL_CHECK(path << " frame " << std::to_underlying(packet.frame.index) << ": " << text);
+            if (!found->second.matches(packet))
+                FAIL_CHECK(path << " frame " << std::to_underlying(packet.frame.index) << ": " << text);
         }
     };
-    for (const std::string& path : sample_captures()) for_each_packet(path, [&](const Packet& packet) { check(path, packet); });
+    for (const std::string& path : sample_captures())
+        for_each_packet(path, [&](const Packet& packet) { check(path, packet); });
     for (const auto& e : qps::test::exhibits()) check("exhibit", e.packet);
     CHECK(filters.size() > 1000);
 
@@ -216,7 +219,8 @@ TEST_CASE("the filter of every line of every sample compiles and matches its pac
         for_each_packet(path, [&](const Packet& packet) {
             if (packets++ >= 20 || packet.frame.bytes.empty()) return;
             std::vector<std::byte> bytes(packet.frame.bytes.begin(), packet.frame.bytes.end());
-            for (int i = 0; i < 8; ++i) bytes[random() % std::min<std::size_t>(bytes.size(), 200)] = static_cast<std::byte>(random());
+            for (int i = 0; i < 8; ++i)
+                bytes[random() % std::min<std::size_t>(bytes.size(), 200)] = static_cast<std::byte>(random());
             check(path + " changed", Decoded(bytes, packet.frame.link, bytes.size() - random() % bytes.size()).packet);
         });
     }

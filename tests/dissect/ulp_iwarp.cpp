@@ -22,7 +22,8 @@ constexpr std::size_t kHeaders = 14 + 20 + 20;  // Ethernet, IPv4, TCP
 struct Shown {
     Annotation known;
     Decoded decoded;
-    Shown(const Block& frame, const IwarpPlace& place, std::size_t captured = SIZE_MAX) : decoded(frame, LinkType::ethernet, captured) {
+    Shown(const Block& frame, const IwarpPlace& place, std::size_t captured = SIZE_MAX)
+        : decoded(frame, LinkType::ethernet, captured) {
         known.ulp.iwarp = place;
         decoded.packet.annotation = &known;
         add_ulp_layers(decoded.packet, known.ulp);
@@ -68,7 +69,8 @@ TEST_CASE("the length of an FPDU counts its markers, but not the one behind it")
 
 TEST_CASE("a SEND in one FPDU has its layers in order, and a good CRC") {
     const Shown shown(one(ulpdu::send({.msn = 9}, pattern(13))), kFpdus);
-    CHECK(shown.decoded.layers() == "eth ip tcp iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data rdma.iwarp.padding rdma.iwarp.crc");
+    CHECK(shown.decoded.layers() ==
+          "eth ip tcp iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data rdma.iwarp.padding rdma.iwarp.crc");
     CHECK(shown.number("iwarp_mpa.ulpdulength") == 31);
     CHECK(shown.number("iwarp_ddp.tagged_flag") == 0);
     CHECK(shown.number("iwarp_ddp.last_flag") == 1);
@@ -162,9 +164,8 @@ TEST_CASE("several FPDUs in a segment are several of each layer, and what was be
     IwarpPlace place = kFpdus;
     place.first = static_cast<std::uint16_t>(first.size() - kBegun);
     const Shown shown(dialogue.frames.back(), place);
-    CHECK(shown.decoded.layers() ==
-          "eth ip tcp data iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data rdma.iwarp.crc "
-          "iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data");
+    CHECK(shown.decoded.layers() == "eth ip tcp data iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data rdma.iwarp.crc "
+                                    "iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data");
     CHECK(shown.number("iwarp_ddp.msn") == 2);
     CHECK(shown.decoded.packet.layers().back().fault == Fault::fragment);
 }
@@ -172,9 +173,8 @@ TEST_CASE("several FPDUs in a segment are several of each layer, and what was be
 TEST_CASE("markers are layers between others, wherever they fall") {
     const Block payload = pattern(1400);
     const Shown shown(one(ulpdu::write(1, 2, true, payload), true), kMarked);
-    CHECK(shown.decoded.layers() ==
-          "eth ip tcp iwarp_mpa.markers iwarp_mpa.fpdu iwarp_ddp.tagged iwarp_rdma data "
-          "iwarp_mpa.markers data iwarp_mpa.markers data rdma.iwarp.crc");
+    CHECK(shown.decoded.layers() == "eth ip tcp iwarp_mpa.markers iwarp_mpa.fpdu iwarp_ddp.tagged iwarp_rdma data "
+                                    "iwarp_mpa.markers data iwarp_mpa.markers data rdma.iwarp.crc");
     CHECK(shown.number("rdma.iwarp.crc.status") == 1);
     std::size_t data = 0;
     for (const Layer& layer : shown.decoded.packet.layers())
@@ -184,13 +184,16 @@ TEST_CASE("markers are layers between others, wherever they fall") {
     for (std::size_t length = 0; length < 520; length += 4) {
         IwarpDialogue dialogue({.markers = true});
         const Block before = dialogue.fpdu(End::a, ulpdu::send({}, pattern(length)));
-        dialogue.segment(End::a, qps::tests::joined(before, dialogue.fpdu(End::a, ulpdu::read_request(1, {.length = 8}))));
+        dialogue.segment(End::a,
+                         qps::tests::joined(before, dialogue.fpdu(End::a, ulpdu::read_request(1, {.length = 8}))));
         IwarpPlace place = kMarked;
         const Shown both(dialogue.frames.back(), place);
         std::size_t good = 0, markers = 0;
         for (const Layer& layer : both.decoded.packet.layers()) {
             if (layer.kind == qps::dissect::kind::mpa_crc)
-                good += iwarp::crc_status(both.decoded.packet, layer)->number == std::to_underlying(CrcStatus::good) ? 1U : 0U;
+                good += iwarp::crc_status(both.decoded.packet, layer)->number == std::to_underlying(CrcStatus::good)
+                            ? 1U
+                            : 0U;
             if (layer.kind != qps::dissect::kind::mpa_marker) continue;
             ++markers;
             CHECK(both.decoded.packet.bytes_of(layer)[0] == std::byte{0});
@@ -230,11 +233,12 @@ TEST_CASE("READ depths of consumers without RFC 6581 are fields, in either order
         const char* data;
         std::optional<std::uint64_t> ird, ord;
     };
-    for (const Said& said : {Said{1, false, "00000020 00000001", 32, 1}, Said{1, true, "00000000 00000010", 0, 16}, Said{1, false, "20000000 01000000", 32, 1},
-                             Said{1, true, "00000000 01000000", 0, 1}, Said{2, false, "00400040 00000008 00000004", 8, 4},
-                             Said{1, false, "f6ab0e18 01000303", {}, {}}, Said{1, false, "00000000 00000000", {}, {}},
-                             Said{1, false, "00000020 01000000", {}, {}}, Said{1, false, "00000020 00000001 00", {}, {}},
-                             Said{2, false, "00400040 00000008", {}, {}}}) {
+    for (const Said& said :
+         {Said{1, false, "00000020 00000001", 32, 1}, Said{1, true, "00000000 00000010", 0, 16},
+          Said{1, false, "20000000 01000000", 32, 1}, Said{1, true, "00000000 01000000", 0, 1},
+          Said{2, false, "00400040 00000008 00000004", 8, 4}, Said{1, false, "f6ab0e18 01000303", {}, {}},
+          Said{1, false, "00000000 00000000", {}, {}}, Said{1, false, "00000020 01000000", {}, {}},
+          Said{1, false, "00000020 00000001 00", {}, {}}, Said{2, false, "00400040 00000008", {}, {}}}) {
         INFO(said.data);
         IwarpDialogue dialogue({.revision = said.revision});
         const End from = said.reply ? End::b : End::a;
@@ -250,10 +254,11 @@ TEST_CASE("iWARP cut anywhere, on the wire or by the capture, is decoded as far 
     std::vector<std::pair<Block, IwarpPlace>> whole;
     dialogue.segment(End::a, dialogue.set_up(false, pattern(40)));
     whole.emplace_back(dialogue.frames.back(), IwarpPlace{.what = IwarpPlace::What::set_up});
-    dialogue.segment(End::a, qps::tests::joined(qps::tests::joined(dialogue.fpdu(End::a, ulpdu::terminate(0, 1, 2, 7, pattern(48))),
-                                                                   dialogue.fpdu(End::a, ulpdu::atomic_request(1, {}))),
-                                                qps::tests::joined(dialogue.fpdu(End::a, ulpdu::send({}, pattern(700), 5)),
-                                                                   dialogue.fpdu(End::a, ulpdu::read_request(2, {})))));
+    dialogue.segment(
+        End::a, qps::tests::joined(qps::tests::joined(dialogue.fpdu(End::a, ulpdu::terminate(0, 1, 2, 7, pattern(48))),
+                                                      dialogue.fpdu(End::a, ulpdu::atomic_request(1, {}))),
+                                   qps::tests::joined(dialogue.fpdu(End::a, ulpdu::send({}, pattern(700), 5)),
+                                                      dialogue.fpdu(End::a, ulpdu::read_request(2, {})))));
     whole.emplace_back(dialogue.frames.back(), kMarked);
     for (const auto& [frame, place] : whole)
         for (std::size_t length = kHeaders; length <= frame.size(); ++length) {

@@ -1,5 +1,5 @@
-// Lustre above LNet: the header of a message, its body, what reads, writes and changes are about; what is nearly such a message; what
-// ends too early.
+// Lustre above LNet: the header of a message, its body, what reads, writes and changes are about; what is nearly such a
+// message; what ends too early.
 #include <dissect/ulp/lustre.hpp>
 #include <tests/support/delivered.hpp>
 #include <tests/support/hinted.hpp>
@@ -50,9 +50,8 @@ TEST_CASE("Lustre: bodies of every version") {
 TEST_CASE("Lustre: a write names its object and its extents") {
     const Octets message = lustre_message({.opcode = 4, .buffers = lustre_extents(77, 0x100000, 2)});
     const Hinted hinted(lustre_put(message, 5, 6), UlpProtocol::lnet);
-    CHECK(hinted.layers() ==
-          "lnet.ib lnet lustre.lustre_msg_v2 lustre.ptlrpc_body rdma.lustre.buffer lustre.obd_ioobj "
-          "lustre.niobuf_remote lustre.niobuf_remote");
+    CHECK(hinted.layers() == "lnet.ib lnet lustre.lustre_msg_v2 lustre.ptlrpc_body rdma.lustre.buffer lustre.obd_ioobj "
+                             "lustre.niobuf_remote lustre.niobuf_remote");
     CHECK(hinted.number("lustre.lustre_msg_v2.lm_buflens", 3) == 32);
     CHECK(hinted.number("lustre.obd_ioobj.ioo_id") == 77);
     CHECK(hinted.number("lustre.obd_ioobj.ioo_bufcnt") == 2);
@@ -65,15 +64,18 @@ TEST_CASE("Lustre: a write names its object and its extents") {
     CHECK(said->bytes == 8192);
     cut_everywhere(lustre_put(message, 5, 6), UlpProtocol::lnet);
     // many extents: four in layers, the others as bytes
-    const Hinted many(lustre_put(lustre_message({.opcode = 3, .buffers = lustre_extents(77, 0, 9)}), 5, 6), UlpProtocol::lnet);
+    const Hinted many(lustre_put(lustre_message({.opcode = 3, .buffers = lustre_extents(77, 0, 9)}), 5, 6),
+                      UlpProtocol::lnet);
     CHECK(many.number("lustre.niobuf_remote.len", 3) == 4096);
     CHECK_FALSE(many.number("lustre.niobuf_remote.len", 4));
     CHECK(lustre::said_by(lustre_message({.opcode = 3, .buffers = lustre_extents(77, 0, 9)}))->bytes == 9 * 4096);
     // its reply has no extents in these places
-    const Hinted reply(lustre_put(lustre_message({.type = 4713, .opcode = 4, .buffers = lustre_extents(77, 0, 2)}), 5, 6),
-                       UlpProtocol::lnet);
+    const Hinted reply(
+        lustre_put(lustre_message({.type = 4713, .opcode = 4, .buffers = lustre_extents(77, 0, 2)}), 5, 6),
+        UlpProtocol::lnet);
     CHECK_FALSE(reply.number("lustre.obd_ioobj.ioo_id"));
-    CHECK_FALSE(lustre::said_by(lustre_message({.type = 4713, .opcode = 4, .buffers = lustre_extents(77, 0, 2)}))->has_extents);
+    CHECK_FALSE(
+        lustre::said_by(lustre_message({.type = 4713, .opcode = 4, .buffers = lustre_extents(77, 0, 2)}))->has_extents);
 }
 
 TEST_CASE("Lustre: a change of names says which, a buffer of odd length has its pad") {
@@ -90,7 +92,9 @@ TEST_CASE("Lustre: a change of names says which, a buffer of odd length has its 
 }
 
 TEST_CASE("Lustre: what is nearly a message is data") {
-    const auto layers = [](const Octets& message) { return Hinted(lustre_put(message, 1, 28), UlpProtocol::lnet).layers(); };
+    const auto layers = [](const Octets& message) {
+        return Hinted(lustre_put(message, 1, 28), UlpProtocol::lnet).layers();
+    };
     const Octets good = lustre_message({});
     Octets magic = good;
     magic[8] ^= std::byte{1};
@@ -122,7 +126,8 @@ TEST_CASE("Lustre: lengths that lie do not leave the message") {
             const Octets number = octets_of(lie);
             std::ranges::copy(number, wrong.begin() + static_cast<std::ptrdiff_t>(32 + 4 * buffer));
             const Hinted hinted(lustre_put(wrong, 1, 28), UlpProtocol::lnet);
-            for (const Layer& layer : hinted.packet.layers()) CHECK(std::size_t{layer.offset} + layer.length <= 120 + message.size());
+            for (const Layer& layer : hinted.packet.layers())
+                CHECK(std::size_t{layer.offset} + layer.length <= 120 + message.size());
             const auto said = lustre::said_by(wrong);
             CHECK((buffer == 0 ? !said : said && !said->has_extents));
         }

@@ -24,14 +24,16 @@ TEST_CASE("UCX: eager messages with their tags") {
     CHECK(only.number("rdma.ucx.tag") == 0x1337);
     CHECK(name_in(ucx::kActives, 2) == "EAGER_ONLY");
     const Hinted first(
-        with(ucx_active(0x83), little().put(std::uint64_t{1}).put(std::uint64_t{9000}).put(std::uint64_t{44}).zeros(8).bytes),
+        with(ucx_active(0x83),
+             little().put(std::uint64_t{1}).put(std::uint64_t{9000}).put(std::uint64_t{44}).zeros(8).bytes),
         UlpProtocol::ucx);
     CHECK(first.layers() == "rdma.ucx.am rdma.ucx.eager.first data");
     CHECK(first.number("rdma.ucx.am.id") == 3);
     CHECK(first.number("rdma.ucx.fc.grant") == 1);
     CHECK(first.number("rdma.ucx.total_length") == 9000);
     CHECK(first.number("rdma.ucx.msg_id") == 44);
-    const Hinted middle(with(ucx_active(4), little().put(std::uint64_t{44}).put(std::uint64_t{4096}).zeros(8).bytes), UlpProtocol::ucx);
+    const Hinted middle(with(ucx_active(4), little().put(std::uint64_t{44}).put(std::uint64_t{4096}).zeros(8).bytes),
+                        UlpProtocol::ucx);
     CHECK(middle.number("rdma.ucx.msg_id") == 44);
     CHECK(middle.number("rdma.ucx.offset") == 4096);
     const Octets asks = little().put(std::uint64_t{5}).put(kUcxNear).put(std::uint64_t{12}).bytes;
@@ -39,10 +41,16 @@ TEST_CASE("UCX: eager messages with their tags") {
     CHECK(sync.layers() == "rdma.ucx.am rdma.ucx.eager.sync");
     CHECK(sync.number("rdma.ucx.ep_id") == kUcxNear);
     CHECK(sync.number("rdma.ucx.req_id") == 12);
-    const Octets sync_first =
-        little().put(std::uint64_t{5}).put(std::uint64_t{9000}).put(std::uint64_t{3}).put(kUcxNear).put(std::uint64_t{12}).bytes;
+    const Octets sync_first = little()
+                                  .put(std::uint64_t{5})
+                                  .put(std::uint64_t{9000})
+                                  .put(std::uint64_t{3})
+                                  .put(kUcxNear)
+                                  .put(std::uint64_t{12})
+                                  .bytes;
     CHECK(Hinted(with(ucx_active(7), sync_first), UlpProtocol::ucx).number("rdma.ucx.req_id") == 12);
-    const Hinted done(with(ucx_active(8), little().put(std::uint64_t{12}).put(std::uint8_t{0}).bytes), UlpProtocol::ucx);
+    const Hinted done(with(ucx_active(8), little().put(std::uint64_t{12}).put(std::uint8_t{0}).bytes),
+                      UlpProtocol::ucx);
     CHECK(done.layers() == "rdma.ucx.am rdma.ucx.reply");
     CHECK(done.number("rdma.ucx.status") == 0);
     CHECK_FALSE(done.number("rdma.ucx.size"));
@@ -80,11 +88,13 @@ TEST_CASE("UCX: rendezvous") {
     CHECK(rtr.number("rdma.ucx.req_id") == 12);
     CHECK(rtr.number("rdma.ucx.rtr.req_id") == 13);
     CHECK(rtr.number("rdma.ucx.offset") == 8192);
-    const Hinted data(with(ucx_active(12), little().put(std::uint64_t{13}).put(std::uint64_t{64}).zeros(9).bytes), UlpProtocol::ucx);
+    const Hinted data(with(ucx_active(12), little().put(std::uint64_t{13}).put(std::uint64_t{64}).zeros(9).bytes),
+                      UlpProtocol::ucx);
     CHECK(data.layers() == "rdma.ucx.am rdma.ucx.rndv data");
     for (const std::uint8_t id : {std::uint8_t{10}, std::uint8_t{16}}) {
-        const Hinted done(with(ucx_active(id), little().put(std::uint64_t{13}).put(std::uint8_t{0}).put(std::uint64_t{4096}).bytes),
-                          UlpProtocol::ucx);
+        const Hinted done(
+            with(ucx_active(id), little().put(std::uint64_t{13}).put(std::uint8_t{0}).put(std::uint64_t{4096}).bytes),
+            UlpProtocol::ucx);
         CHECK(done.number("rdma.ucx.size") == 4096);
     }
     cut_everywhere(ready(0), UlpProtocol::ucx);
@@ -118,14 +128,16 @@ TEST_CASE("UCX: datagrams") {
     CHECK(answers.number("rdma.ucx.ud.type") == 2);
     CHECK(answers.number("rdma.ucx.ud.ep") == 0x18);
     CHECK_FALSE(answers.number("rdma.ucx.ud.qpn"));
-    const Hinted active(with({.bytes = ucx_datagram_head(0x0b000000, 3, 1), .little = true}, ucx_wireup(1)), UlpProtocol::ucx_datagram);
+    const Hinted active(with({.bytes = ucx_datagram_head(0x0b000000, 3, 1), .little = true}, ucx_wireup(1)),
+                        UlpProtocol::ucx_datagram);
     CHECK(active.layers() == "rdma.ucx.ud rdma.ucx.wireup");
     CHECK(active.number("rdma.ucx.am.id") == 1);
     CHECK(active.number("rdma.ucx.wireup.type") == 1);
     CHECK(active.number("rdma.ucx.wireup.src_ep") == kUcxNear);
     CHECK_FALSE(active.number("rdma.ucx.ud.ctl"));
     CHECK(Hinted(ucx_datagram_head(0, 4, 2), UlpProtocol::ucx_datagram).layers() == "rdma.ucx.ud");
-    for (const std::uint8_t type : {std::uint8_t{1}, std::uint8_t{2}}) cut_everywhere(ucx_connection(type), UlpProtocol::ucx_datagram);
+    for (const std::uint8_t type : {std::uint8_t{1}, std::uint8_t{2}})
+        cut_everywhere(ucx_connection(type), UlpProtocol::ucx_datagram);
 }
 
 TEST_CASE("UCX: what proves a connection, and what nearly does") {
@@ -145,11 +157,12 @@ TEST_CASE("UCX: what proves a connection, and what nearly does") {
     CHECK_FALSE(ucx::proves_connection(sent(ucx_wireup(3, 0x300, 0x400))));  // numbers: anybody's
     CHECK_FALSE(ucx::proves_connection(sent(ucx_wireup(3, kUcxNear + 1, kUcxFar))));
     CHECK_FALSE(ucx::proves_connection(with(ucx_active(2), ucx_wireup())));
-    for (std::size_t length = 0; length < 31; ++length) CHECK_FALSE(ucx::proves_connection(cut(sent(ucx_wireup()), length)));
+    for (std::size_t length = 0; length < 31; ++length)
+        CHECK_FALSE(ucx::proves_connection(cut(sent(ucx_wireup()), length)));
     // a structure of small numbers that begins with 1
     for (std::uint64_t second = 0; second < 4; ++second)
-        CHECK_FALSE(
-            ucx::proves_connection(little().put(std::uint64_t{0x301}).put(second << 22).put(second << 40).put(second).put(second).bytes));
+        CHECK_FALSE(ucx::proves_connection(
+            little().put(std::uint64_t{0x301}).put(second << 22).put(second << 40).put(second).put(second).bytes));
     for (const Octets& plain : plain_messages()) CHECK_FALSE(ucx::proves_connection(plain));
 }
 
@@ -169,7 +182,8 @@ TEST_CASE("UCX: what proves datagrams, and what nearly does") {
     Octets longer = ucx_connection(2);
     longer.resize(longer.size() + 1);
     CHECK_FALSE(ucx::proves_datagrams(longer));
-    for (std::size_t length = 0; length < 48; ++length) CHECK_FALSE(ucx::proves_datagrams(cut(ucx_connection(1), length)));
+    for (std::size_t length = 0; length < 48; ++length)
+        CHECK_FALSE(ucx::proves_datagrams(cut(ucx_connection(1), length)));
     for (const Octets& plain : plain_messages()) CHECK_FALSE(ucx::proves_datagrams(plain));
 }
 
@@ -230,8 +244,9 @@ TEST_CASE("rxd: every type") {
     CHECK(opens.number("rdma.rxd.source.qpn") == 0x25);
     const Octets two = little().put(std::uint64_t{1}).put(std::uint64_t{2}).bytes;
     CHECK(Hinted(with(rxd_base(10), two), UlpProtocol::rxd).number("rdma.rxd.cts_addr") == 2);
-    const Hinted ack(with(rxd_base(11), little().put(std::uint32_t{8}).put(std::uint32_t{9}).put(std::uint64_t{10}).bytes),
-                     UlpProtocol::rxd);
+    const Hinted ack(
+        with(rxd_base(11), little().put(std::uint32_t{8}).put(std::uint32_t{9}).put(std::uint64_t{10}).bytes),
+        UlpProtocol::rxd);
     CHECK(ack.layers() == "rdma.rxd rdma.rxd.ext");
     CHECK(ack.number("rdma.rxd.seq_no") == 7);
     CHECK(ack.number("rdma.rxd.tx_id") == 8);
@@ -240,8 +255,13 @@ TEST_CASE("rxd: every type") {
     CHECK(Hinted(with(rxd_base(12), with({.bytes = two, .little = true}, Octets(30))), UlpProtocol::rxd).layers() ==
           "rdma.rxd rdma.rxd.ext data");
     CHECK(Hinted(with(rxd_base(0, 0x20), Octets(4)), UlpProtocol::rxd).layers() == "rdma.rxd data");
-    const Octets segments =
-        little().put(std::uint64_t{9000}).put(std::uint64_t{3}).put(std::uint32_t{4}).put(std::uint8_t{1}).zeros(3).bytes;
+    const Octets segments = little()
+                                .put(std::uint64_t{9000})
+                                .put(std::uint64_t{3})
+                                .put(std::uint32_t{4})
+                                .put(std::uint8_t{1})
+                                .zeros(3)
+                                .bytes;
     const Octets tagged = with(rxd_base(1, 0x11), with(little().put(std::uint64_t{0x55}).put(std::uint64_t{0x66}),
                                                        with({.bytes = segments, .little = true}, Octets(9))));
     const Hinted all(tagged, UlpProtocol::rxd);
@@ -251,12 +271,14 @@ TEST_CASE("rxd: every type") {
     CHECK(all.number("rdma.rxd.size") == 9000);
     CHECK(all.number("rdma.rxd.num_segs") == 3);
     const Octets atomic =
-        with(rxd_base(7, 0x20), little().zeros(16).put(std::uint64_t{0xaa}).zeros(72).put(std::uint32_t{5}).put(std::uint32_t{2}).bytes);
+        with(rxd_base(7, 0x20),
+             little().zeros(16).put(std::uint64_t{0xaa}).zeros(72).put(std::uint32_t{5}).put(std::uint32_t{2}).bytes);
     const Hinted fetch(atomic, UlpProtocol::rxd);
     CHECK(fetch.layers() == "rdma.rxd rdma.rxd.rma rdma.rxd.atomic");
     CHECK(fetch.number("rdma.rxd.rma.key") == 0xaa);
     CHECK(fetch.number("rdma.rxd.atomic.datatype") == 5);
-    CHECK(Hinted(with(rxd_base(3), Octets(9)), UlpProtocol::rxd).layers() == "rdma.rxd data");  // a type that is reserved
+    CHECK(Hinted(with(rxd_base(3), Octets(9)), UlpProtocol::rxd).layers() ==
+          "rdma.rxd data");  // a type that is reserved
     CHECK(Hinted(rxd_base(14).bytes, UlpProtocol::rxd).layers() == "rdma.rxd");
     for (const Octets& message : {rxd_ready_to_send(), tagged, atomic}) cut_everywhere(message, UlpProtocol::rxd);
 }

@@ -1,4 +1,5 @@
-// NVMe over RDMA as layers: what every kind of capsule and data shows, in words, and that no cut of it shows what is not there.
+// NVMe over RDMA as layers: what every kind of capsule and data shows, in words, and that no cut of it shows what is
+// not there.
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 #include <tests/support/nvme_capsules.hpp>
@@ -60,7 +61,8 @@ std::vector<Specimen> specimens() {
             {"authentication", authentication, kAdmin},
             {"response", nvme_response(1, 0x4002), kIo},
             {"connect response", nvme_response(0, 0, 1), nvme_detail(NvmeQueue::admin, NvmeAnswered::connect)},
-            {"property response", nvme_response(0, 0, 0x460001), nvme_detail(NvmeQueue::admin, NvmeAnswered::configuration)}};
+            {"property response", nvme_response(0, 0, 0x460001),
+             nvme_detail(NvmeQueue::admin, NvmeAnswered::configuration)}};
 }
 
 }  // namespace
@@ -175,7 +177,8 @@ TEST_CASE("a property has its name, and the answer to Get the fields of that pro
     get[40] = std::byte{1};
     put(get, kNvmeCommandHead, kind::nvme_property, "nvme.fabrics.cmd.prop_get_set.offset", 0x1c);
     const DecodedCapsule decoded(get, kAdmin);
-    CHECK(words(decoded, kind::nvme_property, "nvme.fabrics.cmd.prop_get_set.offset") == "Controller Status (0x0000001c)");
+    CHECK(words(decoded, kind::nvme_property, "nvme.fabrics.cmd.prop_get_set.offset") ==
+          "Controller Status (0x0000001c)");
     CHECK(decoded.number("nvme.fabrics.cmd.prop_get_set.attrib.size") == 1U);
 
     Capsule set = get;
@@ -190,7 +193,8 @@ TEST_CASE("a property has its name, and the answer to Get the fields of that pro
     CHECK(status.number("nvme.fabrics.prop_get_set.csts.rdy") == 1U);
     CHECK(status.number("nvme.fabrics.prop_get_set.csts.shst") == 2U);
     CHECK_FALSE(status.number("nvme.fabrics.prop_get_set.cc"));
-    const DecodedCapsule version(nvme_response(4, 0, 0x10300), nvme_detail(NvmeQueue::admin, NvmeAnswered::version), false);
+    const DecodedCapsule version(nvme_response(4, 0, 0x10300), nvme_detail(NvmeQueue::admin, NvmeAnswered::version),
+                                 false);
     CHECK(version.number("nvme.fabrics.prop_get.vs") == 0x10300U);
     CHECK_FALSE(version.number("nvme.fabrics.prop_get_set.csts"));
 }
@@ -208,7 +212,8 @@ TEST_CASE("a completion has its status in the words of the command that was answ
 
     const DecodedCapsule io(nvme_response(1, 0x182), kIo, false);
     CHECK(words(io, kind::nvme_completion, "rdma.nvme.status").starts_with("attempted write to read-only range"));
-    const DecodedCapsule connect(nvme_response(1, 0x4182, 0x10100), nvme_detail(NvmeQueue::admin, NvmeAnswered::connect), false);
+    const DecodedCapsule connect(nvme_response(1, 0x4182, 0x10100),
+                                 nvme_detail(NvmeQueue::admin, NvmeAnswered::connect), false);
     CHECK(words(connect, kind::nvme_completion, "rdma.nvme.status").starts_with("connect invalid parameters"));
     CHECK(connect.number("nvme.fabrics.cqe.connect.cntrlid") == 0x100U);
     CHECK_FALSE(connect.number("nvme.cqe.dword0"));
@@ -250,7 +255,8 @@ TEST_CASE("no cut of a message makes a field of what is not there") {
                 REQUIRE(std::size_t{layer.offset} + layer.length <= captured);
                 for (const Field& field : header(layer.kind).fields) {
                     const auto value = value_of(cut.packet, layer, field);
-                    if (value && !field.computed() && field.width != kToEnd) CHECK(field.bit + field.width <= layer.length * 8U);
+                    if (value && !field.computed() && field.width != kToEnd)
+                        CHECK(field.bit + field.width <= layer.length * 8U);
                 }
             }
             std::string tree;
@@ -270,7 +276,8 @@ TEST_CASE("a capture that ends inside a capsule has its first layers") {
         const auto opcode = decoded.number("nvme.cmd.opc");
         CHECK(opcode.has_value() == (captured > whole - 4 - kNvmeCommand));
         CHECK(decoded.number("nvme.cmd.slba").has_value() == (captured >= whole - 4 - 16));
-        for (const Layer& layer : decoded.packet.layers()) REQUIRE(std::size_t{layer.offset} + layer.length <= captured);
+        for (const Layer& layer : decoded.packet.layers())
+            REQUIRE(std::size_t{layer.offset} + layer.length <= captured);
     }
     Decoded decoded(spec);
     add_ulp_layers(decoded.packet, {UlpProtocol::nvme, true, kIo});
@@ -318,7 +325,8 @@ TEST_CASE("data in an impossible detail is left alone") {
 
 TEST_CASE("private data of CM has its sizes, and a rejection its reason in words") {
     const auto decoded = [](LayerKind message, std::span<const std::uint8_t> data, bool from_active) {
-        const auto row = std::ranges::find_if(kMadAttributes, [&](const auto& attribute) { return attribute.data == message; });
+        const auto row =
+            std::ranges::find_if(kMadAttributes, [&](const auto& attribute) { return attribute.data == message; });
         REQUIRE(row != kMadAttributes.end());
         PacketSpec spec = mad_packet(ManagementClass::communication, *row, Network::roce_v2_ipv4);
         for (const Field& field : header(message).fields)

@@ -1,4 +1,5 @@
-// Messages of RPC over RDMA as layers: values, what is not there because chunks carry it, and messages that end anywhere.
+// Messages of RPC over RDMA as layers: values, what is not there because chunks carry it, and messages that end
+// anywhere.
 #include <dissect/field.hpp>
 #include <dissect/render_value.hpp>
 #include <dissect/ulp/nfs.hpp>
@@ -17,7 +18,8 @@ namespace {
 
 // A message in a block of exactly its size, decoded.
 struct RpcDecoded {
-    explicit RpcDecoded(const std::vector<std::byte>& bytes, RpcDetail detail = RpcDetail::unknown, std::size_t length = SIZE_MAX)
+    explicit RpcDecoded(const std::vector<std::byte>& bytes, RpcDetail detail = RpcDetail::unknown,
+                        std::size_t length = SIZE_MAX)
         : size(std::min(length, bytes.size())), block(std::make_unique<std::byte[]>(size)) {
         std::copy_n(bytes.begin(), size, block.get());
         decode_message({block.get(), size}, {UlpProtocol::rpc_rdma, true, std::to_underlying(detail)}, packet);
@@ -37,7 +39,8 @@ struct RpcDecoded {
     }
     [[nodiscard]] std::string layers() const {
         std::string text;
-        for (const Layer& layer : packet.layers()) text += (text.empty() ? "" : " ") + std::string(header(layer.kind).name);
+        for (const Layer& layer : packet.layers())
+            text += (text.empty() ? "" : " ") + std::string(header(layer.kind).name);
         return text;
     }
     // Layers follow each other without a gap to the end.
@@ -56,10 +59,11 @@ struct RpcDecoded {
 };
 
 std::vector<std::vector<std::byte>> all_messages() {
-    return {calls::read_call(1),       calls::read_reply(1),       calls::write_call(2),       calls::write_reply(2, 0),
-            calls::write_reply(2, 28), calls::lookup3_call(3),     calls::status3_reply(3, 2), calls::recall_call(4),
-            calls::recall_reply(4),    calls::long_answer_call(5), calls::long_answer(5, 200), calls::long_call(6, 1 << 12),
-            calls::error(7, 1),        calls::error(7, 2)};
+    return {calls::read_call(1),        calls::read_reply(1),       calls::write_call(2),
+            calls::write_reply(2, 0),   calls::write_reply(2, 28),  calls::lookup3_call(3),
+            calls::status3_reply(3, 2), calls::recall_call(4),      calls::recall_reply(4),
+            calls::long_answer_call(5), calls::long_answer(5, 200), calls::long_call(6, 1 << 12),
+            calls::error(7, 1),         calls::error(7, 2)};
 }
 
 }  // namespace
@@ -87,9 +91,10 @@ TEST_CASE("a READ of NFSv4 is walked from operation to operation, its chunk and 
     CHECK(call.values("nfs.count4") == "4096");
     CHECK(call.values("nfs.slotid") == "2");
     CHECK(call.covers_all());
-    CHECK(call.layers() ==
-          "rpcordma rpcordma.list_end rpcordma.write rpcordma.segment rpcordma.list_end rpcordma.list_end rpc rpc.auth rpc.auth nfs "
-          "nfs.operation nfs.operation nfs.operation nfs.operation");
+    CHECK(
+        call.layers() ==
+        "rpcordma rpcordma.list_end rpcordma.write rpcordma.segment rpcordma.list_end rpcordma.list_end rpc rpc.auth rpc.auth nfs "
+        "nfs.operation nfs.operation nfs.operation nfs.operation");
 
     const RpcDecoded reply(calls::read_reply(0x1234));
     CHECK(reply.values("rpc.state_accept") == "0");
@@ -204,9 +209,11 @@ TEST_CASE("every pattern of NFS's operations is one that can be walked") {
         CHECK((xdr.ok() || pattern.contains('{')));
     };
     for (const nfs::Operation& operation : nfs::kOperations)
-        for (const auto pattern : {operation.arguments, operation.results, operation.failure}) check(pattern, operation.name);
+        for (const auto pattern : {operation.arguments, operation.results, operation.failure})
+            check(pattern, operation.name);
     for (const nfs::Operation& operation : nfs::kCallbackOperations)
-        for (const auto pattern : {operation.arguments, operation.results, operation.failure}) check(pattern, operation.name);
+        for (const auto pattern : {operation.arguments, operation.results, operation.failure})
+            check(pattern, operation.name);
 }
 
 TEST_CASE("XDR patterns read what RFC 4506 says") {

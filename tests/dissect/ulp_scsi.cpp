@@ -32,7 +32,8 @@ public:
     }
     [[nodiscard]] std::string layers() const {
         std::string names;
-        for (const Layer& layer : packet.layers()) names += (names.empty() ? "" : " ") + std::string(header(layer.kind).name);
+        for (const Layer& layer : packet.layers())
+            names += (names.empty() ? "" : " ") + std::string(header(layer.kind).name);
         return names;
     }
     [[nodiscard]] bool faulty() const {
@@ -41,8 +42,7 @@ public:
     Packet packet;
 
 private:
-    template <class Do>
-    void each(std::string_view name, std::size_t which, Do&& act) const {
+    template <class Do> void each(std::string_view name, std::size_t which, Do&& act) const {
         for (const Layer& layer : packet.layers())
             for (const Field& field : header(layer.kind).fields) {
                 if (field.name != name) continue;
@@ -62,7 +62,8 @@ void cut_scsi_everywhere(const Octets& message, UlpProtocol protocol) {
         for (const Layer& layer : decoded.packet.layers()) {
             INFO(length << " of " << message.size() << ": " << decoded.layers());
             CHECK(std::size_t{layer.offset} + layer.length <= length);
-            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(decoded.packet, layer, field));
+            for (const Field& field : header(layer.kind).fields)
+                static_cast<void>(value_of(decoded.packet, layer, field));
         }
     }
 }
@@ -107,7 +108,8 @@ TEST_CASE("immediate data of a command is its data segment, an additional header
 
 TEST_CASE("CDBs say what they are about by their opcode") {
     const auto cdb = [](WireBytes wire) { return as_iser(iscsi_command(1, 0, cdb_area(wire), {})); };
-    const Message sixteen = cdb(WireBytes{}.put(std::uint16_t{0x8a08}).put(std::uint64_t{0x123456789a}).put(std::uint32_t{2048}));
+    const Message sixteen =
+        cdb(WireBytes{}.put(std::uint16_t{0x8a08}).put(std::uint64_t{0x123456789a}).put(std::uint32_t{2048}));
     CHECK(sixteen.words("scsi_sbc.opcode").contains("WRITE(16)"));
     CHECK(sixteen.number("scsi_sbc.rdwr16.lba") == 0x123456789a);
     CHECK(sixteen.number("scsi_sbc.rdwr12.xferlen") == 2048);
@@ -128,8 +130,12 @@ TEST_CASE("CDBs say what they are about by their opcode") {
     CHECK(capacity.number("scsi_sbc.alloclen32") == 32);
     const Message luns = cdb(WireBytes{}.put(std::uint16_t{0xa000}).zeros(4).put(std::uint32_t{4096}));
     CHECK(luns.number("scsi.cdb.alloclen32") == 4096);
-    const Message reserve =
-        cdb(WireBytes{}.put(std::uint8_t{0x5f}).put(std::uint8_t{1}).put(std::uint8_t{0x05}).zeros(2).put(std::uint32_t{24}));
+    const Message reserve = cdb(WireBytes{}
+                                    .put(std::uint8_t{0x5f})
+                                    .put(std::uint8_t{1})
+                                    .put(std::uint8_t{0x05})
+                                    .zeros(2)
+                                    .put(std::uint32_t{24}));
     CHECK(reserve.words("scsi.persresvout.svcaction").contains("RESERVE"));
     CHECK(reserve.words("scsi.persresv.type").contains("registrants only"));
     const Message unmap = cdb(WireBytes{}.put(std::uint8_t{0x42}).zeros(6).put(std::uint16_t{24}));
@@ -168,7 +174,8 @@ TEST_CASE("logins have their keys one by one, status and stages in words") {
     for (int i = 0; i < 100; ++i) many += "Key" + std::to_string(i) + "=Yes" + '\0';
     const auto long_one = as_iser(iscsi_login_request(many));
     CHECK(long_one.layers().ends_with("rdma.iscsi.key data"));
-    CHECK(long_one.packet.layers().back().offset + long_one.packet.layers().back().length == 28 + 48 + (many.size() + 3) / 4 * 4);
+    CHECK(long_one.packet.layers().back().offset + long_one.packet.layers().back().length ==
+          28 + 48 + (many.size() + 3) / 4 * 4);
 }
 
 TEST_CASE("every other PDU has its words") {
@@ -181,11 +188,15 @@ TEST_CASE("every other PDU has its words") {
     CHECK(say(0x06, 0x81, 0).words("iscsi.logout.reason").contains("close the connection"));
     CHECK(say(0x26, 0x80, 3).words("iscsi.logout.response").contains("cleanup failed"));
     CHECK(say(0x3f, 0x80, 4).words("iscsi.reject.reason").contains("protocol error"));
-    CHECK(say(0x32, 0x80, 0, WireBytes{}.zeros(16).put(std::uint8_t{1}).bytes).words("iscsi.asyncevent").contains("logout"));
-    CHECK(say(0x31, 0x80, 0, WireBytes{}.zeros(24).put(std::uint32_t{512}).bytes).number("iscsi.desireddatalength") == 512);
+    CHECK(say(0x32, 0x80, 0, WireBytes{}.zeros(16).put(std::uint8_t{1}).bytes)
+              .words("iscsi.asyncevent")
+              .contains("logout"));
+    CHECK(say(0x31, 0x80, 0, WireBytes{}.zeros(24).put(std::uint32_t{512}).bytes).number("iscsi.desireddatalength") ==
+          512);
     CHECK(say(0x10, 0x81, 0).words("iscsi.snack.type").contains("Status"));
     const auto ping =
-        say(0x20, 0x80, 0, WireBytes{}.put(std::uint32_t{9}).put(std::uint32_t{1}).put(std::uint32_t{2}).put(std::uint32_t{3}).bytes);
+        say(0x20, 0x80, 0,
+            WireBytes{}.put(std::uint32_t{9}).put(std::uint32_t{1}).put(std::uint32_t{2}).put(std::uint32_t{3}).bytes);
     CHECK(ping.number("iscsi.statsn") == 1);
     CHECK(ping.number("iscsi.expcmdsn") == 2);
     CHECK(ping.number("iscsi.maxcmdsn") == 3);
@@ -252,15 +263,18 @@ TEST_CASE("what is neither stays data") {
 }
 
 TEST_CASE("storage messages may end anywhere") {
-    cut_scsi_everywhere(iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, characters("0123456789")),
-                        UlpProtocol::iser);
+    cut_scsi_everywhere(
+        iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, characters("0123456789")),
+        UlpProtocol::iser);
     cut_scsi_everywhere(iscsi_response(7, 2, sense_fixed()), UlpProtocol::iser);
-    cut_scsi_everywhere(iscsi_login_request(std::string_view("InitiatorName=iqn.a\0TargetName=iqn.b\0", 37)), UlpProtocol::iser);
+    cut_scsi_everywhere(iscsi_login_request(std::string_view("InitiatorName=iqn.a\0TargetName=iqn.b\0", 37)),
+                        UlpProtocol::iser);
     const SrpMemory memory{1, 2, 3};
     cut_scsi_everywhere(srp_command(1, write_10(8, 16), {memory, memory}, {memory}), UlpProtocol::srp);
     cut_scsi_everywhere(srp_response(3, 2, sense_fixed(), 1, Octets(4)), UlpProtocol::srp);
     for (const int opcode : {0x00, 0x01, 0x03, 0x41, 0x42, 0x80, 0x81, 0x82, 0xc0, 0xc2})
         cut_scsi_everywhere(WireBytes{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UlpProtocol::srp);
     for (unsigned opcode = 0; opcode < 64; ++opcode)
-        cut_scsi_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}), UlpProtocol::iser);
+        cut_scsi_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}),
+                            UlpProtocol::iser);
 }

@@ -1,4 +1,5 @@
-// SDP: hello messages in the private data of CM, the header of messages with what follows, what nearly is one, what ends too early.
+// SDP: hello messages in the private data of CM, the header of messages with what follows, what nearly is one, what
+// ends too early.
 #include <dissect/ulp/sdp.hpp>
 #include <tests/support/delivered.hpp>
 #include <tests/support/hinted.hpp>

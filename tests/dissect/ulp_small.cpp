@@ -15,9 +15,13 @@ using namespace qps::tests;
 
 TEST_CASE("RDS: header, extensions, data") {
     WireBytes extensions;
-    extensions.put(std::uint8_t{5}).put(std::uint16_t{8}).put(std::uint8_t{3}).put(std::uint32_t{0xcafe}).put(std::uint32_t{64});
-    const Octets message =
-        rds_message({.sequence = 17, .ack = 9, .length = 4100, .flags = 6, .credit = 3, .extensions = extensions.bytes}, 4096);
+    extensions.put(std::uint8_t{5})
+        .put(std::uint16_t{8})
+        .put(std::uint8_t{3})
+        .put(std::uint32_t{0xcafe})
+        .put(std::uint32_t{64});
+    const Octets message = rds_message(
+        {.sequence = 17, .ack = 9, .length = 4100, .flags = 6, .credit = 3, .extensions = extensions.bytes}, 4096);
     const Hinted hinted(message, UlpProtocol::rds);
     CHECK(hinted.layers() == "rdma.rds rdma.rds.extension rdma.rds.extension data data");
     CHECK(hinted.number("rdma.rds.sequence") == 17);
@@ -41,11 +45,18 @@ TEST_CASE("RDS: header, extensions, data") {
 
 TEST_CASE("RDS: private data in both forms") {
     WireBytes rest;
-    rest.put(std::uint8_t{3}).put(std::uint8_t{1}).put(std::uint16_t{3}).zeros(4).put(std::uint64_t{12}).put(std::uint32_t{0});
-    const Octets four = joined({octets_of(std::uint32_t{0x0a000001}, false), octets_of(std::uint32_t{0x0a000002}, false), rest.bytes});
+    rest.put(std::uint8_t{3})
+        .put(std::uint8_t{1})
+        .put(std::uint16_t{3})
+        .zeros(4)
+        .put(std::uint64_t{12})
+        .put(std::uint32_t{0});
+    const Octets four =
+        joined({octets_of(std::uint32_t{0x0a000001}, false), octets_of(std::uint32_t{0x0a000002}, false), rest.bytes});
     CHECK(rds_connect_kind(four) == kind::rds_connect);
-    const Octets six = joined({octets_of(std::uint64_t{0xfd00} << 48, false), octets_of(std::uint64_t{1}, false),
-                               octets_of(std::uint64_t{0xfd00} << 48, false), octets_of(std::uint64_t{2}, false), rest.bytes});
+    const Octets six =
+        joined({octets_of(std::uint64_t{0xfd00} << 48, false), octets_of(std::uint64_t{1}, false),
+                octets_of(std::uint64_t{0xfd00} << 48, false), octets_of(std::uint64_t{2}, false), rest.bytes});
     CHECK(rds_connect_kind(six) == kind::rds_connect_ipv6);
     for (const Octets& plain : plain_messages()) CHECK(rds_connect_kind(plain) == kind::rds_header);
     CHECK(rds_connect_kind(cut(four, 27)) == kind::rds_header);
@@ -93,7 +104,8 @@ TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs
 TEST_CASE("rsockets: private data, everything else is data") {
     CHECK(is_rsockets_connect(rsockets_private()));
     for (const Octets& plain : plain_messages()) CHECK_FALSE(is_rsockets_connect(plain));
-    for (std::size_t length = 0; length < kRsocketsConnect; ++length) CHECK_FALSE(is_rsockets_connect(cut(rsockets_private(), length)));
+    for (std::size_t length = 0; length < kRsocketsConnect; ++length)
+        CHECK_FALSE(is_rsockets_connect(cut(rsockets_private(), length)));
     CHECK(Hinted(rsockets_private(), UlpProtocol::rsockets).layers() == "data");
 }
 
@@ -117,8 +129,8 @@ TEST_CASE("LNet: every type of message") {
     CHECK_FALSE(hinted.number("lnet.sink_length"));
     CHECK(hinted.number("lnet.o2ib.cookie") == 0xc001);
 
-    const Octets get =
-        joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc002}), lnet_memory(0x77, 8192, 0x1000)});
+    const Octets get = joined(
+        {lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc002}), lnet_memory(0x77, 8192, 0x1000)});
     const Hinted asked(lnet_message(0xd6, get), UlpProtocol::lnet);
     CHECK(asked.layers() == "lnet.ib lnet rdma.lnet.request lnet.rdma");
     CHECK(asked.number("lnet.sink_length") == 8192);
@@ -128,14 +140,17 @@ TEST_CASE("LNet: every type of message") {
     CHECK(asked.number("lnet.rdma_frag.size") == 8192);
     CHECK(asked.number("lnet.rdma_frag.addr") == 0x1000);
 
-    const Octets accepted = joined({octets_of(std::uint64_t{1}), octets_of(std::uint64_t{2}), lnet_memory(0x78, 4096, 0x2000)});
+    const Octets accepted =
+        joined({octets_of(std::uint64_t{1}), octets_of(std::uint64_t{2}), lnet_memory(0x78, 4096, 0x2000)});
     CHECK(Hinted(lnet_message(0xd4, accepted), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.put_ack lnet.rdma");
     const Octets done = joined({octets_of(std::uint64_t{1}), octets_of(std::uint32_t{0})});
     for (const std::uint8_t type : std::array<std::uint8_t, 3>{0xd3, 0xd5, 0xd7})
         CHECK(Hinted(lnet_message(type, done), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.completion");
     CHECK(Hinted(lnet_message(0xd0, {}), UlpProtocol::lnet).layers() == "lnet.ib");
-    CHECK(Hinted(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UlpProtocol::lnet).layers() == "lnet.ib lnet data");
-    const Octets connect = joined({octets_of(std::uint16_t{8}), octets_of(std::uint16_t{256}), octets_of(std::uint32_t{4096})});
+    CHECK(Hinted(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UlpProtocol::lnet).layers() ==
+          "lnet.ib lnet data");
+    const Octets connect =
+        joined({octets_of(std::uint16_t{8}), octets_of(std::uint16_t{256}), octets_of(std::uint32_t{4096})});
     const Hinted asks(lnet_message(0xc0, connect), UlpProtocol::lnet);
     CHECK(asks.number("lnet.connparam.qdepth") == 8);
     CHECK(asks.number("lnet.connparam.max_frags") == 256);

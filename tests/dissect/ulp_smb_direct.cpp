@@ -61,7 +61,8 @@ TEST_CASE("SMB Direct negotiates with a request and a response of fixed shape") 
 }
 
 TEST_CASE("SMB2 READ and WRITE name memory by descriptors") {
-    const SmbDecoded read(frames::data(frames::read_request(7, 8192, {{0x1000, 0x11, 4096}, {0x9000, 0x12, 4096}}), {.granted = 3}));
+    const SmbDecoded read(
+        frames::data(frames::read_request(7, 8192, {{0x1000, 0x11, 4096}, {0x9000, 0x12, 4096}}), {.granted = 3}));
     CHECK(read.values("smb_direct.credits.granted") == "3");
     CHECK(read.values("smb_direct.data_offset") == "24");
     CHECK(read.values("smb2.cmd") == "8");
@@ -98,17 +99,18 @@ TEST_CASE("commands in a chain are all shown, and a dialect is told") {
 }
 
 TEST_CASE("messages of SMB Direct may end anywhere, and lie") {
-    const std::vector<std::vector<std::byte>> messages{frames::negotiate_request(),
-                                                       frames::negotiate_response(),
-                                                       frames::data({}, {.granted = 9}),
-                                                       frames::data(frames::read_request(7, 8192, {{0x1000, 0x11, 4096}})),
-                                                       frames::data(frames::write_request(8, 4096, {0x2000, 0x21, 4096})),
-                                                       frames::data(frames::tree_connect(3)),
-                                                       frames::data(frames::negotiate_dialect(0, 0x311))};
+    const std::vector<std::vector<std::byte>> messages{
+        frames::negotiate_request(),
+        frames::negotiate_response(),
+        frames::data({}, {.granted = 9}),
+        frames::data(frames::read_request(7, 8192, {{0x1000, 0x11, 4096}})),
+        frames::data(frames::write_request(8, 4096, {0x2000, 0x21, 4096})),
+        frames::data(frames::tree_connect(3)),
+        frames::data(frames::negotiate_dialect(0, 0x311))};
     for (const auto& message : messages)
         for (std::size_t length = 0; length <= message.size(); ++length)
-            for (const std::size_t flip :
-                 {SIZE_MAX, std::size_t{12}, std::size_t{24 + 20}, std::size_t{24 + 64 + 44}, std::size_t{24 + 64 + 46}}) {
+            for (const std::size_t flip : {SIZE_MAX, std::size_t{12}, std::size_t{24 + 20}, std::size_t{24 + 64 + 44},
+                                           std::size_t{24 + 64 + 46}}) {
                 std::vector<std::byte> bytes = message;
                 if (flip < bytes.size()) bytes[flip] = std::byte{0xff};
                 const SmbDecoded decoded(bytes, length);

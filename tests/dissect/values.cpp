@@ -33,7 +33,8 @@ TEST_CASE("bits are read and written where the specification draws them") {
             const std::uint64_t value = 0xfedcba9876543210 >> (64 - width);
             write_bits(target, bit, width, value);
             CHECK(read_bits(target, bit, width) == value);
-            CHECK(read_bits(target, 0, bit == 0 ? 1 : bit) == (bit == 0 ? read_bits(target, 0, 1) : read_bits(before, 0, bit)));
+            CHECK(read_bits(target, 0, bit == 0 ? 1 : bit) ==
+                  (bit == 0 ? read_bits(target, 0, 1) : read_bits(before, 0, bit)));
             CHECK(read_bits(target, bit + width, 1) == read_bits(before, bit + width, 1));
         }
 }
@@ -80,8 +81,10 @@ TEST_CASE("every field has a meaning, and a name that can be typed") {
             INFO(field.name);
             CHECK_FALSE(field.meaning.empty());
             CHECK(field.meaning.back() != '.');
-            CHECK(field.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == std::string_view::npos);
-            if (!field.computed() && field.width != kToEnd && value_type(field.format) == ValueType::mac) CHECK(field.width == 48);
+            CHECK(field.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+                  std::string_view::npos);
+            if (!field.computed() && field.width != kToEnd && value_type(field.format) == ValueType::mac)
+                CHECK(field.width == 48);
             std::set<std::uint64_t> values;
             for (const ValueName& name : field.names) {
                 CHECK(values.insert(name.value).second);
@@ -115,7 +118,8 @@ TEST_CASE("values are plain for machines and in words for people") {
     CHECK(texts(row::decimal("n", "", 0, 8).named(kNames), {3, {}}) == "3 | THREE (3) | 3");
     CHECK(texts(row::hex("n", "", 0, 24), {0xabc, {}}) == "2748 | 0x000abc | 2748");
     CHECK(texts(row::flag("n", "", 0), {1, {}}) == "1 | yes | true");
-    CHECK(texts(row::mac("n", "", 0), {0x0123456789ab, {}}) == "01:23:45:67:89:ab | 01:23:45:67:89:ab | \"01:23:45:67:89:ab\"");
+    CHECK(texts(row::mac("n", "", 0), {0x0123456789ab, {}}) ==
+          "01:23:45:67:89:ab | 01:23:45:67:89:ab | \"01:23:45:67:89:ab\"");
     CHECK(texts(row::ipv4("n", "", 0), {0x0a4d000b, {}}) == "10.77.0.11 | 10.77.0.11 | \"10.77.0.11\"");
     CHECK(texts(row::exponent("n", "", 0, 5), {20, {}}) == "20 | 20 (4.295 s) | 20");
     CHECK(texts(row::exponent("n", "", 0, 5), {0, {}}) == "0 | 0 (4.096 us) | 0");
@@ -142,7 +146,8 @@ TEST_CASE("times are in the unit a person would use") {
 }
 
 TEST_CASE("JSON strings hold any bytes and stay valid") {
-    for (const char* bytes : {"61", "00", "c3a9", "c3", "ff", "e282ac", "eda080", "f09f9880", "f0808080", "22", "5c", "0a1b"}) {
+    for (const char* bytes :
+         {"61", "00", "c3a9", "c3", "ff", "e282ac", "eda080", "f09f9880", "f0808080", "22", "5c", "0a1b"}) {
         const std::vector<std::byte> raw = hex(bytes);
         std::string json;
         append_json_string(json, {reinterpret_cast<const char*>(raw.data()), raw.size()});
@@ -166,7 +171,8 @@ TEST_CASE("the JSON of every opcode's packet is valid and names its layers") {
 TEST_CASE("text that acts comes out of no field that is text") {
     // ESC, BEL, CSI in 8 bits, DEL, right-to-left override, line separator, zero width space, no UTF-8.
     constexpr std::string_view kCanary = "=\x1b\x07\xc2\x9b\x7f\xe2\x80\xae\xe2\x80\xa8\xe2\x80\x8b\xff\r\n\t";
-    constexpr std::array<std::string_view, 9> kActing{"\x1b", "\x07", "\x7f", "\xc2\x9b", "\xe2\x80\xae", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xff", "\r"};
+    constexpr std::array<std::string_view, 9> kActing{
+        "\x1b", "\x07", "\x7f", "\xc2\x9b", "\xe2\x80\xae", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xff", "\r"};
     const Value value{0, std::as_bytes(std::span(kCanary))};
     std::size_t fields = 0;
     for (std::size_t i = 0; i < kLayerKinds; ++i)

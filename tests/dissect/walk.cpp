@@ -83,10 +83,12 @@ TEST_CASE("RoCE is found inside VXLAN, GENEVE, GRE and ERSPAN") {
     with_options.tail = hex("0102800100000000");
     check_inner(Decoded(tunnelled({{LayerKind::udp}, with_options})));
     check_inner(Decoded(tunnelled({{LayerKind::gre}})));
-    check_inner(Decoded(tunnelled({{LayerKind::gre}, {LayerKind::gre_checksum}, {LayerKind::gre_key}, {LayerKind::gre_sequence}})));
+    check_inner(Decoded(
+        tunnelled({{LayerKind::gre}, {LayerKind::gre_checksum}, {LayerKind::gre_key}, {LayerKind::gre_sequence}})));
     check_inner(Decoded(tunnelled({{LayerKind::gre}, {LayerKind::gre_sequence}, {LayerKind::erspan2}})));
     check_inner(Decoded(tunnelled({{LayerKind::gre}, {LayerKind::gre_sequence}, {LayerKind::erspan3}})));
-    check_inner(Decoded(tunnelled({{LayerKind::gre}, {LayerKind::gre_sequence}, {LayerKind::erspan3}, {LayerKind::erspan3_platform}})));
+    check_inner(Decoded(
+        tunnelled({{LayerKind::gre}, {LayerKind::gre_sequence}, {LayerKind::erspan3}, {LayerKind::erspan3_platform}})));
 }
 
 TEST_CASE("ERSPAN type I has no header of its own") {
@@ -109,8 +111,8 @@ TEST_CASE("IP in GRE and IP in IP are followed") {
 }
 
 TEST_CASE("every link type reaches the BTH") {
-    for (const auto& [link, kind] :
-         {std::pair{LinkType::linux_cooked, LayerKind::linux_cooked}, std::pair{LinkType::linux_cooked_v2, LayerKind::linux_cooked_v2}}) {
+    for (const auto& [link, kind] : {std::pair{LinkType::linux_cooked, LayerKind::linux_cooked},
+                                     std::pair{LinkType::linux_cooked_v2, LayerKind::linux_cooked_v2}}) {
         PacketSpec spec = sample();
         spec.link = link;
         spec.headers[0] = {kind};
@@ -145,7 +147,8 @@ TEST_CASE("ERF records carry Ethernet and InfiniBand, with extension headers") {
     for (const Network network : {Network::native_local, Network::native_global}) {
         PacketSpec native = sample(network);
         native.link = LinkType::erf;
-        native.headers.insert(native.headers.begin(), {{LayerKind::erf}, {LayerKind::erf_extension}, {LayerKind::erf_extension}});
+        native.headers.insert(native.headers.begin(),
+                              {{LayerKind::erf}, {LayerKind::erf_extension}, {LayerKind::erf_extension}});
         set(native.headers[1], "rdma.erf.extension_type", 0x80 | 3);
         set(native.headers[2], "rdma.erf.extension_type", 4);
         const Decoded decoded(native);
@@ -272,15 +275,16 @@ TEST_CASE("a packet cut anywhere keeps what was captured, and says where it ends
         for (std::size_t captured = 0; captured < bytes.size(); ++captured) {
             const Decoded cut(bytes, spec.link, captured);
             INFO("network " << static_cast<int>(network) << " captured " << captured << ": " << cut.layers());
-            const bool icrc_there = captured >= bytes.size() - (spec.link == LinkType::infiniband ? 2 : 0);  // only the VCRC is cut
+            const bool icrc_there =
+                captured >= bytes.size() - (spec.link == LinkType::infiniband ? 2 : 0);  // only the VCRC is cut
             CHECK((cut.packet.icrc.status == CrcStatus::good) == icrc_there);
             CHECK(cut.packet.icrc.status != CrcStatus::bad);
             CHECK(cut.packet.vcrc.status != CrcStatus::good);
             if (find(cut.packet, LayerKind::grh) != nullptr || find(cut.packet, LayerKind::lrh) != nullptr)
                 CHECK(cut.packet.icrc.status != CrcStatus::not_applicable);
             if (!cut.packet.has_transport()) CHECK_FALSE(cut.number("rdma.service"));
-            // The layers are a prefix of the whole packet's, and only the last may be cut. (Conclusions and the VCRC may
-            // stand behind it.)
+            // The layers are a prefix of the whole packet's, and only the last may be cut. (Conclusions and the VCRC
+            // may stand behind it.)
             const auto layers = cut.packet.layers();
             const auto ends_prefix = [&](std::size_t i) {
                 return i >= layers.size() || layers[i].kind == LayerKind::vcrc ||
@@ -300,7 +304,8 @@ TEST_CASE("lengths that lie are faults, and nothing beyond the packet is believe
         INFO("length " << lie);
         PacketSpec ip = sample();
         set(ip, "ip.len", lie);
-        if (lie != 0) CHECK(Decoded(ip).packet.icrc.status != CrcStatus::good);  // zero: an offloading sender leaves it out
+        if (lie != 0)
+            CHECK(Decoded(ip).packet.icrc.status != CrcStatus::good);  // zero: an offloading sender leaves it out
         PacketSpec udp = sample();
         set(udp, "udp.length", lie);
         if (lie != 0) CHECK(Decoded(udp).packet.icrc.status != CrcStatus::good);  // zero: left to the IP length
@@ -344,7 +349,8 @@ void check_cut(const Decoded& decoded) {
 TEST_CASE("a frame that ends before its own lengths do was cut, and its lengths count") {
     for (const Network network : {Network::roce_v2_ipv4, Network::roce_v2_ipv6}) {
         const std::size_t whole = build(sample(network)).size();
-        for (std::size_t length = whole - 120; length < whole; ++length) check_cut(cut_by_mirror(sample(network), length));
+        for (std::size_t length = whole - 120; length < whole; ++length)
+            check_cut(cut_by_mirror(sample(network), length));
         check_inner(Decoded(sample(network)));
     }
 }
@@ -453,7 +459,8 @@ TEST_CASE("an empty datagram to a RoCE port is no RDMA packet, a short one is a 
         return Decoded(frame, LinkType::ethernet);
     };
     const auto is_broken = [](const Decoded& decoded) {
-        return std::ranges::any_of(decoded.packet.layers(), [](const Layer& layer) { return layer.fault != Fault::none; });
+        return std::ranges::any_of(decoded.packet.layers(),
+                                   [](const Layer& layer) { return layer.fault != Fault::none; });
     };
     const Decoded empty = to_roce_port(0);
     CHECK_FALSE(empty.packet.has_transport());

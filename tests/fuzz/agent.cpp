@@ -1,5 +1,6 @@
-// Fuzzer of the agent's protocol: lines of a client to an agent over our own adapter, and lines of an agent to a client. An agent
-// answers a line for a line, with no more than a line may have; a client ends with a problem or with answers to what it asked.
+// Fuzzer of the agent's protocol: lines of a client to an agent over our own adapter, and lines of an agent to a
+// client. An agent answers a line for a line, with no more than a line may have; a client ends with a problem or with
+// answers to what it asked.
 //
 // The input: a byte that says which, then lines.
 #include <dissect/types.hpp>

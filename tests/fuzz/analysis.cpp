@@ -1,5 +1,6 @@
-// Fuzzer of the reconstruction: bytes as a capture in memory, decoded, observed and analysed; what comes out must agree with
-// itself. Twice, as found and with every ICRC called good: packets that a fuzzer changed have a wrong one and are not followed.
+// Fuzzer of the reconstruction: bytes as a capture in memory, decoded, observed and analysed; what comes out must agree
+// with itself. Twice, as found and with every ICRC called good: packets that a fuzzer changed have a wrong one and are
+// not followed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>

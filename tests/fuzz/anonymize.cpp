@@ -1,6 +1,6 @@
-// Fuzzer of what is given away: bytes as a capture, each packet followed and then anonymized. No IP address of a header stays as it was,
-// no byte that no header explains is left, checksums that were right still are, those that were 0 too, and a wrong ICRC of the same packet
-// says nothing of what it was.
+// Fuzzer of what is given away: bytes as a capture, each packet followed and then anonymized. No IP address of a header
+// stays as it was, no byte that no header explains is left, checksums that were right still are, those that were 0 too,
+// and a wrong ICRC of the same packet says nothing of what it was.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/followed.hpp>
@@ -25,7 +25,8 @@ void ipv4_are_others(Bytes before, Bytes after, const Layer& layer, Pseudonyms& 
     constexpr std::size_t kHeader = 20, kSource = 12, kDestination = 16;
     if (layer.length < kHeader) return;
     for (const std::size_t place : {kSource, kDestination}) {
-        const auto was = read_be<std::uint32_t>(before, layer.offset + place), is = read_be<std::uint32_t>(after, layer.offset + place);
+        const auto was = read_be<std::uint32_t>(before, layer.offset + place),
+                   is = read_be<std::uint32_t>(after, layer.offset + place);
         demand(is == pseudonyms.ipv4(was));
         demand((is == was) == may_stay(was) && may_stay(is) == may_stay(was));
     }
@@ -35,7 +36,8 @@ void ipv4_are_others(Bytes before, Bytes after, const Layer& layer, Pseudonyms& 
 void is_blank_outside(const Packet& packet, Bytes after) {
     std::vector<bool> covered(after.size());
     for (const Layer& layer : packet.layers())
-        for (std::size_t i = 0; i < layer.length && layer.offset + i < covered.size(); ++i) covered[layer.offset + i] = true;
+        for (std::size_t i = 0; i < layer.length && layer.offset + i < covered.size(); ++i)
+            covered[layer.offset + i] = true;
     for (std::size_t i = 0; i < after.size(); ++i) demand(covered[i] || after[i] == std::byte{0});
 }
 

@@ -1,5 +1,5 @@
-// Fuzzer: bytes as a capture file, mapped, walked in stretches and streamed, raw or compressed. Every byte of every frame is touched,
-// and all ways must see the same.
+// Fuzzer: bytes as a capture file, mapped, walked in stretches and streamed, raw or compressed. Every byte of every
+// frame is touched, and all ways must see the same.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 

@@ -1,6 +1,6 @@
-// Fuzzer of the connection manager: a byte says what happens next: a datagram of any bytes, one of each message near what the
-// manager expects, a call of its consumer, time. Whatever happens, what it keeps stays within bounds, its time goes forward,
-// and once everybody has left nothing remains.
+// Fuzzer of the connection manager: a byte says what happens next: a datagram of any bytes, one of each message near
+// what the manager expects, a call of its consumer, time. Whatever happens, what it keeps stays within bounds, its time
+// goes forward, and once everybody has left nothing remains.
 #include <tests/fuzz/bytewise.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <transport-replay/live/cm/cm_messages.hpp>
@@ -20,8 +20,8 @@ using namespace dissect;
 using namespace transport;
 using namespace transport::live;
 using fuzz::Bytewise;
-using live::ManagementDatagram;
 using fuzz::demand;
+using live::ManagementDatagram;
 
 constexpr std::size_t kMostSteps = 4096;
 constexpr std::size_t kMostIds = 2 * kMostSteps;
@@ -39,11 +39,12 @@ public:
     void finish();
 
 private:
-    [[nodiscard]] CmId id(std::uint8_t choice) const { return ids_.empty() ? CmId{choice} : ids_[choice % ids_.size()]; }
+    [[nodiscard]] CmId id(std::uint8_t choice) const {
+        return ids_.empty() ? CmId{choice} : ids_[choice % ids_.size()];
+    }
     void call(Bytewise& input);
     void arrive(ManagementDatagram datagram, std::uint8_t from);
-    template <class Message>
-    void say(const Message& message, std::uint64_t transaction, std::uint8_t from) {
+    template <class Message> void say(const Message& message, std::uint64_t transaction, std::uint8_t from) {
         if (const auto datagram = write_message(message, transaction)) arrive(*datagram, from);
     }
     void message(Bytewise& input);
@@ -65,13 +66,15 @@ void World::raw(Bytewise& input) {
     ManagementDatagram datagram;
     const std::uint8_t from = input.byte();
     const auto bytes = input.take(datagram.bytes.size());
-    std::ranges::transform(bytes, datagram.bytes.begin(), [](std::uint8_t value) { return static_cast<std::byte>(value); });
+    std::ranges::transform(bytes, datagram.bytes.begin(),
+                           [](std::uint8_t value) { return static_cast<std::byte>(value); });
     datagram.remote_qp = Qpn{1U + (from >> 6U)};
     if ((from & 4U) != 0) {  // at least the head is right
         write_bits(datagram.bytes, 0, 32, 0x01070203);
         write_bits(datagram.bytes, 32, 16, 0);
         write_bits(datagram.bytes, 16UZ * 8, 16, 0x10U + from % kCmMessages);
-        if ((from & 8U) != 0) write_bits(datagram.bytes, (kMadHeaderLength + 4) * 8, 32, static_cast<std::uint32_t>(id(from)));
+        if ((from & 8U) != 0)
+            write_bits(datagram.bytes, (kMadHeaderLength + 4) * 8, 32, static_cast<std::uint32_t>(id(from)));
     }
     arrive(datagram, from);
 }
@@ -86,7 +89,8 @@ void World::message(Bytewise& input) {
     const Address peer = ipv4(0xc0000210U + (from & 1U));
     switch (kind % 11) {
         case 0: {
-            CmReq req{.local_id = theirs, .service = kService, .qpn = Qpn{0x10U + theirs}, .pkey = Pkey{0xffff}, .mtu = 3};
+            CmReq req{
+                .local_id = theirs, .service = kService, .qpn = Qpn{0x10U + theirs}, .pkey = Pkey{0xffff}, .mtu = 3};
             req.primary.local_gid = peer;
             req.primary.remote_gid = kOurs;
             req.primary.hop_limit = 64;
@@ -111,21 +115,33 @@ void World::message(Bytewise& input) {
                              .information = {},
                              .private_data = {}},
                        transaction, from);
-        case 3: return say(CmRep{.local_id = theirs, .remote_id = ours, .qpn = Qpn{0x10U + theirs}, .private_data = {}}, transaction, from);
+        case 3:
+            return say(CmRep{.local_id = theirs, .remote_id = ours, .qpn = Qpn{0x10U + theirs}, .private_data = {}},
+                       transaction, from);
         case 4: return say(CmRtu{.local_id = theirs, .remote_id = ours, .private_data = {}}, transaction, from);
         case 5:
-            return say(CmDreq{.local_id = theirs, .remote_id = ours, .remote_qpn = Qpn{0x20U + (from >> 4U)}, .private_data = {}}, number,
-                       from);
+            return say(
+                CmDreq{
+                    .local_id = theirs, .remote_id = ours, .remote_qpn = Qpn{0x20U + (from >> 4U)}, .private_data = {}},
+                number, from);
         case 6: return say(CmDrep{.local_id = theirs, .remote_id = ours, .private_data = {}}, transaction, from);
         case 7:
-            return say(
-                CmLap{.local_id = theirs, .remote_id = ours, .remote_qpn = Qpn{0x20U + (from >> 4U)}, .path = {}, .private_data = {}},
-                number, from);
+            return say(CmLap{.local_id = theirs,
+                             .remote_id = ours,
+                             .remote_qpn = Qpn{0x20U + (from >> 4U)},
+                             .path = {},
+                             .private_data = {}},
+                       number, from);
         case 8:
-            return say(CmApr{.local_id = theirs, .remote_id = ours, .status = AlternateStatus{number}, .private_data = {}}, transaction,
+            return say(
+                CmApr{.local_id = theirs, .remote_id = ours, .status = AlternateStatus{number}, .private_data = {}},
+                transaction, from);
+        case 9:
+            return say(CmSidrReq{.request_id = theirs, .pkey = Pkey{0xffff}, .service = kDatagrams, .private_data = {}},
+                       number, from);
+        default:
+            return say(CmSidrRep{.request_id = ours, .status = SidrStatus{number}, .private_data = {}}, transaction,
                        from);
-        case 9: return say(CmSidrReq{.request_id = theirs, .pkey = Pkey{0xffff}, .service = kDatagrams, .private_data = {}}, number, from);
-        default: return say(CmSidrRep{.request_id = ours, .status = SidrStatus{number}, .private_data = {}}, transaction, from);
     }
 }
 
@@ -135,17 +151,20 @@ void World::call(Bytewise& input) {
     const CmId chosen = id(number);
     const std::array<std::byte, kMostPrivateBytes> data{};
     const Bytes some = Bytes(data).first(number % (kMostPrivateBytes + 1));
-    const CmPath path{.local = kOurs, .remote = ipv4(0xc0000210U + (number & 1U)), .packet_lifetime = TimeoutCode{number}};
+    const CmPath path{
+        .local = kOurs, .remote = ipv4(0xc0000210U + (number & 1U)), .packet_lifetime = TimeoutCode{number}};
     switch (kind % 14) {
         case 0: {
-            ConnectRequest request{.service = kService, .path = path, .local_qpn = Qpn{0x20U + (number >> 4U)}, .private_data = some};
+            ConnectRequest request{
+                .service = kService, .path = path, .local_qpn = Qpn{0x20U + (number >> 4U)}, .private_data = some};
             request.max_retries = kind >> 4U;
             if (const auto made = manager_.connect(request, now_)) ids_.push_back(*made);
             break;
         }
         case 1:
-            (void)manager_.accept(chosen, {.local_qpn = Qpn{0x20U + (number >> 4U)}, .starting_psn = Psn(number), .private_data = some},
-                                  now_);
+            (void)manager_.accept(
+                chosen, {.local_qpn = Qpn{0x20U + (number >> 4U)}, .starting_psn = Psn(number), .private_data = some},
+                now_);
             break;
         case 2: (void)manager_.ready(chosen, some, now_); break;
         case 3: (void)manager_.reject(chosen, RejectReason{number}, slice(some, 0, number % 80U), some, now_); break;
@@ -156,10 +175,13 @@ void World::call(Bytewise& input) {
         case 8: (void)manager_.load_alternate(chosen, path, some, now_); break;
         case 9: (void)manager_.answer_alternate(chosen, AlternateStatus{number}, some, now_); break;
         case 10:
-            if (const auto made = manager_.sidr_request({.service = kDatagrams, .path = path, .private_data = some}, now_))
+            if (const auto made =
+                    manager_.sidr_request({.service = kDatagrams, .path = path, .private_data = some}, now_))
                 ids_.push_back(*made);
             break;
-        case 11: (void)manager_.sidr_reply(chosen, {.status = SidrStatus{number}, .qpn = Qpn{number}}, some, now_); break;
+        case 11:
+            (void)manager_.sidr_reply(chosen, {.status = SidrStatus{number}, .qpn = Qpn{number}}, some, now_);
+            break;
         case 12: (void)manager_.listen(ServiceId{number}, ListenKind::connections, number); break;
         default: (void)manager_.stop_listening(ServiceId{number}); break;
     }

@@ -1,5 +1,6 @@
-// Fuzzer of the reconstruction, deeper: eight bytes are a packet between one of a few pairs of queue pairs, near what is
-// due, so that chance finds losses, repetitions, answers to nothing and queue pairs that are connected and begin anew.
+// Fuzzer of the reconstruction, deeper: eight bytes are a packet between one of a few pairs of queue pairs, near what
+// is due, so that chance finds losses, repetitions, answers to nothing and queue pairs that are connected and begin
+// anew.
 #include <dissect/build.hpp>
 #include <tests/fuzz/followed.hpp>
 
@@ -71,15 +72,19 @@ Psn psn_of(const Wish& wish, Conversation& dialogue) {
 PacketSpec cm_message(const Wish& wish, const Conversation& dialogue) {
     const auto first = std::ranges::find(kMadAttributes, MadGroup::communication, &MadAttribute::group);
     constexpr std::uint8_t kMessages = 13;
-    PacketSpec spec = mad_packet(ManagementClass::communication, *(first + wish.bytes[1] % kMessages), Network::roce_v2_ipv4);
+    PacketSpec spec =
+        mad_packet(ManagementClass::communication, *(first + wish.bytes[1] % kMessages), Network::roce_v2_ipv4);
     const auto id = [&](std::uint8_t end) { return queue_pair(wish, end) << 8 | wish.key() >> 6; };
-    for (const char* own : {"infiniband.cm.req", "infiniband.cm.rep", "infiniband.cm.rtu.localcommid", "infiniband.cm.rej.localcommid",
-                            "infiniband.cm.dreq.localcommid", "infiniband.cm.drsp.localcommid"})
+    for (const char* own :
+         {"infiniband.cm.req", "infiniband.cm.rep", "infiniband.cm.rtu.localcommid", "infiniband.cm.rej.localcommid",
+          "infiniband.cm.dreq.localcommid", "infiniband.cm.drsp.localcommid"})
         set(spec, own, id(wish.end()));
-    for (const char* peer : {"infiniband.cm.rep.remotecommid", "infiniband.cm.rtu.remotecommid", "infiniband.cm.rej.remotecommid",
-                             "infiniband.cm.dreq.remotecommid", "infiniband.cm.drsp.remotecommid"})
+    for (const char* peer :
+         {"infiniband.cm.rep.remotecommid", "infiniband.cm.rtu.remotecommid", "infiniband.cm.rej.remotecommid",
+          "infiniband.cm.dreq.remotecommid", "infiniband.cm.drsp.remotecommid"})
         set(spec, peer, id(1 - wish.end()));
-    for (const char* number : {"infiniband.cm.req.localqpn", "infiniband.cm.rep.localqpn"}) set(spec, number, queue_pair(wish, wish.end()));
+    for (const char* number : {"infiniband.cm.req.localqpn", "infiniband.cm.rep.localqpn"})
+        set(spec, number, queue_pair(wish, wish.end()));
     for (const char* start : {"infiniband.cm.req.startpsn", "infiniband.cm.rep.startpsn"})
         set(spec, start, dialogue.next[wish.pair()][wish.end()].value());
     return spec;
@@ -97,7 +102,8 @@ PacketSpec message_packet(const Wish& wish, Conversation& dialogue) {
     set(spec, "infiniband.aeth.syndrome", wish.syndrome());
     set(spec, "infiniband.aeth.msn", wish.key());
     constexpr std::size_t kLongest = 4096;
-    if (info(wish.opcode()).carries_payload) spec.payload.resize(std::min<std::size_t>(power(wish.length() & 15), kLongest));
+    if (info(wish.opcode()).carries_payload)
+        spec.payload.resize(std::min<std::size_t>(power(wish.length() & 15), kLongest));
     return spec;
 }
 

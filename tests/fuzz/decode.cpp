@@ -1,5 +1,6 @@
 // Fuzzer of the decoder alone, without text: a hundred times as many packets as the fuzzer of packets in the same time.
-// Input: as that of decoded.hpp. What must hold: all that holds of a decoded packet, and decoded again, over what a packet before left, it is the same.
+// Input: as that of decoded.hpp. What must hold: all that holds of a decoded packet, and decoded again, over what a
+// packet before left, it is the same.
 #include <tests/fuzz/decoded.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 

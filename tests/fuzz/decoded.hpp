@@ -42,7 +42,8 @@ inline void check_decoded(const Packet& packet) {
     if (packet.icrc.status == CrcStatus::good) demand(packet.icrc.found == packet.icrc.expected);
     if (packet.icrc.status == CrcStatus::bad) demand(packet.icrc.found != packet.icrc.expected);
     demand((packet.icrc.status == CrcStatus::not_checkable) == (packet.icrc.reason != CrcReason::none));
-    demand(packet.has_transport() || packet.icrc.status == CrcStatus::not_applicable || packet.icrc.status == CrcStatus::not_checkable);
+    demand(packet.has_transport() || packet.icrc.status == CrcStatus::not_applicable ||
+           packet.icrc.status == CrcStatus::not_checkable);
 }
 
 }  // namespace qps::fuzz

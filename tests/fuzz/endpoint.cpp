@@ -1,6 +1,6 @@
-// Fuzzer of a listening endpoint: frames made to its measure and changed by the input, frames of any bytes, time, and what its
-// application does. Nothing around what it registered is read or written, what it keeps stays bounded, all that came is counted,
-// what it says itself is right, and in the end everything can be given back.
+// Fuzzer of a listening endpoint: frames made to its measure and changed by the input, frames of any bytes, time, and
+// what its application does. Nothing around what it registered is read or written, what it keeps stays bounded, all
+// that came is counted, what it says itself is right, and in the end everything can be given back.
 //
 // The input: a byte of settings, then records: a byte of kind and what that needs (step()).
 #include <tests/fuzz/bytewise.hpp>
@@ -98,7 +98,8 @@ EndpointSettings settings_of(std::uint8_t bits) {
     return settings;
 }
 
-World::World(std::uint8_t settings) : endpoint_(tests::HubDevice(hub_, std::to_underlying(kOurMac)), settings_of(settings), now_) {
+World::World(std::uint8_t settings)
+    : endpoint_(tests::HubDevice(hub_, std::to_underlying(kOurMac)), settings_of(settings), now_) {
     hub_->watch = [this](std::size_t, Bytes frame) { hear(frame); };
     Adapter& adapter = endpoint_.adapter();
     std::ranges::fill(shown(), std::byte{0});
@@ -120,14 +121,15 @@ void World::open_shared() {
     xrcd_ = *adapter.open_xrcd();
     srq_ = *adapter.create_xrc_srq(pd_, xrcd_, cq_, 64);
     const Sge piece{.address = receive_mr_.address, .length = 600, .lkey = receive_mr_.lkey};
-    for (int i = 0; i < 8; ++i) demand(adapter.post_srq_recv(srq_.handle, {.wr_id = 8, .sg_list = {&piece, 1}}).has_value());
+    for (int i = 0; i < 8; ++i)
+        demand(adapter.post_srq_recv(srq_.handle, {.wr_id = 8, .sg_list = {&piece, 1}}).has_value());
 }
 
 // Connected by hand to a peer that is the input.
 void World::open(QpType type) {
     Adapter& adapter = endpoint_.adapter();
-    Queue& queue =
-        queues_.emplace_back(Queue{.qp = *adapter.create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_, .xrcd = xrcd_, .qp_type = type})});
+    Queue& queue = queues_.emplace_back(
+        Queue{.qp = *adapter.create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_, .xrcd = xrcd_, .qp_type = type})});
     if (type == QpType::ud) {
         demand(endpoint_.connections().activate_datagrams(queue.qp, kKey).has_value());
     } else {
@@ -146,7 +148,8 @@ void World::open(QpType type) {
             rts.max_rd_atomic = 4;
             rts.retry_cnt = rts.rnr_retry = 3;
         }
-        demand(adapter.modify_qp(queue.qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess}).has_value());
+        demand(adapter.modify_qp(queue.qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess})
+                   .has_value());
         demand(adapter.modify_qp(queue.qp, rtr).has_value() && adapter.modify_qp(queue.qp, rts).has_value());
     }
     for (int i = 0; i < 3; ++i) post_receive(queue);
@@ -185,11 +188,12 @@ void World::hear(Bytes bytes) {
 // One of what a peer says, with the numbers that are right now; every further byte of the input may make one wrong.
 TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise& input) {
     constexpr std::array kOpcodes{
-        Opcode{0x00}, Opcode{0x01}, Opcode{0x02}, Opcode{0x03}, Opcode{0x04}, Opcode{0x05}, Opcode{0x06}, Opcode{0x07}, Opcode{0x08},
-        Opcode{0x09}, Opcode{0x0a}, Opcode{0x0b}, Opcode{0x0c}, Opcode{0x0d}, Opcode{0x0e}, Opcode{0x0f}, Opcode{0x10}, Opcode{0x11},
-        Opcode{0x12}, Opcode{0x13}, Opcode{0x14}, Opcode{0x16}, Opcode{0x17}, Opcode{0x1c}, Opcode{0x1d}, Opcode{0x20}, Opcode{0x22},
-        Opcode{0x24}, Opcode{0x26}, Opcode{0x2a}, Opcode{0x64}, Opcode{0x81}, Opcode{0xa0}, Opcode{0xa1}, Opcode{0xa2}, Opcode{0xa4},
-        Opcode{0xa6}, Opcode{0xa8}, Opcode{0xaa}, Opcode{0xac}, Opcode{0xb0}, Opcode{0xb1}, Opcode{0xb2}, Opcode{0xb3}};
+        Opcode{0x00}, Opcode{0x01}, Opcode{0x02}, Opcode{0x03}, Opcode{0x04}, Opcode{0x05}, Opcode{0x06}, Opcode{0x07},
+        Opcode{0x08}, Opcode{0x09}, Opcode{0x0a}, Opcode{0x0b}, Opcode{0x0c}, Opcode{0x0d}, Opcode{0x0e}, Opcode{0x0f},
+        Opcode{0x10}, Opcode{0x11}, Opcode{0x12}, Opcode{0x13}, Opcode{0x14}, Opcode{0x16}, Opcode{0x17}, Opcode{0x1c},
+        Opcode{0x1d}, Opcode{0x20}, Opcode{0x22}, Opcode{0x24}, Opcode{0x26}, Opcode{0x2a}, Opcode{0x64}, Opcode{0x81},
+        Opcode{0xa0}, Opcode{0xa1}, Opcode{0xa2}, Opcode{0xa4}, Opcode{0xa6}, Opcode{0xa8}, Opcode{0xaa}, Opcode{0xac},
+        Opcode{0xb0}, Opcode{0xb1}, Opcode{0xb2}, Opcode{0xb3}};
     TransportPacket packet;
     packet.opcode = kOpcodes[which % kOpcodes.size()];
     packet.dest_qp = to.qp;
@@ -202,7 +206,8 @@ TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise
     const Rkey key = (place & 0x60) == 0x60 ? fast_key_ : (place & 0x40) != 0 ? next_rkey(window_.rkey) : region;
     const std::uint64_t base = (place & 0x40) != 0 ? mr_.address + 1024 : mr_.address;
     const std::uint64_t end = mr_.address + kShown;
-    packet.access = RemoteAccess{(place & 0x20) != 0 ? end - 8 * (place & 0x1fU) : base + 8 * (place & 0x1fU), key, length * 5U};
+    packet.access =
+        RemoteAccess{(place & 0x20) != 0 ? end - 8 * (place & 0x1fU) : base + 8 * (place & 0x1fU), key, length * 5U};
     packet.atomic = AtomicOperands{length, place};
     packet.acknowledgment = Acknowledgment{place, Msn{psn}};
     packet.atomic_result = length;
@@ -216,8 +221,10 @@ TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise
 }
 
 void World::send(const TransportPacket& packet, Bytewise& input) {
-    Route route{
-        .source = kPeer, .destination = kOurs, .source_mac = std::to_underlying(kPeerMac), .destination_mac = std::to_underlying(kOurMac)};
+    Route route{.source = kPeer,
+                .destination = kOurs,
+                .source_mac = std::to_underlying(kPeerMac),
+                .destination_mac = std::to_underlying(kOurMac)};
     WireBytes frame(9600);
     frame.resize(write_frame(packet, route, frame));
     if (frame.empty()) return;
@@ -344,13 +351,15 @@ void World::settle() {
 
 void World::check() {
     const auto secret = [](std::byte byte) { return byte == kSecret; };
-    demand(std::ranges::all_of(Bytes(memory_).first(kAround), secret) && std::ranges::all_of(Bytes(memory_).last(kAround), secret));
+    demand(std::ranges::all_of(Bytes(memory_).first(kAround), secret) &&
+           std::ranges::all_of(Bytes(memory_).last(kAround), secret));
     const auto sum = [](const auto& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); };
     const AdapterCounts& adapter = endpoint_.adapter().counts();
     demand(adapter.arrivals == endpoint_.counts().packets_received);
     demand(adapter.arrivals + adapter.copies == adapter.accepted + sum(adapter.refused));
     const LinkPauses& pauses = endpoint_.pauses();
-    demand(endpoint_.device().counts().received == sum(endpoint_.host().counts().frames) + pauses.frames() + pauses.ignored());
+    demand(endpoint_.device().counts().received ==
+           sum(endpoint_.host().counts().frames) + pauses.frames() + pauses.ignored());
     const auto ends = pauses.ends_at();
     demand(!pauses.running() || (ends && *ends > now_ && *ends <= now_ + pause_time(0xffff, pauses.speed())));
     demand(endpoint_.manager().size() <= kMaxCmIds && endpoint_.manager().half_open() <= kMaxHalfOpen);
@@ -359,20 +368,23 @@ void World::check() {
 
 void World::finish() {
     settle();
-    for (const Queue& queue : queues_) demand(endpoint_.adapter().modify_qp(queue.qp, {.qp_state = QpState::err}).has_value());
+    for (const Queue& queue : queues_)
+        demand(endpoint_.adapter().modify_qp(queue.qp, {.qp_state = QpState::err}).has_value());
     settle();
     for (const Queue& queue : queues_) {
         demand(queue.receives == 0 && endpoint_.adapter().query_qp(queue.qp)->sends == 0);
         demand(endpoint_.adapter().destroy_qp(queue.qp).has_value());
     }
-    demand(endpoint_.adapter().destroy_srq(srq_.handle).has_value() && endpoint_.adapter().close_xrcd(xrcd_).has_value());
+    demand(endpoint_.adapter().destroy_srq(srq_.handle).has_value() &&
+           endpoint_.adapter().close_xrcd(xrcd_).has_value());
     demand(endpoint_.adapter().dealloc_mw(window_.handle).has_value());
     // Its key is that of a registration that came to its turn: any of those posted.
     bool given_back = false;
     for (int tag = 0; tag < 256 && !given_back; ++tag, fast_key_ = next_rkey(fast_key_))
         given_back = endpoint_.adapter().dereg_mr(fast_key_).has_value();
     demand(given_back);
-    demand(endpoint_.adapter().dereg_mr(mr_.lkey).has_value() && endpoint_.adapter().dereg_mr(receive_mr_.lkey).has_value());
+    demand(endpoint_.adapter().dereg_mr(mr_.lkey).has_value() &&
+           endpoint_.adapter().dereg_mr(receive_mr_.lkey).has_value());
     demand(endpoint_.adapter().destroy_cq(cq_).has_value() && endpoint_.adapter().dealloc_pd(pd_).has_value());
 }
 

@@ -1,8 +1,8 @@
-// Fuzzer of the exchanges over TCP and rdma_cm: any peer, any program and options, bytes cut anyhow. A exchange ends once the connection
-// does, and what we say of it is bounded.
+// Fuzzer of the exchanges over TCP and rdma_cm: any peer, any program and options, bytes cut anyhow. A exchange ends
+// once the connection does, and what we say of it is bounded.
 //
-// The input: two bytes of settings, one of the length of a piece, then what the peer says; over rdma_cm its messages, a byte of length
-// before each.
+// The input: two bytes of settings, one of the length of a piece, then what the peer says; over rdma_cm its messages, a
+// byte of length before each.
 #include <transport-replay/live/exchange/perftest_session.hpp>
 
 #include <algorithm>
@@ -29,8 +29,7 @@ std::vector<QueuePairEnd> ends(std::size_t count) {
     return all;
 }
 
-template <class Session>
-void exchange(Session& session, Bytes peer, std::size_t piece) {
+template <class Session> void exchange(Session& session, Bytes peer, std::size_t piece) {
     constexpr std::size_t kMost = std::size_t{1} << 20;  // far above what any exchange of ours has
     std::size_t said = 0;
     const auto go_on = [&] {

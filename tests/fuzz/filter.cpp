@@ -1,5 +1,5 @@
-// Fuzzer of the display filter language: any text compiles or is explained, and can be completed; what compiles runs over a
-// few packets.
+// Fuzzer of the display filter language: any text compiles or is explained, and can be completed; what compiles runs
+// over a few packets.
 //
 // The packets are fixed: every kind of layer, some whole, some cut short, over bytes that are numbers, text and zeros.
 #include <dissect/filter/completion.hpp>
@@ -23,7 +23,8 @@ std::array<std::byte, kFrameBytes> make_bytes() {
     std::array<std::byte, kFrameBytes> bytes{};
     for (std::size_t i = 0; i < bytes.size() / 2; ++i) bytes[i] = static_cast<std::byte>(i * 37 + 11);
     constexpr std::string_view kText = "NVMe over RDMA ";
-    for (std::size_t i = bytes.size() / 2; i < bytes.size() * 3 / 4; ++i) bytes[i] = static_cast<std::byte>(kText[i % kText.size()]);
+    for (std::size_t i = bytes.size() / 2; i < bytes.size() * 3 / 4; ++i)
+        bytes[i] = static_cast<std::byte>(kText[i % kText.size()]);
     return bytes;
 }
 
@@ -42,10 +43,12 @@ std::vector<Packet> make_packets(Bytes bytes) {
         }
         Packet& packet = packets.back();
         const std::array<std::uint32_t, 4> lengths{kFrameBytes, 64, 7, 0};
-        packet.layer_storage[packet.layer_count++] = {
-            .kind = static_cast<LayerKind>(kind), .offset = static_cast<std::uint16_t>(kind * 13 % 300), .length = lengths[kind % 4]};
+        packet.layer_storage[packet.layer_count++] = {.kind = static_cast<LayerKind>(kind),
+                                                      .offset = static_cast<std::uint16_t>(kind * 13 % 300),
+                                                      .length = lengths[kind % 4]};
     }
-    for (Packet& packet : packets) packet.layer_storage[packet.layer_count++] = {.kind = LayerKind::bth, .offset = 20, .length = 12};
+    for (Packet& packet : packets)
+        packet.layer_storage[packet.layer_count++] = {.kind = LayerKind::bth, .offset = 20, .length = 12};
     return packets;
 }
 

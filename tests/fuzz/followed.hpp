@@ -1,5 +1,5 @@
-// Followed: an Analysis under test. It remembers what was told of each packet and each message, and demands that episodes,
-// messages and the Timeline agree, whatever was observed.
+// Followed: an Analysis under test. It remembers what was told of each packet and each message, and demands that
+// episodes, messages and the Timeline agree, whatever was observed.
 #pragma once
 
 #include <transport-replay/analysis/analysis.hpp>
@@ -23,7 +23,10 @@ inline void demand(bool holds, std::source_location where = std::source_location
 
 class Followed {
 public:
-    Followed() : analysis_({.message = [this](transport::ConnectionId id, transport::End, const transport::Message& m) { take(id, m); }}) {}
+    Followed()
+        : analysis_({.message = [this](transport::ConnectionId id, transport::End, const transport::Message& m) {
+              take(id, m);
+          }}) {}
     Followed(const Followed&) = delete;
     Followed& operator=(const Followed&) = delete;
     ~Followed() = default;
@@ -54,12 +57,14 @@ inline void Followed::observe(const transport::Observation& observation) {
     last_frame_ = std::max(last_frame_, static_cast<std::uint64_t>(observation.frame));
     retransmissions_ += record.retransmission ? 1 : 0;
     duplicated_ += record.duplicated ? 1 : 0;
-    const bool classified = record.arrival || record.retransmission || record.unmatched || record.completed != 0 || record.missing != 0;
+    const bool classified =
+        record.arrival || record.retransmission || record.unmatched || record.completed != 0 || record.missing != 0;
     if (classified) demand(record.connection && !record.mirror_copy);
     if (record.corrupt) demand(!record.arrival && !record.unmatched && record.completed == 0);
     if (record.duplicated) demand(record.retransmission);
     if (record.retransmission)  // late: the first sending was corrupt
-        demand(record.corrupt || record.arrival == transport::Arrival::repeated || record.arrival == transport::Arrival::late);
+        demand(record.corrupt || record.arrival == transport::Arrival::repeated ||
+               record.arrival == transport::Arrival::late);
     if (record.missing != 0) demand(record.arrival == transport::Arrival::ahead);
     if (record.latency) demand(record.completed != 0);
     if (record.connection) demand(*record.connection != transport::ConnectionId{});
@@ -79,7 +84,8 @@ inline void Followed::check_connection(const transport::Connection& connection) 
     for (const transport::Way& way : connection.ways) {
         for (const transport::Gaps& gaps : {way.incidents->gaps, way.incidents->response_gaps})
             demand(gaps.reordered + gaps.network + gaps.tap + gaps.undecided == gaps.skipped);
-        demand(way.incidents->retransmitted + way.incidents->doubled.identified <= way.requests && way.requests <= way.packets);
+        demand(way.incidents->retransmitted + way.incidents->doubled.identified <= way.requests &&
+               way.requests <= way.packets);
         demand(way.incidents->already_answered <= way.incidents->retransmitted);
         demand(way.packets == 0 || way.first_frame <= way.last_frame);
         demand(static_cast<std::uint64_t>(way.last_frame) <= last_frame_);
@@ -110,7 +116,8 @@ inline void Followed::check_totals(const transport::Timeline& timeline) const {
     const transport::Totals& totals = timeline.totals;
     demand(timeline.packets == packets_ && timeline.bytes == bytes_);
     demand(totals.messages == sum.messages && totals.message_bytes == sum.message_bytes);
-    demand(totals.retransmitted_packets == sum.retransmitted_packets && totals.retransmitted_packets <= retransmissions_);  // copies by the network are marked too
+    demand(totals.retransmitted_packets == sum.retransmitted_packets &&
+           totals.retransmitted_packets <= retransmissions_);  // copies by the network are marked too
     demand(totals.duplicated_packets == sum.duplicated_packets && totals.duplicated_packets == duplicated_);
     demand(totals.sequence_naks == sum.sequence_naks && totals.rnr_naks == sum.rnr_naks);
     demand(totals.fatal_naks == sum.fatal_naks && totals.acks == sum.acks);
@@ -125,8 +132,10 @@ inline void Followed::check_findings(const transport::Timeline& timeline) const 
             demand(frame != dissect::FrameIndex{} && static_cast<std::uint64_t>(frame) <= last_frame_);
         if (finding.connection) demand(timeline.find(*finding.connection) != nullptr);
     }
-    for (const transport::Recovery& recovery : timeline.recoveries) demand(timeline.find(recovery.connection) != nullptr);
-    for (const transport::Fatality& fatality : timeline.fatalities) demand(timeline.find(fatality.connection) != nullptr);
+    for (const transport::Recovery& recovery : timeline.recoveries)
+        demand(timeline.find(recovery.connection) != nullptr);
+    for (const transport::Fatality& fatality : timeline.fatalities)
+        demand(timeline.find(fatality.connection) != nullptr);
 }
 
 inline void Followed::finish() {
@@ -135,7 +144,8 @@ inline void Followed::finish() {
     const transport::Timeline known = copy.finish();
     rehearsal_ = false;
     const transport::Timeline timeline = analysis_.finish();
-    demand(known.connections.size() == timeline.connections.size() && known.findings.size() == timeline.findings.size());
+    demand(known.connections.size() == timeline.connections.size() &&
+           known.findings.size() == timeline.findings.size());
     check_totals(timeline);
     check_findings(timeline);
     std::uint64_t messages = 0;

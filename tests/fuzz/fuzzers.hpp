@@ -1,4 +1,5 @@
-// Every fuzzer by its name, for the program that replays inputs. CMakeLists.txt writes the table from the files of this folder.
+// Every fuzzer by its name, for the program that replays inputs. CMakeLists.txt writes the table from the files of this
+// folder.
 #pragma once
 
 #include <cstddef>

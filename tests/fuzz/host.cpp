@@ -1,5 +1,5 @@
-// Fuzzer of the host on a wire: frames, times and wishes in any order. What it says itself must be right, what it keeps bounded,
-// and a neighbour that answers truthfully is never lost to what others say.
+// Fuzzer of the host on a wire: frames, times and wishes in any order. What it says itself must be right, what it keeps
+// bounded, and a neighbour that answers truthfully is never lost to what others say.
 //
 // The input: a byte of settings, then records: a byte of kind, and for a frame a byte of its length (in units of two).
 #include <transport-replay/live/device/device.hpp>
@@ -41,8 +41,10 @@ void hear(Host& host, Instant now) {
         decode(frame, packet);
         for (const Layer& layer : packet.layers()) demand(layer.fault == Fault::none);
         const auto arp = read_arp(packet);
-        if (!arp || arp->operation != ArpOperation::request || arp->target != kFriend || arp->sender == kFriend) continue;
-        host.process(arp_frame({kFriendMac, kOwnMac}, {ArpOperation::reply, kFriendMac, kFriend, kOwnMac, arp->sender}), now);
+        if (!arp || arp->operation != ArpOperation::request || arp->target != kFriend || arp->sender == kFriend)
+            continue;
+        host.process(arp_frame({kFriendMac, kOwnMac}, {ArpOperation::reply, kFriendMac, kFriend, kOwnMac, arp->sender}),
+                     now);
     }
 }
 
@@ -65,7 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (at == size) break;
             const std::size_t length = std::min<std::size_t>(data[at] * std::size_t{2}, size - at - 1);
             const auto exact = std::make_unique<std::byte[]>(length);
-            std::transform(data + at + 1, data + at + 1 + length, exact.get(), [](std::uint8_t byte) { return std::byte{byte}; });
+            std::transform(data + at + 1, data + at + 1 + length, exact.get(),
+                           [](std::uint8_t byte) { return std::byte{byte}; });
             const HostArrival arrived = host.process({exact.get(), length}, now);
             demand((arrived.disposition == FrameDisposition::roce) == (arrived.packet != nullptr));
             at += 1 + length;

@@ -1,5 +1,5 @@
-// Fuzzer of an open capture: bytes as a file that is indexed; every row of it is read again, every series of it drawn up, and filters
-// say of its rows what they say of its packets. Bytes that are compressed go through a spool.
+// Fuzzer of an open capture: bytes as a file that is indexed; every row of it is read again, every series of it drawn
+// up, and filters say of its rows what they say of its packets. Bytes that are compressed go through a spool.
 #include <tests/fuzz/followed.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 #include <transport-replay/index/indexer.hpp>
@@ -112,8 +112,7 @@ void draw_ladder(const CaptureIndex& index, const Timeline& timeline, Connection
     demand(layout.time_at(layout.height() / 2) <= layout.time_at(layout.height()));
 }
 
-template <class P>
-void draw_points(std::vector<P> points, const series::Range& range) {
+template <class P> void draw_points(std::vector<P> points, const series::Range& range) {
     const series::Pyramid<P> pyramid(std::move(points));
     std::size_t seen = 0;
     for (const auto& column : pyramid.columns(range, 64)) {
@@ -135,7 +134,8 @@ void draw(const CaptureIndex& index, const Timeline& timeline) {
     const auto latencies = series::latencies(index, {});
     demand(latencies.has_value());
     const series::Distributed distributed = series::distribution(*latencies);
-    demand(distributed.least <= distributed.median && distributed.median <= distributed.p999 && distributed.p999 <= distributed.most);
+    demand(distributed.least <= distributed.median && distributed.median <= distributed.p999 &&
+           distributed.p999 <= distributed.most);
     draw_points(*latencies, *range);
     const auto outstanding = series::outstanding(index, timeline, {});
     demand(outstanding.has_value() && (outstanding->empty() || outstanding->bytes.back().y == 0));

@@ -1,5 +1,6 @@
-// Fuzzer of iWARP: bytes as what both ends of TCP connections send, in segments that are lost, doubled and moved, followed and then
-// decoded where the following said that FPDUs begin, and judged by the passive checks. CRCs are made right on request, for a fuzzer finds none.
+// Fuzzer of iWARP: bytes as what both ends of TCP connections send, in segments that are lost, doubled and moved,
+// followed and then decoded where the following said that FPDUs begin, and judged by the passive checks. CRCs are made
+// right on request, for a fuzzer finds none.
 #include <dissect/build.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/ulp.hpp>
@@ -50,7 +51,8 @@ Block payload(fuzz::Bytewise& input) {
 }
 
 // `options`: of TCP, in words of 4 bytes.
-Block frame(bool from_a, std::uint32_t seq, std::uint32_t ack, std::uint8_t flags, const Block& options, const Block& data) {
+Block frame(bool from_a, std::uint32_t seq, std::uint32_t ack, std::uint8_t flags, const Block& options,
+            const Block& data) {
     constexpr std::uint16_t kIp = 20, kTcp = 20;
     Block made;
     put(made, 0x4500, 2);
@@ -87,7 +89,8 @@ Block options_of_syn(fuzz::Bytewise& input) {
 void look(const dissect::Packet& packet) {
     for (const dissect::Layer& layer : packet.layers()) {
         if (layer.length > 0 && std::size_t{layer.offset} + layer.length > packet.frame.bytes.size()) std::abort();
-        for (const dissect::Field& field : dissect::header(layer.kind).fields) static_cast<void>(dissect::value_of(packet, layer, field));
+        for (const dissect::Field& field : dissect::header(layer.kind).fields)
+            static_cast<void>(dissect::value_of(packet, layer, field));
     }
 }
 
@@ -104,13 +107,16 @@ void follow(fuzz::Bytewise input) {
         const std::uint8_t how = input.byte();
         const bool from_a = (how & 1) != 0;
         std::uint32_t& seq = next[from_a ? 0 : 1];
-        if ((how & 2) != 0) seq += static_cast<std::uint32_t>(static_cast<std::int8_t>(input.byte()));  // lost, or sent again
+        if ((how & 2) != 0)
+            seq += static_cast<std::uint32_t>(static_cast<std::int8_t>(input.byte()));  // lost, or sent again
         const Block data = payload(input);
         const std::uint8_t flags = (how & 0xc0) == 0xc0 ? input.byte() : 0x18;
         const Block options = (flags & kSyn) != 0 ? options_of_syn(input) : Block{};
         const Block whole = frame(from_a, seq, next[from_a ? 1 : 0], flags, options, data);
         seq += static_cast<std::uint32_t>(data.size());
-        const Block kept(whole.begin(), whole.end() - ((how & 4) != 0 ? std::min<std::ptrdiff_t>(input.byte(), std::ssize(whole)) : 0));
+        const Block kept(
+            whole.begin(),
+            whole.end() - ((how & 4) != 0 ? std::min<std::ptrdiff_t>(input.byte(), std::ssize(whole)) : 0));
         dissect::Frame one;
         one.bytes = kept;
         one.wire_length = static_cast<std::uint32_t>(whole.size());

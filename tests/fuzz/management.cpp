@@ -1,5 +1,6 @@
-// Fuzzer of the trackers of management: datagrams whose headers the input chooses (class, method, transaction, segments) before bytes of
-// its own, from a few hosts, so that requests, answers and segments meet; what comes out must be bounded and agree with itself.
+// Fuzzer of the trackers of management: datagrams whose headers the input chooses (class, method, transaction,
+// segments) before bytes of its own, from a few hosts, so that requests, answers and segments meet; what comes out must
+// be bounded and agree with itself.
 #include <dissect/mad/attributes.hpp>
 #include <tests/fuzz/bytewise.hpp>
 #include <transport-replay/management/management_tracker.hpp>
@@ -17,7 +18,9 @@ void demand(bool truth) {
     if (!truth) std::abort();
 }
 
-transport::Address host(std::uint8_t number) { return {{0, 1U + number % 4U}, transport::AddressSpace::infiniband_lid}; }
+transport::Address host(std::uint8_t number) {
+    return {{0, 1U + number % 4U}, transport::AddressSpace::infiniband_lid};
+}
 
 void check(const transport::ManagementReport& report) {
     using namespace transport;

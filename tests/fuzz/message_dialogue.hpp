@@ -1,5 +1,5 @@
-// Bytes as messages and transfers of a connection that speaks a protocol: each is decoded, with every detail, and followed.
-// Layers cover the message without a gap, and what is open stays within its bounds.
+// Bytes as messages and transfers of a connection that speaks a protocol: each is decoded, with every detail, and
+// followed. Layers cover the message without a gap, and what is open stays within its bounds.
 #pragma once
 
 #include <dissect/field.hpp>

@@ -61,7 +61,8 @@ void traffic(qps::fuzz::Bytewise input) {
                 break;
             case 1: observation.opcode = Opcode{0x11}; break;
             default:
-                observation.opcode = Opcode{static_cast<std::uint8_t>(std::array{0x0b, 0x06, 0x09, 0x07}[kind >> 2 & 3U])};
+                observation.opcode =
+                    Opcode{static_cast<std::uint8_t>(std::array{0x0b, 0x06, 0x09, 0x07}[kind >> 2 & 3U])};
                 observation.payload_length = std::uint32_t{input.byte()} << 8;
                 observation.access = RemoteAccess{slot + 1U, {}, observation.payload_length};
                 if ((kind >> 2 & 1U) == 0) observation.immediate = observation.payload_length;
@@ -74,7 +75,8 @@ void traffic(qps::fuzz::Bytewise input) {
         for (const std::uint32_t place : job.chain)
             if (place >= job.ranks.size()) std::abort();
         for (const CollectiveStep& step : job.steps)
-            if ((step.last && *step.last >= job.ranks.size()) || step.certainty > 99 || step.waited < Duration{}) std::abort();
+            if ((step.last && *step.last >= job.ranks.size()) || step.certainty > 99 || step.waited < Duration{})
+                std::abort();
     }
 }
 

@@ -1,5 +1,6 @@
-// Fuzzer of NVMe over RDMA: bytes as one message under every hint, and as messages, memory and CM private data of one queue. What
-// comes out must agree with itself: layers inside their bytes, no more operations than commands, nothing without a name.
+// Fuzzer of NVMe over RDMA: bytes as one message under every hint, and as messages, memory and CM private data of one
+// queue. What comes out must agree with itself: layers inside their bytes, no more operations than commands, nothing
+// without a name.
 #include <dissect/render.hpp>
 #include <dissect/ulp/nvme_kinds.hpp>
 #include <dissect/ulp/ulp.hpp>
@@ -82,7 +83,8 @@ void follow(fuzz::Bytewise input) {
             case 0:
             case 1:
                 if (bytes.size() >= 40)
-                    last = {dissect::read_le<std::uint64_t>(bytes, 24), dissect::Rkey{dissect::read_le<std::uint32_t>(bytes, 35)}, 1};
+                    last = {dissect::read_le<std::uint64_t>(bytes, 24),
+                            dissect::Rkey{dissect::read_le<std::uint32_t>(bytes, 35)}, 1};
                 queue.message(bytes, from, (what & 8U) != 0 ? input.byte() : 0);
                 break;
             case 2:
@@ -120,7 +122,8 @@ void follow(fuzz::Bytewise input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const dissect::Bytes bytes = std::as_bytes(std::span(data, size));
     constexpr unsigned kDetails = 32;
-    for (unsigned detail = 0; detail < kDetails; ++detail) decode_under(bytes, static_cast<std::uint8_t>(detail), detail % 2 == 0);
+    for (unsigned detail = 0; detail < kDetails; ++detail)
+        decode_under(bytes, static_cast<std::uint8_t>(detail), detail % 2 == 0);
     follow(fuzz::Bytewise(std::span(data, size)));
     return 0;
 }

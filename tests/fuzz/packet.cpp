@@ -19,10 +19,12 @@ using namespace qps::fuzz;
 
 namespace {
 
-// Every line of the tree lies in the frame; one of them, which the input chooses, has a filter that lets the packet through.
+// Every line of the tree lies in the frame; one of them, which the input chooses, has a filter that lets the packet
+// through.
 void check_tree(const Packet& packet, std::size_t choice) {
     const std::vector<TreeLine> lines = tree(packet);
-    for (const TreeLine& line : lines) demand(std::size_t{line.span.offset} + line.span.length <= packet.frame.bytes.size());
+    for (const TreeLine& line : lines)
+        demand(std::size_t{line.span.offset} + line.span.length <= packet.frame.bytes.size());
     if (const auto at = line_at(lines, choice)) demand(lines[*at].span.covers(choice));
     std::string text;
     append_filter(text, packet, lines[choice % lines.size()]);

@@ -1,9 +1,10 @@
-// Fuzzer of two queue pairs of ours that talk to each other: the input says what either is asked to do, and what becomes of every
-// packet on the way between them. Each work request completes once and in its order, what arrives is what was sent, memory that
-// nobody named stays as it was, and once the wire is good again nothing is left waiting.
+// Fuzzer of two queue pairs of ours that talk to each other: the input says what either is asked to do, and what
+// becomes of every packet on the way between them. Each work request completes once and in its order, what arrives is
+// what was sent, memory that nobody named stays as it was, and once the wire is good again nothing is left waiting.
 //
-// The input: a byte of settings, then records: a byte of kind, and for a work request two bytes of length and two of place. The
-// bytes that are left when packets go out are what becomes of them, one byte each; when there are none, all arrive.
+// The input: a byte of settings, then records: a byte of kind, and for a work request two bytes of length and two of
+// place. The bytes that are left when packets go out are what becomes of them, one byte each; when there are none, all
+// arrive.
 #include <tests/fuzz/bytewise.hpp>
 #include <tests/support/verbs_pair.hpp>
 
@@ -23,16 +24,16 @@ void demand(bool holds) {
 }
 
 // The parts of either side's memory.
-constexpr std::uint32_t kPattern = 0, kPatternEnd = 16U << 10U;  // sent and read, never changed
-constexpr std::uint32_t kOpen = kPatternEnd, kOpenEnd = 32U << 10U;  // written by the peer
-constexpr std::uint32_t kCounter = kOpenEnd;                         // eight bytes that the peer adds to
+constexpr std::uint32_t kPattern = 0, kPatternEnd = 16U << 10U;            // sent and read, never changed
+constexpr std::uint32_t kOpen = kPatternEnd, kOpenEnd = 32U << 10U;        // written by the peer
+constexpr std::uint32_t kCounter = kOpenEnd;                               // eight bytes that the peer adds to
 constexpr std::uint32_t kGuard = kCounter + 8, kGuardEnd = kGuard + 1024;  // nobody names it
-constexpr std::uint32_t kLanding = kGuardEnd;                              // READs, ATOMICs and receives come here, each to a place of its own
+constexpr std::uint32_t kLanding = kGuardEnd;  // READs, ATOMICs and receives come here, each to a place of its own
 constexpr std::uint32_t kMemory = 1U << 16U;
 
 constexpr std::uint32_t kLongest = 3000;
 constexpr std::byte kUntouched{0xa5};
-constexpr Duration kStep{300'000'000};          // some time-outs
+constexpr Duration kStep{300'000'000};        // some time-outs
 constexpr Duration kPatience{5'000'000'000};  // all of them, and seven times
 
 struct Asked {
@@ -48,18 +49,20 @@ bool lands(WrOpcode opcode) { return opcode == WrOpcode::rdma_read || opcode == 
 bool takes_receive(WrOpcode opcode) {
     return opcode == WrOpcode::send || opcode == WrOpcode::send_with_imm || opcode == WrOpcode::rdma_write_with_imm;
 }
-bool has_immediate(WrOpcode opcode) { return opcode == WrOpcode::send_with_imm || opcode == WrOpcode::rdma_write_with_imm; }
+bool has_immediate(WrOpcode opcode) {
+    return opcode == WrOpcode::send_with_imm || opcode == WrOpcode::rdma_write_with_imm;
+}
 
 // One side as it must be.
 struct Side {
     tests::VerbsEnd* end = nullptr;
     Qpn qp{};
-    std::deque<Asked> asked;                // whose completion is due, in order
-    std::deque<std::uint32_t> receives;     // where they lead, in order
-    std::deque<Asked> arriving;             // what the peer asked that takes a receive, in order
-    std::vector<std::byte> open;            // as the peer's WRITEs must leave it
-    std::uint64_t counter = 0;              // as the peer's ATOMICs must leave it
-    std::uint32_t landing = kLanding;       // the next free place
+    std::deque<Asked> asked;             // whose completion is due, in order
+    std::deque<std::uint32_t> receives;  // where they lead, in order
+    std::deque<Asked> arriving;          // what the peer asked that takes a receive, in order
+    std::vector<std::byte> open;         // as the peer's WRITEs must leave it
+    std::uint64_t counter = 0;           // as the peer's ATOMICs must leave it
+    std::uint32_t landing = kLanding;    // the next free place
     std::uint64_t posted = 0, completed = 0, posted_receives = 0, completed_receives = 0;
     bool failed = false;
 };
@@ -73,12 +76,15 @@ public:
     explicit Conversation(std::span<const std::uint8_t> input) : input_(input) {
         for (tests::VerbsEnd* end : {&pair_.a, &pair_.b})
             for (std::size_t i = 0; i < kMemory; ++i)
-                end->memory[i] = i < kPatternEnd ? static_cast<std::byte>(i * 31 + i / 256) : i < kGuard ? std::byte{} : kUntouched;
+                end->memory[i] = i < kPatternEnd ? static_cast<std::byte>(i * 31 + i / 256)
+                                 : i < kGuard    ? std::byte{}
+                                                 : kUntouched;
         const std::uint8_t settings = input_.byte();
         QpAttr attributes;
         attributes.retry_cnt = 7;
         attributes.rnr_retry = static_cast<std::uint8_t>(settings & 7U);
-        constexpr std::uint8_t kTenMilliseconds = 20, kTimers = 12;  // shorter ones are a hundred thousand turns of nothing
+        constexpr std::uint8_t kTenMilliseconds = 20,
+                               kTimers = 12;  // shorter ones are a hundred thousand turns of nothing
         attributes.min_rnr_timer = static_cast<std::uint8_t>(kTenMilliseconds + (settings >> 3U) % kTimers);
         const auto [qa, qb] = pair_.pair(QpType::rc, attributes);
         a_.end = &pair_.a, a_.qp = qa;
@@ -128,10 +134,13 @@ private:
     }
 
     void post(Side& side, Side& peer, unsigned what) {
-        constexpr std::array kOpcodes{WrOpcode::send,      WrOpcode::send_with_imm,        WrOpcode::rdma_write, WrOpcode::rdma_write_with_imm,
-                                      WrOpcode::rdma_read, WrOpcode::atomic_fetch_and_add, WrOpcode::rdma_write, WrOpcode::rdma_read};
+        constexpr std::array kOpcodes{
+            WrOpcode::send,      WrOpcode::send_with_imm,        WrOpcode::rdma_write, WrOpcode::rdma_write_with_imm,
+            WrOpcode::rdma_read, WrOpcode::atomic_fetch_and_add, WrOpcode::rdma_write, WrOpcode::rdma_read};
         const auto number = [&] { return static_cast<std::uint32_t>(input_.byte() | input_.byte() << 8U); };
-        Asked asked{.opcode = kOpcodes[what % kOpcodes.size()], .length = number() % kLongest, .from = number() % (kPatternEnd - kLongest)};
+        Asked asked{.opcode = kOpcodes[what % kOpcodes.size()],
+                    .length = number() % kLongest,
+                    .from = number() % (kPatternEnd - kLongest)};
         asked.imm = asked.from;
         SendWr work{.wr_id = side.posted, .opcode = asked.opcode, .imm_data = asked.imm};
         work.send_flags.fence = (what & 8U) != 0;
@@ -143,9 +152,11 @@ private:
         }
         const std::uint32_t to = asked.from % (kOpenEnd - kOpen - kLongest);
         if (asked.opcode == WrOpcode::rdma_read) work.remote = tests::at(*peer.end, kPattern + asked.from);
-        else if (asked.opcode == WrOpcode::atomic_fetch_and_add) work.remote = tests::at(*peer.end, kCounter), work.atomic.compare_add = asked.from;
+        else if (asked.opcode == WrOpcode::atomic_fetch_and_add)
+            work.remote = tests::at(*peer.end, kCounter), work.atomic.compare_add = asked.from;
         else work.remote = tests::at(*peer.end, kOpen + to);
-        if (!side.end->send(side.qp, at, asked.length, work)) return;  // the queue is full, or the queue pair has failed
+        if (!side.end->send(side.qp, at, asked.length, work))
+            return;  // the queue is full, or the queue pair has failed
         ++side.posted;
         if (lands(asked.opcode)) side.landing += asked.length;
         if (asked.opcode == WrOpcode::atomic_fetch_and_add) {
@@ -198,7 +209,8 @@ private:
         if (!lands(asked.opcode)) return;
         demand(completion.byte_len == asked.length);
         if (asked.opcode == WrOpcode::rdma_read)
-            demand(std::ranges::equal(bytes_at(*side.end, asked.landing, asked.length), bytes_at(*side.end, kPattern + asked.from, asked.length)));
+            demand(std::ranges::equal(bytes_at(*side.end, asked.landing, asked.length),
+                                      bytes_at(*side.end, kPattern + asked.from, asked.length)));
         else demand(side.end->word(asked.landing) == asked.original);
     }
     static void take_received(Side& side, const Wc& completion) {
@@ -213,14 +225,18 @@ private:
         demand(completion.flags.with_imm == has_immediate(asked.opcode) && completion.byte_len == asked.length);
         if (completion.flags.with_imm) demand(completion.imm_data == asked.imm);
         if (asked.opcode == WrOpcode::rdma_write_with_imm) return;
-        demand(std::ranges::equal(bytes_at(*side.end, at, asked.length), bytes_at(*side.end, kPattern + asked.from, asked.length)));
+        demand(std::ranges::equal(bytes_at(*side.end, at, asked.length),
+                                  bytes_at(*side.end, kPattern + asked.from, asked.length)));
     }
 
     void judge() {
         for (Side* side : {&a_, &b_}) {
-            for (std::uint32_t i = 0; i < kPatternEnd; ++i) demand(side->end->memory[i] == static_cast<std::byte>(i * 31 + i / 256));
-            demand(std::ranges::all_of(bytes_at(*side->end, kGuard, kGuardEnd - kGuard), [](std::byte byte) { return byte == kUntouched; }));
-            demand(std::ranges::all_of(bytes_at(*side->end, side->landing, kMemory - side->landing), [](std::byte byte) { return byte == kUntouched; }));
+            for (std::uint32_t i = 0; i < kPatternEnd; ++i)
+                demand(side->end->memory[i] == static_cast<std::byte>(i * 31 + i / 256));
+            demand(std::ranges::all_of(bytes_at(*side->end, kGuard, kGuardEnd - kGuard),
+                                       [](std::byte byte) { return byte == kUntouched; }));
+            demand(std::ranges::all_of(bytes_at(*side->end, side->landing, kMemory - side->landing),
+                                       [](std::byte byte) { return byte == kUntouched; }));
             if (side->failed) demand(side->asked.empty());  // all were flushed
         }
         if (a_.failed || b_.failed) return;

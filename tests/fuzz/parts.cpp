@@ -1,5 +1,5 @@
-// Fuzzer of the parts of an analysis: bytes as a part's file, and as what is inside one, which a checksum would keep from us. What can be
-// read is written and read again, joined with another one, concluded and judged.
+// Fuzzer of the parts of an analysis: bytes as a part's file, and as what is inside one, which a checksum would keep
+// from us. What can be read is written and read again, joined with another one, concluded and judged.
 #include <tests/fuzz/decoded.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
@@ -19,7 +19,8 @@ namespace {
 void judge_it(const conformance::PassiveRecord& record, const Timeline& timeline) {
     conformance::Report report;
     report.results = conformance::judge(record, timeline, {});
-    for (const conformance::CheckResult& result : report.results) demand(result.evidence.size() <= conformance::kMostEvidence);
+    for (const conformance::CheckResult& result : report.results)
+        demand(result.evidence.size() <= conformance::kMostEvidence);
     static_cast<void>(conformance::json_text(report));
     if (!record.hosts.empty()) static_cast<void>(conformance::judge(record, timeline, {}, record.hosts.back().host));
 }

@@ -1,9 +1,11 @@
-// Fuzzer of the stateful replay: a capture of any bytes becomes recorded conversations; one of them is played by both its ends, over
-// a wire that the input loses, doubles and changes frames of. What is recorded agrees with itself, what is refused is refused with a
-// sentence, what is played ends, what is compared is what was recorded, and what the endpoints say is right.
+// Fuzzer of the stateful replay: a capture of any bytes becomes recorded conversations; one of them is played by both
+// its ends, over a wire that the input loses, doubles and changes frames of. What is recorded agrees with itself, what
+// is refused is refused with a sentence, what is played ends, what is compared is what was recorded, and what the
+// endpoints say is right.
 //
-// The input: a byte of settings, one that chooses the connection, one for the number of faults, that many faults of kFaultBytes
-// (a frame has one at most, see Wire::carry), then a capture. Its ICRCs are called good, or no change of it would be followed.
+// The input: a byte of settings, one that chooses the connection, one for the number of faults, that many faults of
+// kFaultBytes (a frame has one at most, see Wire::carry), then a capture. Its ICRCs are called good, or no change of it
+// would be followed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
@@ -29,13 +31,13 @@ using tests::WireBytes;
 constexpr Address kAsks = ipv4_address(0xc0000201), kAnswers = ipv4_address(0xc0000202);
 constexpr IpPort kPort{7174};
 constexpr std::size_t kFaultBytes = 4;
-constexpr std::size_t kMostPackets = 2000;            // of a capture
-constexpr std::size_t kMostMessages = 128;            // of what is played; and what they ask for, or a run takes seconds
-constexpr std::uint64_t kMostBytes = 1U << 20;        // of a conversation and its memory
-constexpr int kMostTurns = 20'000;                    // of both ends
-constexpr Duration kMostTime{600'000'000'000};        // of the clock of the test; then they are told to stop
-constexpr Duration kMostStopping{60'000'000'000};     // CM gives up by then
-constexpr Duration kPatience{500'000'000};            // who is not ready is asked every 320 us, and for ever
+constexpr std::size_t kMostPackets = 2000;         // of a capture
+constexpr std::size_t kMostMessages = 128;         // of what is played; and what they ask for, or a run takes seconds
+constexpr std::uint64_t kMostBytes = 1U << 20;     // of a conversation and its memory
+constexpr int kMostTurns = 20'000;                 // of both ends
+constexpr Duration kMostTime{600'000'000'000};     // of the clock of the test; then they are told to stop
+constexpr Duration kMostStopping{60'000'000'000};  // CM gives up by then
+constexpr Duration kPatience{500'000'000};         // who is not ready is asked every 320 us, and for ever
 constexpr Instant kStart{1'800'000'000'000'000'000};  // any
 
 struct Input {
@@ -111,7 +113,8 @@ std::optional<RecordedConversation> recorded(const Input& input) {
     return std::move(*conversation);
 }
 
-// What recorded_conversation.hpp says of it: in the order of first packets, one that was recorded late aside, and with holes of zeros.
+// What recorded_conversation.hpp says of it: in the order of first packets, one that was recorded late aside, and with
+// holes of zeros.
 void check(const RecordedConversation& conversation) {
     std::array<FrameIndex, 2> latest{};
     FrameIndex before{};
@@ -150,7 +153,8 @@ bool is_small(const ConversationPart& part) {
 // Two endpoints, and what happens to the frames between them.
 class Wire {
 public:
-    explicit Wire(std::span<const std::uint8_t> faults) : faults_(faults), endpoints_{endpoint(kAsks, 1), endpoint(kAnswers, 2)}, known_{} {
+    explicit Wire(std::span<const std::uint8_t> faults)
+        : faults_(faults), endpoints_{endpoint(kAsks, 1), endpoint(kAnswers, 2)}, known_{} {
         hub_->watch = [](std::size_t, Bytes frame) { hear(frame); };
     }
     [[nodiscard]] live::Endpoint& operator[](std::size_t side) { return endpoints_[side]; }
@@ -214,7 +218,8 @@ void Wire::harm(std::deque<WireBytes>& inbox, std::size_t which, std::span<const
         case Kind::change_field: tests::put_number(frame, at, 4, value * 0x0101'0101ULL); break;
         case Kind::cut: frame.resize(std::min<std::size_t>(frame.size(), tests::kBthAt + value)); break;
     }
-    if (sealed && frame.size() > tests::kIpAt + 1 && frame[tests::kIpAt - 2] == std::byte{0x08} && frame[tests::kIpAt - 1] == std::byte{0})
+    if (sealed && frame.size() > tests::kIpAt + 1 && frame[tests::kIpAt - 2] == std::byte{0x08} &&
+        frame[tests::kIpAt - 1] == std::byte{0})
         tests::seal(frame);
 }
 
@@ -224,7 +229,8 @@ public:
     Play(const Input& input, const RecordedConversation& conversation, ConversationPart asks, ConversationPart answers)
         : conversation_(conversation),
           wire_(input.faults),
-          players_{player(std::move(answers), settings_of(input, false)), player(std::move(asks), settings_of(input, true))} {}
+          players_{player(std::move(answers), settings_of(input, false)),
+                   player(std::move(asks), settings_of(input, true))} {}
 
     void run(bool tells_keys) {
         if (!begin(0)) return;
@@ -241,8 +247,10 @@ public:
 
 private:
     static PlayerSettings settings_of(const Input& input, bool connects) {
-        PlayerSettings settings{
-            .port = kPort, .speed = (input.settings & 1) != 0 ? 1.0 : 1000.0, .fast = (input.settings & 2) != 0, .patience = kPatience};
+        PlayerSettings settings{.port = kPort,
+                                .speed = (input.settings & 1) != 0 ? 1.0 : 1000.0,
+                                .fast = (input.settings & 2) != 0,
+                                .patience = kPatience};
         if (connects) settings.connect = Target{.address = kAnswers, .port = kPort};
         return settings;
     }
@@ -309,5 +317,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-    return qps::fuzz::mutate_capture(data, size, most, seed, std::min(size, parted({data, size}).capture.empty() ? size : size - parted({data, size}).capture.size()));
+    return qps::fuzz::mutate_capture(
+        data, size, most, seed,
+        std::min(size, parted({data, size}).capture.empty() ? size : size - parted({data, size}).capture.size()));
 }

@@ -1,5 +1,5 @@
-// Fuzzer: bytes as what happens to a queue pair: work requests, receives, time, and packets that a peer makes up. Memory that
-// was not granted stays as it was, every work request completes once, and nothing grows beyond its bound.
+// Fuzzer: bytes as what happens to a queue pair: work requests, receives, time, and packets that a peer makes up.
+// Memory that was not granted stays as it was, every work request completes once, and nothing grows beyond its bound.
 #include <transport-replay/queue_pair/requester.hpp>
 #include <transport-replay/queue_pair/responder.hpp>
 
@@ -70,10 +70,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Service service = kServices[settings & 3];
     Guarded region(kRegionBytes), receive(kReceiveBytes), local(kLocalBytes);
     Memory memory;
-    const AccessRights rights{
-        .local_write = true, .read = true, .write = true, .atomic = true, .bind = true, .flush_global = true, .flush_persistent = true};
+    const AccessRights rights{.local_write = true,
+                              .read = true,
+                              .write = true,
+                              .atomic = true,
+                              .bind = true,
+                              .flush_global = true,
+                              .flush_persistent = true};
     if (!memory.add({.key = kKey, .base = kBase, .rights = rights, .bytes = region.inside()})) std::abort();
-    if (!memory.bind({.key = kWindow, .region = kKey, .base = kBase, .length = 64, .rights = {.write = true}, .of = kLocal})) std::abort();
+    if (!memory.bind(
+            {.key = kWindow, .region = kKey, .base = kBase, .length = 64, .rights = {.write = true}, .of = kLocal}))
+        std::abort();
     ReceiveQueue receives(64, (settings & 4) != 0);
     Responder responder({.service = service,
                          .expected = Psn{100},
@@ -92,7 +99,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (!input.rest.empty()) {
         switch (input.byte() & 7) {
             case 0:
-            case 1: static_cast<void>(responder.process(packet_of(input, responder.expected(), payload), memory, receives)); break;
+            case 1:
+                static_cast<void>(responder.process(packet_of(input, responder.expected(), payload), memory, receives));
+                break;
             case 2: requester.process(packet_of(input, requester.unacknowledged(), payload), now); break;
             case 3: {
                 const auto kind = static_cast<WorkKind>(input.byte() % kWorkKindNames.size());
@@ -105,13 +114,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 if (requester.post(std::move(work))) completed.push_back(0);
                 break;
             }
-            case 4: static_cast<void>(receives.post({.id = 1, .segments = {receive.inside()}, .usable = input.byte() != 0})); break;
+            case 4:
+                static_cast<void>(
+                    receives.post({.id = 1, .segments = {receive.inside()}, .usable = input.byte() != 0}));
+                break;
             case 5: now = now + microseconds(input.word()); break;
             case 6: requester.drain((input.byte() & 1) != 0); break;
             case 7: requester.done_locally(CompletionStatus::success, now); break;
         }
-        if (const auto packet = requester.poll(now); packet && packet->payload.size() > bytes_of(PathMtu::bytes_256)) std::abort();
-        if (const auto packet = responder.poll(memory); packet && packet->payload.size() > bytes_of(PathMtu::bytes_256)) std::abort();
+        if (const auto packet = requester.poll(now); packet && packet->payload.size() > bytes_of(PathMtu::bytes_256))
+            std::abort();
+        if (const auto packet = responder.poll(memory); packet && packet->payload.size() > bytes_of(PathMtu::bytes_256))
+            std::abort();
         while (const auto completion = requester.take_completion())
             if (completed.at(completion->id)++ != 0) std::abort();
     }

@@ -1,9 +1,9 @@
-// fuzz_replay NAME CORPUS [FILE|FOLDER]...: a plain main for the fuzzers. Gives the one of that name the files, and the files below
-// the folders; without libFuzzer, and in one program, because each would be linked with all that we have.
+// fuzz_replay NAME CORPUS [FILE|FOLDER]...: a plain main for the fuzzers. Gives the one of that name the files, and the
+// files below the folders; without libFuzzer, and in one program, because each would be linked with all that we have.
 //
 // Each input is copied into a heap block of exactly its size, so that AddressSanitizer sees a read one byte too far.
-// A corpus, folder or file, without an input is an error, for a replay of nothing proves nothing. A folder behind it that does not
-// exist holds no inputs; a file that cannot be read is an error.
+// A corpus, folder or file, without an input is an error, for a replay of nothing proves nothing. A folder behind it
+// that does not exist holds no inputs; a file that cannot be read is an error.
 #include <tests/fuzz/fuzzers.hpp>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ namespace {
 int main(int argc, char** argv) {
     const std::span arguments(argv, static_cast<std::size_t>(argc));
     const auto all = qps::fuzz::fuzzers();
-    const auto fuzzer = argc < 3 ? all.end() : std::ranges::find(all, std::string_view(arguments[1]), &qps::fuzz::Fuzzer::name);
+    const auto fuzzer =
+        argc < 3 ? all.end() : std::ranges::find(all, std::string_view(arguments[1]), &qps::fuzz::Fuzzer::name);
     if (fuzzer == all.end()) {
         fmt::print(stderr, "usage: fuzz_replay NAME CORPUS [FILE|FOLDER]...; NAME is one of");
         for (const qps::fuzz::Fuzzer& each : all) fmt::print(stderr, " {}", each.name);

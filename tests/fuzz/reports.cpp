@@ -1,5 +1,6 @@
-// Fuzzer of what is written of a capture: bytes as a capture, analysed and checked; the report in every format and as a page, tickets, verdicts as
-// JSON, XML and HTML. What is to be JSON is, no text of the capture ends a cell, a line or a tag, and no control character is left.
+// Fuzzer of what is written of a capture: bytes as a capture, analysed and checked; the report in every format and as a
+// page, tickets, verdicts as JSON, XML and HTML. What is to be JSON is, no text of the capture ends a cell, a line or a
+// tag, and no control character is left.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/notation.hpp>
 #include <tests/fuzz/followed.hpp>
@@ -15,9 +16,9 @@
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ticket.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <array>
+
+#include <nlohmann/json.hpp>
 
 using namespace qps;
 using namespace qps::transport;
@@ -28,7 +29,8 @@ namespace {
 constexpr std::string_view kName = "<capture> \"of\" any\nbytes";  // a file may be called so
 
 void has_no_controls(std::string_view text) {
-    demand(std::ranges::none_of(text, [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }));
+    demand(std::ranges::none_of(
+        text, [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }));
 }
 
 void write_everything(const Timeline& timeline) {
@@ -85,7 +87,8 @@ void write_page(const Timeline& timeline, std::span<const std::byte> bytes) {
         }
     static_cast<void>(analysis.finish());
     std::string html;
-    page::write_page(collected, {{{std::string(kName), 1, {}}}, "1.0", std::string(kName), dissect::Instant{}}, [&](std::string_view piece) { html += piece; });
+    page::write_page(collected, {{{std::string(kName), 1, {}}}, "1.0", std::string(kName), dissect::Instant{}},
+                     [&](std::string_view piece) { html += piece; });
     has_no_controls(html);
     demand(html.find("<capture>") == std::string::npos);
     demand(html.size() < 2'000'000);
@@ -97,7 +100,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto file = dissect::CaptureFile::from_memory(std::as_bytes(std::span(data, size)), "fuzz");
     if (!file) return 0;
     conformance::PassiveSuite suite;
-    Analysis analysis({.message = [&](ConnectionId id, End requester, const Message& message) { suite.message(id, requester, message); }});
+    Analysis analysis({.message = [&](ConnectionId id, End requester, const Message& message) {
+        suite.message(id, requester, message);
+    }});
     dissect::Batch batch;
     dissect::Packet packet;
     Observation observation;

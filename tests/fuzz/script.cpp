@@ -1,5 +1,5 @@
-// Fuzzer of conformance scripts: any text is a script or is explained; what is one is played for a while over a simulated link, with
-// no agent and with nobody who answers.
+// Fuzzer of conformance scripts: any text is a script or is explained; what is one is played for a while over a
+// simulated link, with no agent and with nobody who answers.
 #include <transport-replay/conformance/script/parser.hpp>
 #include <transport-replay/conformance/stage/stage.hpp>
 #include <transport-replay/live/device/null_device.hpp>
@@ -42,10 +42,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(data, data + size);
     int included = 0;
     const auto parsed = script::parse_script(
-        "fuzzed", text, {.defined = {"given"}, .read = [&](std::string_view) -> std::expected<std::string, std::string> {
-                             if (++included > 4) return std::unexpected("no more files");
-                             return text.substr(0, text.size() / 2);
-                         }});
+        "fuzzed", text,
+        {.defined = {"given"}, .read = [&](std::string_view) -> std::expected<std::string, std::string> {
+             if (++included > 4) return std::unexpected("no more files");
+             return text.substr(0, text.size() / 2);
+         }});
     if (!parsed) {
         if (script::explain(parsed.error()).empty() || parsed.error().message.empty()) std::abort();
         return 0;

@@ -1,5 +1,5 @@
-// Fuzzer of what programs exchange of their queue pairs: any bytes as texts over TCP, as what NCCL sends, as a wire-up of UCX. What is read of them
-// is within them, and bounded.
+// Fuzzer of what programs exchange of their queue pairs: any bytes as texts over TCP, as what NCCL sends, as a wire-up
+// of UCX. What is read of them is within them, and bounded.
 //
 // The first byte chooses; of NCCL the address of who sends follows.
 #include <dissect/ulp/ucx_address.hpp>
@@ -28,11 +28,13 @@ void texts(Bytes bytes) {
     static_cast<void>(begins_exchange(bytes));
     const auto text = read_exchange(bytes);
     if (!text) return;
-    demand(text->size <= bytes.size() && text->size >= kShortestExchange && std::to_underlying(text->end.qpn) < kQueuePairs);
+    demand(text->size <= bytes.size() && text->size >= kShortestExchange &&
+           std::to_underlying(text->end.qpn) < kQueuePairs);
     std::vector<std::byte> out(text->size);
     rewrite_exchange(bytes, text->end.address.bits, out);
     const auto again = read_exchange(out);
-    demand(again && again->end.qpn == text->end.qpn && again->end.psn == text->end.psn && again->end.address == text->end.address);
+    demand(again && again->end.qpn == text->end.qpn && again->end.psn == text->end.psn &&
+           again->end.address == text->end.address);
 }
 
 void nccl(Bytes bytes) {
@@ -59,7 +61,8 @@ void wireup(Bytes bytes) {
     if (!again) return;
     demand(again->count == message->count && again->reply == message->reply && again->source == message->source);
     for (std::size_t i = 0; i < message->count; ++i)
-        demand(again->lanes[i].qpn == message->lanes[i].qpn && again->lanes[i].gid == message->lanes[i].gid && again->lanes[i].lane == message->lanes[i].lane);
+        demand(again->lanes[i].qpn == message->lanes[i].qpn && again->lanes[i].gid == message->lanes[i].gid &&
+               again->lanes[i].lane == message->lanes[i].lane);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// RDS, IPoIB, rsockets, LNet, UCX and libfabric: any message decoded with the hint that it is theirs, every field read; the machines fed with any
-// messages and transfers in any order; and traffic of any shape to who looks for collectives.
+// RDS, IPoIB, rsockets, LNet, UCX and libfabric: any message decoded with the hint that it is theirs, every field read;
+// the machines fed with any messages and transfers in any order; and traffic of any shape to who looks for collectives.
 //
 // The first byte chooses: a message to be decoded, a conversation, or traffic.
 #include <dissect/tree.hpp>
@@ -22,7 +22,9 @@ using qps::fuzz::Bytewise;
 constexpr std::array kProtocols{UlpProtocol::rds, UlpProtocol::ipoib, UlpProtocol::rsockets, UlpProtocol::lnet};
 constexpr std::array kLibraries{UlpProtocol::ucx, UlpProtocol::ucx_datagram, UlpProtocol::rxm, UlpProtocol::rxd};
 
-UlpProtocol chosen(std::uint8_t number) { return ((number & 128) != 0 ? kLibraries : kProtocols)[number % kProtocols.size()]; }
+UlpProtocol chosen(std::uint8_t number) {
+    return ((number & 128) != 0 ? kLibraries : kProtocols)[number % kProtocols.size()];
+}
 
 std::vector<std::byte> bytes_of(std::span<const std::uint8_t> numbers) {
     std::vector<std::byte> bytes;
@@ -56,18 +58,18 @@ void dialogue(Bytewise input) {
         const Instant time{static_cast<std::int64_t>(++frame) * 1000};
         if ((what & 6) == 6) {
             const std::vector<std::byte> place = bytes_of(input.take(8));
-            ulp.transferred(
-                {.connection = ConnectionId{1},
-                 .requester = from,
-                 .read = (what & 8) != 0,
-                 .access = {read_be<std::uint16_t>(place, 0), Rkey{read_be<std::uint16_t>(place, 2)}, read_be<std::uint16_t>(place, 4)},
-                 .bytes = read_be<std::uint16_t>(place, 4),
-                 .begun = time,
-                 .time = time,
-                 .first_frame = FrameIndex{frame},
-                 .last_frame = FrameIndex{frame},
-                 .immediate = {},
-                 .payload = {}});
+            ulp.transferred({.connection = ConnectionId{1},
+                             .requester = from,
+                             .read = (what & 8) != 0,
+                             .access = {read_be<std::uint16_t>(place, 0), Rkey{read_be<std::uint16_t>(place, 2)},
+                                        read_be<std::uint16_t>(place, 4)},
+                             .bytes = read_be<std::uint16_t>(place, 4),
+                             .begun = time,
+                             .time = time,
+                             .first_frame = FrameIndex{frame},
+                             .last_frame = FrameIndex{frame},
+                             .immediate = {},
+                             .payload = {}});
             continue;
         }
         const std::vector<std::byte> bytes = bytes_of(input.take(input.byte()));

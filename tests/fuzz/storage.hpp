@@ -55,7 +55,8 @@ private:
         moved.connection = transport::ConnectionId{1};
         moved.requester = from;
         moved.read = read;
-        moved.access = {dissect::read_be<std::uint64_t>(bytes, 0), dissect::Rkey{dissect::read_be<std::uint32_t>(bytes, 8)}, 512};
+        moved.access = {dissect::read_be<std::uint64_t>(bytes, 0),
+                        dissect::Rkey{dissect::read_be<std::uint32_t>(bytes, 8)}, 512};
         moved.bytes = moved.access.length;
         moved.begun = moved.time = now;
         moved.first_frame = moved.last_frame = dissect::FrameIndex{frame_};

@@ -1,5 +1,5 @@
-// Fuzzer of what people type and programs log: any text is a value or is refused with one line that says why; what is a value is
-// written and read again as the same.
+// Fuzzer of what people type and programs log: any text is a value or is refused with one line that says why; what is a
+// value is written and read again as the same.
 //
 // The input: a byte that chooses the reader, then the text.
 #include <dissect/parse_instant.hpp>
@@ -34,18 +34,23 @@ namespace {
 // A sentence for a person. It may quote the text, which the front end escapes; nothing else in it acts on a terminal.
 void is_sentence(const std::string& sentence, std::string_view text) {
     demand(!sentence.empty());
-    demand(std::ranges::all_of(
-        sentence, [&](char c) { return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || text.find(c) != std::string_view::npos; }));
+    demand(std::ranges::all_of(sentence, [&](char c) {
+        return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || text.find(c) != std::string_view::npos;
+    }));
 }
 
 void numbers(std::string_view text) {
     const auto decimal = dissect::parse_decimal(text);
-    if (decimal) demand(dissect::parse_number(text) == decimal && dissect::parse_decimal(std::to_string(*decimal)) == decimal);
-    if (const auto number = dissect::parse_number(text)) demand(dissect::parse_number(fmt::format("0x{:x}", *number)) == number);
+    if (decimal)
+        demand(dissect::parse_number(text) == decimal && dissect::parse_decimal(std::to_string(*decimal)) == decimal);
+    if (const auto number = dissect::parse_number(text))
+        demand(dissect::parse_number(fmt::format("0x{:x}", *number)) == number);
     if (const auto byte = dissect::parse_number(text, 255)) demand(*byte <= 255);
-    if (const auto real = dissect::parse_real(text)) demand(std::isfinite(real->first) && real->first >= 0 && text.ends_with(real->second));
+    if (const auto real = dissect::parse_real(text))
+        demand(std::isfinite(real->first) && real->first >= 0 && text.ends_with(real->second));
     if (const auto time = dissect::parse_duration(text))
-        demand(*time >= dissect::Duration{} && dissect::parse_duration(fmt::format("{}ns", std::to_underlying(*time))) == time);
+        demand(*time >= dissect::Duration{} &&
+               dissect::parse_duration(fmt::format("{}ns", std::to_underlying(*time))) == time);
 }
 
 void addresses(std::string_view text) {
@@ -141,7 +146,8 @@ void escaping(std::string_view text) {
 void instant(std::string_view text) {
     const auto read = dissect::parse_instant(text);
     if (!read) return;
-    constexpr dissect::Instant kEarliest{-86'400'000'000'000}, kLatest{9'214'732'800'000'000'000};  // 1970 in the east, 2261 in the west
+    constexpr dissect::Instant kEarliest{-86'400'000'000'000},
+        kLatest{9'214'732'800'000'000'000};  // 1970 in the east, 2261 in the west
     demand(*read >= kEarliest && *read < kLatest);
     const auto wall = dissect::parse_instant(std::string(text.substr(0, 10)));  // the day alone
     demand(wall && magnitude(*read - *wall) < dissect::Duration{3 * 86'400'000'000'000});
@@ -152,7 +158,8 @@ void host_names(std::string_view text) {
     const auto hosts = transport::read_hosts(text);
     demand(hosts.size() <= transport::kMostHosts && hosts.size() <= text.size());
     for (const dissect::HostName& host : hosts)
-        demand(!host.name.empty() && host.name.size() <= 255 && host.name.find_first_of(" \t\r\n\x1b#") == std::string::npos);
+        demand(!host.name.empty() && host.name.size() <= 255 &&
+               host.name.find_first_of(" \t\r\n\x1b#") == std::string::npos);
 }
 
 // What is accepted by its old name has one of today, which was not renamed once more.
@@ -162,10 +169,11 @@ void names(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) return;
     static_cast<void>(transport::iscsi_key(text.substr(0, equals)));
-    if (transport::is_iscsi_answer(text.substr(equals + 1))) demand(transport::is_harmless_iscsi_value(text.substr(equals + 1)));
+    if (transport::is_iscsi_answer(text.substr(equals + 1)))
+        demand(transport::is_harmless_iscsi_value(text.substr(equals + 1)));
 }
 
-constexpr std::array kReaders{numbers, addresses, rewriting, faults,   profile,         earlier_report, log_line,  nccl,
+constexpr std::array kReaders{numbers, addresses, rewriting, faults,          profile, earlier_report, log_line, nccl,
                               ends,    escaping,  log_time,  unordered_hosts, instant, host_names,     names};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Fuzzer of Ultra Ethernet: packets of contexts between two hosts, whose PSNs are near what is due, in any order, trimmed, cut and copied;
-// or any bytes behind UDP. Sums are those of their parts, findings name frames that exist.
+// Fuzzer of Ultra Ethernet: packets of contexts between two hosts, whose PSNs are near what is due, in any order,
+// trimmed, cut and copied; or any bytes behind UDP. Sums are those of their parts, findings name frames that exist.
 #include <tests/fuzz/bytewise.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -110,7 +110,9 @@ void follow(fuzz::Bytewise input) {
         const std::uint8_t how = input.byte();
         const Block whole = (how & 7) == 7 && !last.empty() ? last : frame(input, near);
         last = whole;
-        const Block kept(whole.begin(), whole.end() - ((how & 24) == 24 ? std::min<std::ptrdiff_t>(input.byte(), std::ssize(whole)) : 0));
+        const Block kept(
+            whole.begin(),
+            whole.end() - ((how & 24) == 24 ? std::min<std::ptrdiff_t>(input.byte(), std::ssize(whole)) : 0));
         dissect::Frame one;
         one.bytes = kept;
         one.wire_length = static_cast<std::uint32_t>(whole.size());

@@ -1,8 +1,8 @@
-// The window as a screen reader goes through it: every control in Qt's accessibility tree has a name, in every view; every head of a
-// table and every symbol of a toolbar has a tip, those of actions with their key.
+// The window as a screen reader goes through it: every control in Qt's accessibility tree has a name, in every view;
+// every head of a table and every symbol of a toolbar has a tip, those of actions with their key.
+#include <gui/filter/filter_bar.hpp>
 #include <gui/pictures/plot.hpp>
 #include <gui/tables/table_view.hpp>
-#include <gui/filter/filter_bar.hpp>
 #include <gui/window/actions.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
@@ -24,10 +24,11 @@ constexpr int kMostChildren = 60;  // of one: a table has a child a cell
 constexpr int kDeepest = 24;
 
 const std::set<QAccessible::Role> kNamed{
-    QAccessible::Button,     QAccessible::ButtonMenu, QAccessible::ButtonDropDown, QAccessible::CheckBox, QAccessible::RadioButton,
-    QAccessible::ComboBox,   QAccessible::EditableText, QAccessible::SpinBox,     QAccessible::Slider,   QAccessible::Table,
-    QAccessible::Tree,       QAccessible::List,       QAccessible::PageTab,        QAccessible::MenuItem, QAccessible::ColumnHeader,
-    QAccessible::ProgressBar, QAccessible::Link,
+    QAccessible::Button,      QAccessible::ButtonMenu, QAccessible::ButtonDropDown, QAccessible::CheckBox,
+    QAccessible::RadioButton, QAccessible::ComboBox,   QAccessible::EditableText,   QAccessible::SpinBox,
+    QAccessible::Slider,      QAccessible::Table,      QAccessible::Tree,           QAccessible::List,
+    QAccessible::PageTab,     QAccessible::MenuItem,   QAccessible::ColumnHeader,   QAccessible::ProgressBar,
+    QAccessible::Link,
 };
 
 struct Walk {
@@ -95,7 +96,8 @@ TEST_CASE("window: symbols are drawn in both themes, and their tips name the key
         if (action->isSeparator()) continue;
         CAPTURE(action->text().toStdString());
         REQUIRE_FALSE(action->icon().isNull());
-        if (!action->shortcuts().isEmpty()) CHECK(action->toolTip().contains(action->shortcuts().front().toString(QKeySequence::NativeText)));
+        if (!action->shortcuts().isEmpty())
+            CHECK(action->toolTip().contains(action->shortcuts().front().toString(QKeySequence::NativeText)));
         for (const Theme theme : {Theme::Light, Theme::Dark}) {
             use(theme);
             const QImage drawn = action->icon().pixmap(QSize(24, 24)).toImage();

@@ -11,8 +11,8 @@ void needApplication() {
     if (QCoreApplication::instance() != nullptr) return;
     // Whatever the settings of the tester's desktop are.
     if (!qEnvironmentVariableIsSet("QPSCOPE_TEST_SCREEN")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    for (const char* name : {"QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_QPA_PLATFORMTHEME", "QT_STYLE_OVERRIDE",
-                             "QT_ENABLE_HIGHDPI_SCALING", "LANGUAGE"})
+    for (const char* name : {"QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_QPA_PLATFORMTHEME",
+                             "QT_STYLE_OVERRIDE", "QT_ENABLE_HIGHDPI_SCALING", "LANGUAGE"})
         qunsetenv(name);
     std::signal(SIGPIPE, SIG_IGN);  // as the program does: a reader that goes away is no reason to end
     QStandardPaths::setTestModeEnabled(true);

@@ -42,7 +42,9 @@ TEST_CASE("a logarithmic axis gives every decade the same height") {
 }
 
 TEST_CASE("the unit and the digits of times follow the zoom") {
-    const auto texts = [](std::int64_t from, std::int64_t to) { return labels(timeTicks({{from, to}, 0, 1000}, across)); };
+    const auto texts = [](std::int64_t from, std::int64_t to) {
+        return labels(timeTicks({{from, to}, 0, 1000}, across));
+    };
     CHECK(texts(0, 10'000'000'000).contains(QStringLiteral("5.0 s")));
     CHECK(texts(0, 1'000'000).contains(QStringLiteral("0.5 ms")));
     CHECK(texts(0, 100'000).contains(QStringLiteral("50 us")));
@@ -70,18 +72,23 @@ TEST_CASE("labels of times never touch, nor leave the axis") {
 }
 
 TEST_CASE("bytes go by powers of 1024, rates by powers of ten") {
-    const auto texts = [](double to, Quantity quantity) { return labels(valueTicks({{0, to}, false, 200, 200}, quantity, upright)); };
+    const auto texts = [](double to, Quantity quantity) {
+        return labels(valueTicks({{0, to}, false, 200, 200}, quantity, upright));
+    };
     CHECK(texts(4.0 * 1024 * 1024, Quantity::Bytes).contains(QStringLiteral("2 MiB")));
     CHECK(texts(100e9, Quantity::BitRate).contains(QStringLiteral("60 Gbit/s")));
     CHECK(texts(1.2e9, Quantity::BitRate).contains(QStringLiteral("0.4 Gbit/s")));
-    CHECK(texts(3, Quantity::Count) == QStringList{QStringLiteral("0"), QStringLiteral("1"), QStringLiteral("2"), QStringLiteral("3")});
-    CHECK(texts(1, Quantity::Count) == QStringList{QStringLiteral("0"), QStringLiteral("1")});  // no halves of what is counted
+    CHECK(texts(3, Quantity::Count) ==
+          QStringList{QStringLiteral("0"), QStringLiteral("1"), QStringLiteral("2"), QStringLiteral("3")});
+    CHECK(texts(1, Quantity::Count) ==
+          QStringList{QStringLiteral("0"), QStringLiteral("1")});  // no halves of what is counted
 }
 
 TEST_CASE("labels of values keep apart, linear and logarithmic") {
     const double height = GENERATE(20.0, 90.0, 500.0);
     const bool logarithmic = GENERATE(false, true);
-    const ValueSpan span = GENERATE(ValueSpan{1, 2}, ValueSpan{100, 1e10}, ValueSpan{1, 1e18}, ValueSpan{3e6, 3.0001e6});
+    const ValueSpan span =
+        GENERATE(ValueSpan{1, 2}, ValueSpan{100, 1e10}, ValueSpan{1, 1e18}, ValueSpan{3e6, 3.0001e6});
     const ValueScale scale{span, logarithmic, 600, height};
     double free = 1e9;
     int labelled = 0;

@@ -1,5 +1,5 @@
-// Files that a capture is written to: what the recorder is told, what is refused before it starts, which files are found when it is over,
-// and what the window says then, with a program that stands in for ssh and writes nothing.
+// Files that a capture is written to: what the recorder is told, what is refused before it starts, which files are
+// found when it is over, and what the window says then, with a program that stands in for ssh and writes nothing.
 #include <gui/live/capture_files.hpp>
 #include <tests/gui/window.hpp>
 
@@ -32,7 +32,8 @@ TEST_CASE("the recorder is told of files, their limits and how many stay") {
     CHECK(words() == QStringLiteral("-i eth0 -w /tmp/ring.pcapng"));
 }
 
-TEST_CASE("a capture is not written over a file, nor where there is no folder, and its files are found in their order") {
+TEST_CASE(
+    "a capture is not written over a file, nor where there is no folder, and its files are found in their order") {
     const QTemporaryDir folder;
     CaptureChoice choice{.interface = QStringLiteral("eth0"), .file = folder.filePath(QStringLiteral("a.b.pcapng"))};
     CHECK(whyNoFiles(choice).isEmpty());
@@ -47,7 +48,8 @@ TEST_CASE("a capture is not written over a file, nor where there is no folder, a
         files << folder.filePath(QLatin1String(name));
         make(files.back());
     }
-    for (const char* other : {"a.b_1.pcapng", "a.b_00001.pcap", "xa.b_00001.pcapng", "a.b_00001x.pcapng", "a_b_00001.pcapng"})
+    for (const char* other :
+         {"a.b_1.pcapng", "a.b_00001.pcap", "xa.b_00001.pcapng", "a.b_00001x.pcapng", "a_b_00001.pcapng"})
         make(folder.filePath(QLatin1String(other)));
     CHECK(capturedFiles(choice) == files);
     CHECK(whyNoFiles(choice).contains(QStringLiteral("a.b_99999.pcapng: exists")));
@@ -92,10 +94,13 @@ TEST_CASE("window: a capture that is written to files is not asked about, and wh
     ssh.close();
     const QByteArray before = qgetenv("PATH");
     qputenv("PATH", folder.path().toLocal8Bit() + ":" + before);
-    opened.window.capture({.interface = QStringLiteral("roce0"), .host = QStringLiteral("roce-1"), .file = QStringLiteral("/data/ring.pcapng")});
+    opened.window.capture({.interface = QStringLiteral("roce0"),
+                           .host = QStringLiteral("roce-1"),
+                           .file = QStringLiteral("/data/ring.pcapng")});
     qputenv("PATH", before);
     REQUIRE(QTest::qWaitFor([&] { return opened.session().packets() != 0 && !opened.session().busy(); }, kPatience));
-    CHECK(QTest::qWaitFor([&] { return opened.said() == QStringLiteral("Written to /data/ring.pcapng on roce-1"); }, kPatience));
+    CHECK(QTest::qWaitFor([&] { return opened.said() == QStringLiteral("Written to /data/ring.pcapng on roce-1"); },
+                          kPatience));
     const Answering asked;
     CHECK(opened.window.close());
     CHECK(asked.dialogs() == 0);

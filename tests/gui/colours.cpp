@@ -1,5 +1,5 @@
-// Colours of the pictures, computed from the palettes of gui/look: what means different things in one view is told apart with three kinds
-// of colour blindness, and stands out from its ground.
+// Colours of the pictures, computed from the palettes of gui/look: what means different things in one view is told
+// apart with three kinds of colour blindness, and stands out from its ground.
 #include <gui/follow/text_lines.hpp>
 #include <gui/look.hpp>
 #include <gui/pictures/congestion_picture.hpp>
@@ -38,16 +38,20 @@ constexpr double kSeen = 3;        // WCAG 2.1, 1.4.11: graphics
 
 using Triple = std::array<double, 3>;
 
-// Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision deficiency, 2009; severity 1.
+// Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision deficiency, 2009;
+// severity 1.
 struct Vision {
     const char* name;
     std::array<Triple, 3> matrix;
 };
 constexpr std::array kVisions{
     Vision{"all colours", {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}},
-    Vision{"protanopia", {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}}},
-    Vision{"deuteranopia", {{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}}},
-    Vision{"tritanopia", {{{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}}}},
+    Vision{"protanopia",
+           {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}}},
+    Vision{"deuteranopia",
+           {{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}}},
+    Vision{"tritanopia",
+           {{{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}}}},
 };
 
 double linear(double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); }
@@ -63,7 +67,8 @@ Triple through(const std::array<Triple, 3>& matrix, const Triple& color) {
 // CIE 15: L*a*b* of a colour of sRGB under D65.
 Triple lab(Triple color) {
     for (double& part : color) part = std::clamp(part, 0.0, 1.0);
-    constexpr std::array<Triple, 3> kXyz{{{0.4124564, 0.3575761, 0.1804375}, {0.2126729, 0.7151522, 0.0721750}, {0.0193339, 0.1191920, 0.9503041}}};
+    constexpr std::array<Triple, 3> kXyz{
+        {{0.4124564, 0.3575761, 0.1804375}, {0.2126729, 0.7151522, 0.0721750}, {0.0193339, 0.1191920, 0.9503041}}};
     constexpr Triple kWhite{0.95047, 1, 1.08883};
     Triple xyz = through(kXyz, color);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -85,7 +90,9 @@ double difference(const Triple& one, const Triple& two) {
     const double a2 = two[1] * (1 + g);
     const double c1 = std::hypot(a1, one[2]);
     const double c2 = std::hypot(a2, two[2]);
-    const auto hue = [](double a, double b) { return a == 0 && b == 0 ? 0 : std::fmod(degrees(std::atan2(b, a)) + 360, 360); };
+    const auto hue = [](double a, double b) {
+        return a == 0 && b == 0 ? 0 : std::fmod(degrees(std::atan2(b, a)) + 360, 360);
+    };
     const double h1 = hue(a1, one[2]);
     const double h2 = hue(a2, two[2]);
     double dh = h2 - h1;
@@ -97,8 +104,8 @@ double difference(const Triple& one, const Triple& two) {
     const double c = (c1 + c2) / 2;
     double h = h1 + h2;
     if (c1 * c2 != 0) h = std::abs(h1 - h2) <= 180 ? h / 2 : h < 360 ? (h + 360) / 2 : (h - 360) / 2;
-    const double t = 1 - 0.17 * std::cos(radians(h - 30)) + 0.24 * std::cos(radians(2 * h)) + 0.32 * std::cos(radians(3 * h + 6)) -
-                     0.2 * std::cos(radians(4 * h - 63));
+    const double t = 1 - 0.17 * std::cos(radians(h - 30)) + 0.24 * std::cos(radians(2 * h)) +
+                     0.32 * std::cos(radians(3 * h + 6)) - 0.2 * std::cos(radians(4 * h - 63));
     const double rotation = -std::sin(radians(60 * std::exp(-std::pow((h - 275) / 25, 2)))) * 2 * std::sqrt(power7(c));
     const double sl = 1 + 0.015 * std::pow(l - 50, 2) / std::sqrt(20 + std::pow(l - 50, 2));
     const double dl = (two[0] - one[0]) / sl;
@@ -128,7 +135,8 @@ Inks ofPsns() {
     series::PsnSeries psns;
     for (auto& mark : psns.marks) mark.push_back({Instant{1}, 1, FrameIndex{1}, 1});
     for (std::size_t kind = 0; kind < qps::transport::kRecoveryKindNames.size(); ++kind)
-        psns.waits.push_back({Instant{1}, Instant{2}, 1, static_cast<qps::transport::RecoveryKind>(kind), FrameIndex{1}, FrameIndex{2}});
+        psns.waits.push_back(
+            {Instant{1}, Instant{2}, 1, static_cast<qps::transport::RecoveryKind>(kind), FrameIndex{1}, FrameIndex{2}});
     return inksOf(psnPlot(psns));
 }
 
@@ -156,7 +164,8 @@ Inks ofCongestion() {
     congestion.marks = congestion.notifications = {{Instant{1}, 1, FrameIndex{1}}};
     std::vector<HitFlow> flows;
     for (std::size_t i = 0; i < kMostHitFlows; ++i) flows.push_back({QString::number(i), someThroughput()});
-    return inksOf(congestionPlot(congestion, std::vector<qps::transport::PausePeriod>(1), std::move(flows), someThroughput()));
+    return inksOf(
+        congestionPlot(congestion, std::vector<qps::transport::PausePeriod>(1), std::move(flows), someThroughput()));
 }
 
 struct View {
@@ -195,8 +204,8 @@ TEST_CASE("colours that mean different things in a view are told apart, whatever
             for (auto one = view.inks.begin(); one != view.inks.end(); ++one)
                 for (auto two = std::next(one); two != view.inks.end(); ++two) {
                     const auto seen = [&](Ink ink) { return lab(through(vision.matrix, linear(color(ink, palette)))); };
-                    INFO(view.name << ", " << vision.name << ", " << name(theme).toStdString() << ": inks " << static_cast<int>(*one) << " and "
-                                   << static_cast<int>(*two));
+                    INFO(view.name << ", " << vision.name << ", " << name(theme).toStdString() << ": inks "
+                                   << static_cast<int>(*one) << " and " << static_cast<int>(*two));
                     CHECK(difference(seen(*one), seen(*two)) >= kFarEnough);
                 }
     }
@@ -217,7 +226,8 @@ TEST_CASE("boxes, fields and buttons of both themes have a border that is seen, 
         use(theme);
         QWidget window;
         QVBoxLayout column(&window);
-        std::vector<QWidget*> controls{new QCheckBox, new QRadioButton, new QLineEdit, new QComboBox, new QSpinBox, new QPushButton(QStringLiteral("OK"))};
+        std::vector<QWidget*> controls{new QCheckBox, new QRadioButton, new QLineEdit,
+                                       new QComboBox, new QSpinBox,     new QPushButton(QStringLiteral("OK"))};
         for (QWidget* each : controls) column.addWidget(each);
         window.show();
         QApplication::processEvents();
@@ -228,7 +238,8 @@ TEST_CASE("boxes, fields and buttons of both themes have a border that is seen, 
             // From the left into its middle: the first that differs is the border.
             double best = 1;
             const int y = each->geometry().center().y();
-            for (int x = each->geometry().left(); x < each->geometry().left() + 6; ++x) best = std::max(best, contrast(image.pixelColor(x, y), ground));
+            for (int x = each->geometry().left(); x < each->geometry().left() + 6; ++x)
+                best = std::max(best, contrast(image.pixelColor(x, y), ground));
             CHECK(best >= kSeen);
         }
     }
@@ -243,7 +254,8 @@ TEST_CASE("controls of both themes can be seen: borders of fields and boxes, and
         CHECK(contrast(palette.color(QPalette::Highlight), palette.color(QPalette::Base)) >= kSeen);
         CHECK(contrast(palette.color(QPalette::Highlight), palette.color(QPalette::Window)) >= kSeen);
         CHECK(contrast(palette.color(QPalette::PlaceholderText), palette.color(QPalette::Window)) >= 4.5);
-        CHECK(contrast(palette.color(QPalette::Disabled, QPalette::ButtonText), palette.color(QPalette::Button)) >= kSeen);
+        CHECK(contrast(palette.color(QPalette::Disabled, QPalette::ButtonText), palette.color(QPalette::Button)) >=
+              kSeen);
     }
 }
 
@@ -252,7 +264,8 @@ TEST_CASE("what messages carried can be read in both themes, of either end") {
     for (const Theme theme : {Theme::Light, Theme::Dark}) {
         use(theme);
         TextLines lines(QStringLiteral("Payload"));
-        lines.setLines({{QStringLiteral("00"), 0, qps::transport::End::a}, {QStringLiteral("01"), 0, qps::transport::End::b}});
+        lines.setLines(
+            {{QStringLiteral("00"), 0, qps::transport::End::a}, {QStringLiteral("01"), 0, qps::transport::End::b}});
         for (int row = 0; row < 2; ++row) {
             CAPTURE(name(theme).toStdString(), row);
             const auto ink = lines.model()->index(row, 0).data(Qt::ForegroundRole).value<QColor>();

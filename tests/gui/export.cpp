@@ -75,11 +75,12 @@ QByteArray content(const QString& path) {
 // A program of that name that writes down its arguments, first in PATH while this lives.
 class ArgumentRecorder {
 public:
-    ArgumentRecorder(const QString& folder, const QString& name) : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
+    ArgumentRecorder(const QString& folder, const QString& name)
+        : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
         QFile file(folder + QLatin1Char('/') + name);
         REQUIRE(file.open(QIODevice::WriteOnly));
-        file.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + m_log.toUtf8() + ".new'\nmv '" + m_log.toUtf8() + ".new' '" + m_log.toUtf8() +
-                   "'\n");
+        file.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + m_log.toUtf8() + ".new'\nmv '" + m_log.toUtf8() +
+                   ".new' '" + m_log.toUtf8() + "'\n");
         file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         file.close();
         qputenv("PATH", folder.toUtf8() + ":" + m_before);
@@ -108,8 +109,8 @@ TEST_CASE("selected, marked, displayed and all packets are written") {
     REQUIRE(context.selection.applyFilter(QStringLiteral("frame.number > 30")));
     REQUIRE(QTest::qWaitFor([&] { return !context.selection.filtering(); }, 30'000));
     const Ranges selected{{FrameIndex{7}, FrameIndex{8}}};
-    const auto [packets, expected] = GENERATE_COPY(
-        table<Packets, std::vector<std::size_t>>({{Packets::Selected, {6, 7}}, {Packets::Marked, {1, 3}}, {Packets::Displayed, {30, 31}}}));
+    const auto [packets, expected] = GENERATE_COPY(table<Packets, std::vector<std::size_t>>(
+        {{Packets::Selected, {6, 7}}, {Packets::Marked, {1, 3}}, {Packets::Displayed, {30, 31}}}));
     const QString out = context.path("out.pcapng");
     CHECK(context.exporting.count(packets, selected) == 2);
     context.exporting.writePackets(out, packets, selected);
@@ -175,7 +176,8 @@ TEST_CASE("a task tells how far it is, and ends when it is asked to") {
         while (!watch.stopped()) QThread::msleep(1);
         return TaskOutcome{false, QStringLiteral("stopped")};
     });
-    REQUIRE(QTest::qWaitFor([&] { return !progressed.isEmpty() && progressed.last().front().toDouble() == 0.5; }, 30'000));
+    REQUIRE(
+        QTest::qWaitFor([&] { return !progressed.isEmpty() && progressed.last().front().toDouble() == 0.5; }, 30'000));
     CHECK(task.running());
     task.stop();
     REQUIRE(QTest::qWaitFor([&] { return !task.running(); }, 30'000));
@@ -277,8 +279,9 @@ TEST_CASE("where there is no Wireshark a sentence says so") {
 }
 
 TEST_CASE("of filters Wireshark knows those with its names and without words of ours") {
-    for (const char* known : {"infiniband.bth.psn == 5", "ip.src == 10.0.0.0/8 and udp", "infiniband.payload contains \"rdma.x\"",
-                              "frame.len > 100", "eth.src == 00:02:c9:00:00:01", "not infiniband.bth.opcode in {4, 5..7}", ""})
+    for (const char* known :
+         {"infiniband.bth.psn == 5", "ip.src == 10.0.0.0/8 and udp", "infiniband.payload contains \"rdma.x\"",
+          "frame.len > 100", "eth.src == 00:02:c9:00:00:01", "not infiniband.bth.opcode in {4, 5..7}", ""})
         CHECK(wiresharkKnows(QString::fromLatin1(known)));
     for (const char* ours : {"rdma.connection == 1", "infiniband.bth and rdma.retransmission", "frame.number == 3",
                              "frame.time_relative > 1", "infiniband.bth.opcode == RC_SEND_ONLY", "\"open"})
@@ -286,8 +289,10 @@ TEST_CASE("of filters Wireshark knows those with its names and without words of 
 }
 
 TEST_CASE("names that are offered come from the capture") {
-    CHECK(offeredName(QStringLiteral("/a/trace.pcap.gz"), ending(Packets::Marked)) == QStringLiteral("trace-marked.pcapng"));
+    CHECK(offeredName(QStringLiteral("/a/trace.pcap.gz"), ending(Packets::Marked)) ==
+          QStringLiteral("trace-marked.pcapng"));
     CHECK(offeredName(QStringLiteral("run.2.pcapng"), ending(Packets::All)) == QStringLiteral("run.2-saved.pcapng"));
-    CHECK(offeredName(QStringLiteral("eth0"), QStringLiteral("-analysis.json")) == QStringLiteral("eth0-analysis.json"));
+    CHECK(offeredName(QStringLiteral("eth0"), QStringLiteral("-analysis.json")) ==
+          QStringLiteral("eth0-analysis.json"));
     CHECK(offeredName({}, ending(Packets::Displayed)) == QStringLiteral("capture-displayed.pcapng"));
 }

@@ -1,4 +1,5 @@
-// The fields of a packet as a tree, and its bytes: text, keys, what is remembered, and the way from a field to its bytes and back.
+// The fields of a packet as a tree, and its bytes: text, keys, what is remembered, and the way from a field to its
+// bytes and back.
 #include <dissect/filter/filter.hpp>
 #include <gui/packets/bytes_view.hpp>
 #include <gui/packets/field_tree.hpp>
@@ -19,7 +20,9 @@ using qps::dissect::FrameIndex;
 
 namespace {
 
-SharedPacket packetOf(SampleRows& rows, std::uint64_t number) { return std::make_shared<OwnedPacket>(*rows.read(FrameIndex{number})); }
+SharedPacket packetOf(SampleRows& rows, std::uint64_t number) {
+    return std::make_shared<OwnedPacket>(*rows.read(FrameIndex{number}));
+}
 
 // The first packet of a sample that has a field or header of that name.
 SharedPacket packetWith(SampleRows& rows, const char* filter) {
@@ -52,7 +55,8 @@ bool select(FieldTree& tree, const char* field) {
 
 struct Both {
     Both() {
-        QObject::connect(&tree, &FieldTree::lineChanged, &bytes, [this] { bytes.setHighlight(tree.currentSpan(), tree.layerSpan()); });
+        QObject::connect(&tree, &FieldTree::lineChanged, &bytes,
+                         [this] { bytes.setHighlight(tree.currentSpan(), tree.layerSpan()); });
         QObject::connect(&bytes, &BytesView::byteSelected, &tree, [this] { tree.selectByte(*bytes.currentByte()); });
     }
     void show(const SharedPacket& packet) {
@@ -105,7 +109,8 @@ TEST_CASE("keys open and close the tree, and the next packet is open where this 
     FieldTree& tree = both.tree;
     const auto heading = [&](const char* title) {
         for (int row = 0; row < tree.fields().rowCount(); ++row)
-            if (const QModelIndex index = tree.fields().index(row, 0); index.data().toString() == QLatin1String(title)) return index;
+            if (const QModelIndex index = tree.fields().index(row, 0); index.data().toString() == QLatin1String(title))
+                return index;
         return QModelIndex();
     };
     const char* const kBth = "Base Transport Header";
@@ -185,7 +190,8 @@ TEST_CASE("keys go through the bytes, and the tree goes along") {
     CHECK(both.bytes.currentByte() == bth->offset + 8U);
     CHECK(both.tree.fieldName() != QStringLiteral("infiniband.bth.psn"));
     REQUIRE(select(both.tree, "infiniband.bth.a"));
-    CHECK(both.tree.placeText() == QStringLiteral("infiniband.bth.a: byte %1, bit 0 (bit 0 is the MSB)").arg(bth->offset + 8));
+    CHECK(both.tree.placeText() ==
+          QStringLiteral("infiniband.bth.a: byte %1, bit 0 (bit 0 is the MSB)").arg(bth->offset + 8));
     QTest::keyClick(&both.bytes, Qt::Key_End, Qt::ControlModifier);
     CHECK(both.bytes.currentByte() == packet->bytes().size() - 1);
     CHECK(both.bytes.viewport()->rect().contains(both.bytes.hexRect(packet->bytes().size() - 1).center()));
@@ -209,11 +215,13 @@ TEST_CASE("lines and bytes are copied in the form one asks for") {
     CHECK(both.tree.copied(FieldTree::CopyForm::Filter).toStdString() == "infiniband.bth.psn == " + psn);
     CHECK(both.tree.copied(FieldTree::CopyForm::Bytes) == both.bytes.copied(BytesForm::Hex));
     CHECK(both.tree.copied(FieldTree::CopyForm::Line).contains(QStringLiteral("Packet sequence number")));
-    CHECK(both.tree.copied(FieldTree::CopyForm::Everything).count(QLatin1Char('\n')) == static_cast<qsizetype>(packet->lines().size()));
+    CHECK(both.tree.copied(FieldTree::CopyForm::Everything).count(QLatin1Char('\n')) ==
+          static_cast<qsizetype>(packet->lines().size()));
     const auto some = qps::tests::hex("00 41 7f 62");
     CHECK(bytesText(some, BytesForm::Hex) == QStringLiteral("00417f62"));
     CHECK(bytesText(some, BytesForm::Characters) == QStringLiteral(".A.b"));
-    CHECK(bytesText(some, BytesForm::CArray) == QStringLiteral("const unsigned char bytes[4] = {\n    0x00, 0x41, 0x7f, 0x62,\n};\n"));
+    CHECK(bytesText(some, BytesForm::CArray) ==
+          QStringLiteral("const unsigned char bytes[4] = {\n    0x00, 0x41, 0x7f, 0x62,\n};\n"));
 }
 
 TEST_CASE("bytes stand where their geometry says") {

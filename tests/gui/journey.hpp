@@ -1,5 +1,5 @@
-// For journeys: the whole window on a real screen, used as a person does (keys, clicks, the clipboard), read as a screen reader does
-// (accessible names and cells), and compared with what the command line prints of the same capture.
+// For journeys: the whole window on a real screen, used as a person does (keys, clicks, the clipboard), read as a
+// screen reader does (accessible names and cells), and compared with what the command line prints of the same capture.
 #pragma once
 
 #include <tests/gui/window.hpp>
@@ -25,8 +25,8 @@ using CommandRow = QHash<QString, QString>;
 // Rows of a command by the names of its columns. It must end with one of the codes of a success.
 inline std::vector<CommandRow> commandRows(const QStringList& arguments) {
     QProcess program;
-    program.start(qEnvironmentVariable("QPSCOPE"), QStringList(arguments)
-                                                       << QStringLiteral("-q") << QStringLiteral("-f") << QStringLiteral("tsv"));
+    program.start(qEnvironmentVariable("QPSCOPE"),
+                  QStringList(arguments) << QStringLiteral("-q") << QStringLiteral("-f") << QStringLiteral("tsv"));
     REQUIRE(program.waitForFinished(60'000));
     INFO(program.readAllStandardError().toStdString());
     REQUIRE(program.exitStatus() == QProcess::NormalExit);
@@ -49,8 +49,8 @@ inline std::vector<CommandRow> commandRows(const QStringList& arguments) {
 // What a command prints as JSON.
 inline QJsonObject commandJson(const QStringList& arguments) {
     QProcess program;
-    program.start(qEnvironmentVariable("QPSCOPE"), QStringList(arguments)
-                                                       << QStringLiteral("-q") << QStringLiteral("-f") << QStringLiteral("json"));
+    program.start(qEnvironmentVariable("QPSCOPE"),
+                  QStringList(arguments) << QStringLiteral("-q") << QStringLiteral("-f") << QStringLiteral("json"));
     REQUIRE(program.waitForFinished(60'000));
     REQUIRE(program.exitStatus() == QProcess::NormalExit);
     REQUIRE(program.exitCode() <= 1);
@@ -59,8 +59,8 @@ inline QJsonObject commandJson(const QStringList& arguments) {
     return document.object();
 }
 
-// A table as a screen reader finds it: by its name, its cells by the words over them. The cells are read from what the view shows:
-// Qt's own interface of a table keeps cells that were read, wherever their rows have gone since.
+// A table as a screen reader finds it: by its name, its cells by the words over them. The cells are read from what the
+// view shows: Qt's own interface of a table keeps cells that were read, wherever their rows have gone since.
 class HeardTable {
 public:
     explicit HeardTable(QTableView& table) : m_table(table) {}
@@ -96,7 +96,9 @@ struct Journey : OpenWindow {
         open(files);
     }
     // A command on these captures.
-    [[nodiscard]] std::vector<CommandRow> command(const QStringList& arguments) const { return commandRows(arguments + files); }
+    [[nodiscard]] std::vector<CommandRow> command(const QStringList& arguments) const {
+        return commandRows(arguments + files);
+    }
 
     // By a click in the sidebar.
     void goTo(const char* title) {
@@ -104,7 +106,8 @@ struct Journey : OpenWindow {
         for (int row = 0; row < views.count(); ++row) {
             if (views.item(row)->text() != QLatin1String(title)) continue;
             views.scrollToItem(views.item(row));
-            QTest::mouseClick(views.viewport(), Qt::LeftButton, Qt::NoModifier, views.visualItemRect(views.item(row)).center());
+            QTest::mouseClick(views.viewport(), Qt::LeftButton, Qt::NoModifier,
+                              views.visualItemRect(views.item(row)).center());
             return QApplication::processEvents();
         }
         FAIL("no view is called " << title);
@@ -121,8 +124,7 @@ struct Journey : OpenWindow {
         FAIL("no button is called " << button);
     }
     // Answers the file dialog that `opens` brings up.
-    template <class Opens>
-    void chooseFile(const QString& path, Opens opens) {
+    template <class Opens> void chooseFile(const QString& path, Opens opens) {
         const Answering answering([&](QWidget& dialog) {
             auto* line = dialog.findChild<QLineEdit*>();
             REQUIRE(line != nullptr);
@@ -138,10 +140,7 @@ struct Journey : OpenWindow {
     }
     static void copy(const QString& text) { QGuiApplication::clipboard()->setText(text); }
     // What the window shows is due soon.
-    template <class Done>
-    [[nodiscard]] static bool soon(Done done) {
-        return QTest::qWaitFor(done, kPatience);
-    }
+    template <class Done> [[nodiscard]] static bool soon(Done done) { return QTest::qWaitFor(done, kPatience); }
 
     QStringList files;
 };

@@ -12,7 +12,8 @@ namespace {
 
 QHash<QString, QJsonObject> verdictsOf(const QStringList& files) {
     QHash<QString, QJsonObject> all;
-    for (const QJsonValue& each : commandJson(QStringList{QStringLiteral("check")} + files)[QStringLiteral("checks")].toArray())
+    for (const QJsonValue& each :
+         commandJson(QStringList{QStringLiteral("check")} + files)[QStringLiteral("checks")].toArray())
         all[each.toObject()[QStringLiteral("id")].toString()] = each.toObject();
     return all;
 }
@@ -39,8 +40,12 @@ TEST_CASE("journey: verdicts of checks are those of the command line, and lead t
         REQUIRE(told.contains(id));
         const QJsonObject& one = told[id];
         CHECK(checks.cell(row, QStringLiteral("Verdict")) == one[QStringLiteral("verdict")].toString());
-        CHECK(checks.cell(row, QStringLiteral("Examined")) == QString::fromStdString(qps::transport::grouped(static_cast<std::uint64_t>(one[QStringLiteral("examined")].toInteger()))));
-        CHECK(checks.cell(row, QStringLiteral("Failures")) == QString::fromStdString(qps::transport::grouped(static_cast<std::uint64_t>(one[QStringLiteral("failures")].toInteger()))));
+        CHECK(checks.cell(row, QStringLiteral("Examined")) ==
+              QString::fromStdString(
+                  qps::transport::grouped(static_cast<std::uint64_t>(one[QStringLiteral("examined")].toInteger()))));
+        CHECK(checks.cell(row, QStringLiteral("Failures")) ==
+              QString::fromStdString(
+                  qps::transport::grouped(static_cast<std::uint64_t>(one[QStringLiteral("failures")].toInteger()))));
         if (proved < 0 && !one[QStringLiteral("frames")].toArray().isEmpty()) proved = row;
     }
     if (proved < 0) return;

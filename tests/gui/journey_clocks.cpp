@@ -1,5 +1,5 @@
-// Journey: captures of several hosts merged by time, the clock of one put right: by keys, with the order that the command line has of the
-// capture that both were cut from.
+// Journey: captures of several hosts merged by time, the clock of one put right: by keys, with the order that the
+// command line has of the capture that both were cut from.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/time_merge.hpp>
 #include <dissect/capture/writer.hpp>
@@ -28,7 +28,8 @@ QStringList capturesOfHosts(const QTemporaryDir& folder) {
     Batch batch;
     while (capture->read(batch))
         for (Frame frame : batch.frames) {
-            const bool from_first = frame.bytes.size() > 29 && frame.bytes[29] == std::byte{11};  // the last byte of its IPv4 address
+            const bool from_first =
+                frame.bytes.size() > 29 && frame.bytes[29] == std::byte{11};  // the last byte of its IPv4 address
             if (!from_first) frame.time = moved(frame.time, Duration{-2'500'000'000});
             REQUIRE((from_first ? *first : *second).write(frame));
         }
@@ -76,8 +77,9 @@ TEST_CASE("journey: captures of two hosts merged by time, the clock of one put r
     CHECK(answering.dialogs() == 1);
     window.settle();
     REQUIRE(window.session().packets() == packets);
-    const auto rows = commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("source"), QStringLiteral("-e"),
-                                   QStringLiteral("frame.time_relative"), QString::fromStdString(sampleFile("loss_write"))});
+    const auto rows =
+        commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("source"), QStringLiteral("-e"),
+                     QStringLiteral("frame.time_relative"), QString::fromStdString(sampleFile("loss_write"))});
     REQUIRE(rows.size() == packets);
     window.window.showView(QStringLiteral("packets"));
     PacketList& list = window.view<PacketsView>().list();
@@ -87,13 +89,17 @@ TEST_CASE("journey: captures of two hosts merged by time, the clock of one put r
         REQUIRE(list.textAt(at).cells[1].toDouble() == rows[at][QStringLiteral("frame.time_relative")].toDouble());
     }
     // The command line merges the same files the same way.
-    const auto merged = commandRows({QStringLiteral("packets"), QStringLiteral("--by-time"), QStringLiteral("--offset"), paths[1] + QStringLiteral("=+2.5s"),
-                                     QStringLiteral("-e"), QStringLiteral("source"), QStringLiteral("-e"), QStringLiteral("frame.time_relative"), paths[0], paths[1]});
+    const auto merged =
+        commandRows({QStringLiteral("packets"), QStringLiteral("--by-time"), QStringLiteral("--offset"),
+                     paths[1] + QStringLiteral("=+2.5s"), QStringLiteral("-e"), QStringLiteral("source"),
+                     QStringLiteral("-e"), QStringLiteral("frame.time_relative"), paths[0], paths[1]});
     CHECK(merged == rows);
-    const auto told = commandRows({QStringLiteral("findings"), QStringLiteral("--by-time"), QStringLiteral("--offset"), paths[1] + QStringLiteral("=+2.5s"), paths[0], paths[1]});
+    const auto told = commandRows({QStringLiteral("findings"), QStringLiteral("--by-time"), QStringLiteral("--offset"),
+                                   paths[1] + QStringLiteral("=+2.5s"), paths[0], paths[1]});
     const auto& findings = window.session().timeline()->findings;
     REQUIRE(findings.size() == told.size());
-    for (std::size_t i = 0; i < told.size(); ++i) CHECK(QString::fromStdString(findings[i].summary) == told[i][QStringLiteral("summary")]);
+    for (std::size_t i = 0; i < told.size(); ++i)
+        CHECK(QString::fromStdString(findings[i].summary) == told[i][QStringLiteral("summary")]);
     window.key(Qt::Key_R, Qt::ControlModifier);  // clocks stay right
     window.settle();
     CHECK(window.session().clocks().byTime);
@@ -106,6 +112,7 @@ TEST_CASE("offsets are read and written with their units") {
     CHECK(readOffset(QStringLiteral("0.25")) == Duration{250'000'000});
     CHECK(readOffset(QStringLiteral("0")) == Duration{});
     for (const char* none : {"", "-", "late", "1 day", "--1s", "1e30s"}) CHECK_FALSE(readOffset(QLatin1String(none)));
-    for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1'500'000}, std::int64_t{-3'600'000'000'000}})
+    for (const std::int64_t time :
+         {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1'500'000}, std::int64_t{-3'600'000'000'000}})
         CHECK(readOffset(offsetText(Duration{time})) == Duration{time});
 }

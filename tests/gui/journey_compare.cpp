@@ -28,14 +28,16 @@ std::uint64_t sumOf(const std::vector<CommandRow>& rows, const char* column) {
 
 std::map<QString, std::uint64_t> findingsOf(const QString& file) {
     std::map<QString, std::uint64_t> counts;
-    for (const CommandRow& row : commandRows({QStringLiteral("findings"), file})) counts[row[QStringLiteral("id")]] += row[QStringLiteral("count")].toULongLong();
+    for (const CommandRow& row : commandRows({QStringLiteral("findings"), file}))
+        counts[row[QStringLiteral("id")]] += row[QStringLiteral("count")].toULongLong();
     return counts;
 }
 
 }  // namespace
 
 TEST_CASE("journey: two runs side by side are those of the command line", "[.journey]") {
-    const QString before = QString::fromStdString(sampleFile("write_8k")), after = QString::fromStdString(sampleFile("loss_write"));
+    const QString before = QString::fromStdString(sampleFile("write_8k")),
+                  after = QString::fromStdString(sampleFile("loss_write"));
     Journey window({"loss_write"});
     window.goTo("Before and after");
     CHECK(window.named<QLabel>("What is compared").text().contains(QStringLiteral("Choose")));
@@ -52,20 +54,25 @@ TEST_CASE("journey: two runs side by side are those of the command line", "[.jou
         const QString heading = run == 0 ? QStringLiteral("Before") : QStringLiteral("After");
         CAPTURE(run);
         const auto connections = commandRows({QStringLiteral("connections"), files[run]});
-        const auto packets = commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"), files[run]});
+        const auto packets =
+            commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"), files[run]});
         const auto messages = commandRows({QStringLiteral("messages"), files[run]});
         CHECK(figures.cell(row("Packets"), heading) == groupedText(packets.size()));
         CHECK(figures.cell(row("Connections"), heading) == groupedText(connections.size()));
         std::vector<std::uint64_t> latencies;
         for (const CommandRow& message : messages)
-            if (!message[QStringLiteral("latency_ns")].isEmpty()) latencies.push_back(message[QStringLiteral("latency_ns")].toULongLong());
+            if (!message[QStringLiteral("latency_ns")].isEmpty())
+                latencies.push_back(message[QStringLiteral("latency_ns")].toULongLong());
         CHECK(figures.cell(row("Messages with a latency"), heading) == groupedText(latencies.size()));
-        CHECK(figures.cell(row("Retransmitted packets"), heading) == groupedText(sumOf(connections, "retransmitted_packets")));
-        CHECK(figures.cell(row("Packets lost before the tap"), heading) == groupedText(sumOf(connections, "lost_by_network")));
+        CHECK(figures.cell(row("Retransmitted packets"), heading) ==
+              groupedText(sumOf(connections, "retransmitted_packets")));
+        CHECK(figures.cell(row("Packets lost before the tap"), heading) ==
+              groupedText(sumOf(connections, "lost_by_network")));
         CHECK(figures.cell(row("Timeouts"), heading) == groupedText(sumOf(connections, "timeouts")));
         REQUIRE_FALSE(latencies.empty());
         CHECK(figures.cell(row("Latency, maximum"), heading) ==
-              QString::fromStdString(qps::transport::duration_text(qps::dissect::Duration{static_cast<std::int64_t>(*std::ranges::max_element(latencies))})));
+              QString::fromStdString(qps::transport::duration_text(
+                  qps::dissect::Duration{static_cast<std::int64_t>(*std::ranges::max_element(latencies))})));
     }
     CHECK(figures.cell(row("Retransmitted per million packets"), QStringLiteral("Trend")) == QStringLiteral("worse"));
     for (const bool dark : {false, true}) {
@@ -76,7 +83,8 @@ TEST_CASE("journey: two runs side by side are those of the command line", "[.jou
 
     // Findings: what is new leads to its packets.
     const auto bars = window.window.findChildren<QTabBar*>();
-    const auto tabs = std::ranges::find_if(bars, [](const QTabBar* bar) { return bar->accessibleName() == QStringLiteral("Comparison by"); });
+    const auto tabs = std::ranges::find_if(
+        bars, [](const QTabBar* bar) { return bar->accessibleName() == QStringLiteral("Comparison by"); });
     REQUIRE(tabs != bars.end());
     (*tabs)->setFocus();
     window.key(Qt::Key_Right);
@@ -99,8 +107,8 @@ TEST_CASE("journey: two runs side by side are those of the command line", "[.jou
     window.key(Qt::Key_Return);
     window.settle();
     CHECK(window.window.shownView() == QStringLiteral("packets"));
-    const auto packets = commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"), QStringLiteral("-Y"),
-                                      QStringLiteral("rdma.finding == go-back-n-loss"), after});
+    const auto packets = commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
+                                      QStringLiteral("-Y"), QStringLiteral("rdma.finding == go-back-n-loss"), after});
     CHECK(window.selection().shown() == packets.size());
 }
 
@@ -109,8 +117,10 @@ TEST_CASE("journey: a capture compared with itself has not changed; what is no c
     window.goTo("Before and after");
     window.chooseFile(window.files[0], [&] { window.press("Compare with..."); });
     REQUIRE(Journey::soon([&] { return window.table("Figures compared").rows() != 0; }));
-    for (const QString& trend : window.table("Figures compared").column(QStringLiteral("Trend"))) CHECK(trend == QStringLiteral("same"));
-    for (const QString& change : window.table("Findings compared").column(QStringLiteral("Change"))) CHECK(change.isEmpty());
+    for (const QString& trend : window.table("Figures compared").column(QStringLiteral("Trend")))
+        CHECK(trend == QStringLiteral("same"));
+    for (const QString& change : window.table("Findings compared").column(QStringLiteral("Change")))
+        CHECK(change.isEmpty());
     const QTemporaryDir folder;
     QFile junk(folder.filePath(QStringLiteral("junk.pcap")));
     REQUIRE(junk.open(QIODevice::WriteOnly));

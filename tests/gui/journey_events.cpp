@@ -38,11 +38,12 @@ constexpr Qt::KeyboardModifiers kCtrlAlt = Qt::ControlModifier | Qt::AltModifier
 TEST_CASE("journey: the 21 losses of a finding one by one", "[.journey]") {
     Journey window({"loss_write"});
     const auto findings = window.command({words("findings")});
-    const auto loss = std::ranges::find(findings, words("go-back-n-loss"), [](const CommandRow& row) { return row[words("id")]; });
+    const auto loss =
+        std::ranges::find(findings, words("go-back-n-loss"), [](const CommandRow& row) { return row[words("id")]; });
     REQUIRE(loss != findings.end());
     REQUIRE((*loss)[words("count")] == words("21"));
-    const QStringList events = framesOf(
-        window.command({words("packets"), words("-e"), words("frame.number"), words("-Y"), words("rdma.finding == go-back-n-loss")}));
+    const QStringList events = framesOf(window.command(
+        {words("packets"), words("-e"), words("frame.number"), words("-Y"), words("rdma.finding == go-back-n-loss")}));
     REQUIRE(events.size() == 21);
     // The finding is chosen in its table; then the keys go from event to event, and back.
     window.key(Qt::Key_3, Qt::AltModifier);
@@ -77,12 +78,14 @@ TEST_CASE("journey: filters by finding and by message are those of the command l
                         words("rdma.message == 2 or rdma.message == 5"),
                         words("rdma.message != 3 and infiniband.aeth"),
                         words("rdma.message == 1000000")};
-    for (const CommandRow& finding : window.command({words("findings")})) filters << words("rdma.finding == ") + finding[words("id")];
+    for (const CommandRow& finding : window.command({words("findings")}))
+        filters << words("rdma.finding == ") + finding[words("id")];
     for (const QString& filter : filters) {
         CAPTURE(filter.toStdString());
         applyFilter(window, filter);
         CHECK(window.selection().filter() == filter);
-        CHECK(shownFrames(window) == framesOf(window.command({words("packets"), words("-e"), words("frame.number"), words("-Y"), filter})));
+        CHECK(shownFrames(window) ==
+              framesOf(window.command({words("packets"), words("-e"), words("frame.number"), words("-Y"), filter})));
     }
     // What a message is made of: its own first and last packets, and no packet of another connection.
     const auto messages = window.command({words("messages")});
@@ -94,13 +97,14 @@ TEST_CASE("journey: filters by finding and by message are those of the command l
         CHECK(frames.contains(message[words("first_frame")]));
         CHECK(frames.contains(message[words("last_frame")]));
         for (const QString& frame : frames)
-            CHECK(QString::number(
-                      std::to_underlying(*window.session().index()->row(qps::dissect::FrameIndex{frame.toULongLong()}).connection())) ==
+            CHECK(QString::number(std::to_underlying(
+                      *window.session().index()->row(qps::dissect::FrameIndex{frame.toULongLong()}).connection())) ==
                   message[words("connection")]);
     }
     // Mistakes are said where they are typed.
     applyFilter(window, words("rdma.finding == go-back-to-sleep"));
-    CHECK(window.window.filterBar().findChild<QLabel*>()->text().contains(words("no finding is called 'go-back-to-sleep'")));
+    CHECK(window.window.filterBar().findChild<QLabel*>()->text().contains(
+        words("no finding is called 'go-back-to-sleep'")));
 }
 
 TEST_CASE("journey: the bands show where the events are, and a click goes there", "[.journey]") {
@@ -108,22 +112,25 @@ TEST_CASE("journey: the bands show where the events are, and a click goes there"
     window.key(Qt::Key_2, Qt::AltModifier);
     auto& strip = window.named<EventMap>("Events over time");
     auto& bar = window.named<EventMap>("Events in the list");
-    REQUIRE(Journey::soon(
-        [&] { return heardName(strip) == words("Events over time") && !strip.shownSlots().empty() && !bar.shownSlots().empty(); }));
+    REQUIRE(Journey::soon([&] {
+        return heardName(strip) == words("Events over time") && !strip.shownSlots().empty() &&
+               !bar.shownSlots().empty();
+    }));
     grab(window.window, words("journey_events"));
     // Each event packet of the command line is an event of the bands, and there are no others.
     const auto events = window.command(
         {words("packets"), words("-e"), words("frame.number"), words("-Y"),
-         words("rdma.icrc.status == bad or infiniband.aeth.syndrome.opcode == NAK or infiniband.aeth.syndrome.opcode == RNR_NAK or "
-               "rdma.retransmission or rdma.psn_missing or ip.dsfield.ecn == 3 or rdma.service == CNP")});
+         words(
+             "rdma.icrc.status == bad or infiniband.aeth.syndrome.opcode == NAK or infiniband.aeth.syndrome.opcode == RNR_NAK or "
+             "rdma.retransmission or rdma.psn_missing or ip.dsfield.ecn == 3 or rdma.service == CNP")});
     for (EventMap* band : {&strip, &bar}) {
         std::size_t counted = 0;
         for (const auto& slot : band->shownSlots()) counted += slot.events;
         CHECK(counted == events.size());
         CHECK(QAccessible::queryAccessibleInterface(band)->text(QAccessible::Description).contains(words("NAK")));
     }
-    const QStringList naks = framesOf(window.command(
-        {words("packets"), words("-e"), words("frame.number"), words("-Y"), words("infiniband.aeth.syndrome.opcode == NAK")}));
+    const QStringList naks = framesOf(window.command({words("packets"), words("-e"), words("frame.number"), words("-Y"),
+                                                      words("infiniband.aeth.syndrome.opcode == NAK")}));
     // Clicks along the strip: wherever the worst is a NAK the packet is one.
     int landed = 0;
     for (int x = 0; x < strip.width(); x += 3) {

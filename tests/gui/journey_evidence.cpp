@@ -1,5 +1,5 @@
-// Journey: evidence for the vendor. What the dialog says of what leaves is what lies in the files afterwards, and that is what the
-// command line makes of the same capture with the same key.
+// Journey: evidence for the vendor. What the dialog says of what leaves is what lies in the files afterwards, and that
+// is what the command line makes of the same capture with the same key.
 #include <tests/gui/journey.hpp>
 
 #include <QCheckBox>
@@ -40,10 +40,11 @@ class Evidence {
 public:
     explicit Evidence(QWidget& dialog) : m_dialog(dialog) {}
 
-    template <class Part>
-    [[nodiscard]] Part& named(const char* name) {
+    template <class Part> [[nodiscard]] Part& named(const char* name) {
         for (Part* each : m_dialog.findChildren<Part*>())
-            if (each->accessibleName() == QLatin1String(name) || heardName(*each).remove(QLatin1Char('&')) == QLatin1String(name)) return *each;
+            if (each->accessibleName() == QLatin1String(name) ||
+                heardName(*each).remove(QLatin1Char('&')) == QLatin1String(name))
+                return *each;
         FAIL("nothing is called " << name);
         return *m_dialog.findChild<Part*>();
     }
@@ -74,7 +75,8 @@ private:
 
 QStringList addressesOf(const std::vector<CommandRow>& connections) {
     QStringList all;
-    for (const CommandRow& row : connections) all << row[QStringLiteral("a_address")] << row[QStringLiteral("b_address")];
+    for (const CommandRow& row : connections)
+        all << row[QStringLiteral("a_address")] << row[QStringLiteral("b_address")];
     return all;
 }
 
@@ -95,7 +97,8 @@ TEST_CASE("journey: evidence for the vendor is what the dialog said, and what th
     const Answering answering([&](QWidget& shown) {
         Evidence dialog(shown);
         dialog.previewed();
-        CHECK(dialog.named<QComboBox>("Packets that leave").currentText().contains(QStringLiteral("Connection ") + uid));
+        CHECK(
+            dialog.named<QComboBox>("Packets that leave").currentText().contains(QStringLiteral("Connection ") + uid));
         dialog.press("Key and pseudonyms, for yourself (JSON)");
         dialog.type("Folder", folder.path());
         dialog.type("Name of the files", QStringLiteral("case17"));
@@ -125,9 +128,11 @@ TEST_CASE("journey: evidence for the vendor is what the dialog said, and what th
 
     CHECK(QDir(folder.path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot).size() == 4);
     // The slice is that of `extract`, and holds what was announced.
-    run({QStringLiteral("extract"), QStringLiteral("-q"), QStringLiteral("-C"), uid, QStringLiteral("-o"), path("cli.pcapng"), window.files[0]});
+    run({QStringLiteral("extract"), QStringLiteral("-q"), QStringLiteral("-C"), uid, QStringLiteral("-o"),
+         path("cli.pcapng"), window.files[0]});
     CHECK(contents(path("case17-packets.pcapng")) == contents(path("cli.pcapng")));
-    const auto rows = commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.cap_len"), path("case17-packets.pcapng")});
+    const auto rows = commandRows({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.cap_len"),
+                                   path("case17-packets.pcapng")});
     std::uint64_t sum = 0;
     for (const CommandRow& row : rows) sum += row[QStringLiteral("frame.cap_len")].toULongLong();
     CHECK(QString::number(rows.size()) == packets);
@@ -138,18 +143,20 @@ TEST_CASE("journey: evidence for the vendor is what the dialog said, and what th
     constexpr QFileDevice::Permissions kOthers = QFileDevice::ReadGroup | QFileDevice::ReadOther;
     CHECK((QFile::permissions(path("case17-pseudonyms-private.json")) & kOthers) == QFileDevice::Permissions());
     REQUIRE(key.size() == 64);
-    run({QStringLiteral("anonymize"), QStringLiteral("-q"), QStringLiteral("--key"), key, QStringLiteral("-o"), path("cli-anonymized.pcapng"),
-         path("cli.pcapng")});
+    run({QStringLiteral("anonymize"), QStringLiteral("-q"), QStringLiteral("--key"), key, QStringLiteral("-o"),
+         path("cli-anonymized.pcapng"), path("cli.pcapng")});
     CHECK(contents(path("case17-anonymized.pcapng")) == contents(path("cli-anonymized.pcapng")));
     // Addresses leave as the preview had them.
-    for (const QString& address : addressesOf(commandRows({QStringLiteral("connections"), path("case17-anonymized.pcapng")}))) {
+    for (const QString& address :
+         addressesOf(commandRows({QStringLiteral("connections"), path("case17-anonymized.pcapng")}))) {
         CAPTURE(address.toStdString());
         CHECK(pseudonyms.contains(address));
         CHECK_FALSE(real.contains(address));
     }
     for (const QString& address : real) CHECK(leaving.contains(address));
     // The report is that of the anonymised copy, and names nobody.
-    run({QStringLiteral("report"), QStringLiteral("-q"), QStringLiteral("-o"), path("cli.html"), path("case17-anonymized.pcapng")});
+    run({QStringLiteral("report"), QStringLiteral("-q"), QStringLiteral("-o"), path("cli.html"),
+         path("case17-anonymized.pcapng")});
     const QByteArray report = contents(path("case17-report.html"));
     CHECK(withoutMaking(report) == withoutMaking(contents(path("cli.html"))));
     for (const QString& address : real) CHECK_FALSE(report.contains(address.toUtf8()));
@@ -179,7 +186,8 @@ TEST_CASE("journey: evidence of a finding, as captured, with its findings in the
         dialog.type("Folder", folder.path());
         findings = dialog.table("Findings that leave").column(QStringLiteral("Finding"));
         CHECK(dialog.table("What leaves").rows() == 2);
-        CHECK(dialog.table("What leaves").cell(0, QStringLiteral("Addresses and keys")) == QStringLiteral("as captured"));
+        CHECK(dialog.table("What leaves").cell(0, QStringLiteral("Addresses and keys")) ==
+              QStringLiteral("as captured"));
         dialog.written();
         said = dialog.state();
     });

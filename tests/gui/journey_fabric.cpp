@@ -19,12 +19,17 @@ TEST_CASE("journey: the fabric is drawn, and its ports are those of the command 
     bool errors = false;
     for (int row = 0; row < ports.rows(); ++row) {
         const CommandRow& printed = told[static_cast<std::size_t>(row)];
-        for (const auto& [heading, name] : {std::pair("Node", "node"), std::pair("Port", "port"), std::pair("State", "state"),
-                                            std::pair("Rate", "rate"), std::pair("Linked to", "peer"), std::pair("Errors", "errors")})
+        for (const auto& [heading, name] :
+             {std::pair("Node", "node"), std::pair("Port", "port"), std::pair("State", "state"),
+              std::pair("Rate", "rate"), std::pair("Linked to", "peer"), std::pair("Errors", "errors")})
             CHECK(ports.cell(row, words(heading)) == printed[words(name)]);
         errors = errors || !ports.cell(row, QStringLiteral("Errors")).isEmpty();
     }
-    CHECK(window.named<QLabel>("The selected node").text().contains(QStringLiteral("%1 nodes, %2 links").arg(json[QStringLiteral("nodes")].toArray().size()).arg(json[QStringLiteral("links")].toArray().size())));
+    CHECK(window.named<QLabel>("The selected node")
+              .text()
+              .contains(QStringLiteral("%1 nodes, %2 links")
+                            .arg(json[QStringLiteral("nodes")].toArray().size())
+                            .arg(json[QStringLiteral("links")].toArray().size())));
     for (const bool dark : {false, true}) {
         useDarkPalette(dark);
         grab(window.window, dark ? QStringLiteral("journey_fabric_dark") : QStringLiteral("journey_fabric"));
@@ -43,7 +48,8 @@ TEST_CASE("journey: the fabric is drawn, and its ports are those of the command 
     CHECK(window.table("Ports of the fabric").rows() == static_cast<int>(own));
     // Every node can be reached by the arrows.
     std::set<std::size_t> reached;
-    for (const Qt::Key way : {Qt::Key_Up, Qt::Key_Left, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Left, Qt::Key_Right})
+    for (const Qt::Key way :
+         {Qt::Key_Up, Qt::Key_Left, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Left, Qt::Key_Right})
         for (std::size_t i = 0; i < told.size(); ++i) {
             window.key(way);
             reached.insert(*map.current());
@@ -62,6 +68,7 @@ TEST_CASE("journey: the fabric is drawn, and its ports are those of the command 
 TEST_CASE("journey: a capture without management datagrams has no fabric, and says so", "[.journey]") {
     Journey window({"loss_write"});
     window.goTo("Fabric");
-    REQUIRE(Journey::soon([&] { return window.named<QLabel>("The selected node").text().startsWith(QStringLiteral("No management")); }));
+    REQUIRE(Journey::soon(
+        [&] { return window.named<QLabel>("The selected node").text().startsWith(QStringLiteral("No management")); }));
     CHECK(window.table("Ports of the fabric").rows() == 0);
 }

@@ -27,7 +27,8 @@ QStringList followed(const TextLines& lines) {
 }  // namespace
 
 TEST_CASE("journey: the payload of a connection is what the command line follows", "[.journey]") {
-    const auto [sample, frame] = GENERATE(table<std::string, int>({{"nvme_rdma", 60}, {"loss_write", 100}, {"write_bidir_cm", 30}}));
+    const auto [sample, frame] =
+        GENERATE(table<std::string, int>({{"nvme_rdma", 60}, {"loss_write", 100}, {"write_bidir_cm", 30}}));
     CAPTURE(sample);
     Journey window({sample});
     window.selection().selectPacket(qps::dissect::FrameIndex{static_cast<std::uint64_t>(frame)});
@@ -39,7 +40,8 @@ TEST_CASE("journey: the payload of a connection is what the command line follows
     REQUIRE(Journey::soon([&] { return !lines.lines().empty(); }));
 
     // The messages, those that are shown first.
-    const QJsonArray told = commandJson(QStringList{QStringLiteral("follow"), uid} + window.files)[QStringLiteral("messages")].toArray();
+    const QJsonArray told =
+        commandJson(QStringList{QStringLiteral("follow"), uid} + window.files)[QStringLiteral("messages")].toArray();
     HeardTable messages = window.table("Messages followed");
     REQUIRE(messages.rows() > 0);
     REQUIRE(messages.rows() <= told.size());
@@ -49,7 +51,9 @@ TEST_CASE("journey: the payload of a connection is what the command line follows
         CHECK(messages.cell(row, QStringLiteral("#")) == QString::number(one[QStringLiteral("message")].toInteger()));
         CHECK(messages.cell(row, QStringLiteral("Verb")) == one[QStringLiteral("verb")].toString());
         CHECK(messages.cell(row, QStringLiteral("Outcome")) == one[QStringLiteral("outcome")].toString());
-        CHECK(messages.cell(row, QStringLiteral("Bytes")) == QString::fromStdString(qps::transport::grouped(static_cast<std::uint64_t>(one[QStringLiteral("bytes")].toInteger()))));
+        CHECK(messages.cell(row, QStringLiteral("Bytes")) ==
+              QString::fromStdString(
+                  qps::transport::grouped(static_cast<std::uint64_t>(one[QStringLiteral("bytes")].toInteger()))));
     }
     // Line by line, decoded and as bytes.
     auto* form = window.window.findChild<QComboBox*>(QStringLiteral("followForm"));
@@ -82,9 +86,12 @@ TEST_CASE("journey: the payload of a connection is what the command line follows
     if (messages.rows() < told.size()) {
         const int before = messages.rows();
         window.press("Later");
-        REQUIRE(Journey::soon([&] { return window.table("Messages followed").cell(0, QStringLiteral("#")) == QString::number(before + 1); }));
+        REQUIRE(Journey::soon([&] {
+            return window.table("Messages followed").cell(0, QStringLiteral("#")) == QString::number(before + 1);
+        }));
         window.press("Earlier");
-        REQUIRE(Journey::soon([&] { return window.table("Messages followed").cell(0, QStringLiteral("#")) == QStringLiteral("1"); }));
+        REQUIRE(Journey::soon(
+            [&] { return window.table("Messages followed").cell(0, QStringLiteral("#")) == QStringLiteral("1"); }));
     }
     // From a message to its packet.
     messages.click(1);

@@ -26,7 +26,9 @@ bool clickEntry(const QString& title) {
     for (QAction* each : menu->actions()) {
         const QString text = QString(each->text()).remove(QLatin1Char('&'));
         const QString wanted = QString(title).remove(QLatin1Char('&'));
-        if (!each->isEnabled() || !(wanted.endsWith(QLatin1Char('$')) ? text + QLatin1Char('$') == wanted : text.startsWith(wanted))) continue;
+        if (!each->isEnabled() ||
+            !(wanted.endsWith(QLatin1Char('$')) ? text + QLatin1Char('$') == wanted : text.startsWith(wanted)))
+            continue;
         QTest::mouseClick(menu, Qt::LeftButton, Qt::NoModifier, menu->actionGeometry(each).center());
         return true;
     }
@@ -34,8 +36,7 @@ bool clickEntry(const QString& title) {
 }
 
 // `opens` brings up a menu, and is answered by clicks on entries, one after the other where they lead to submenus.
-template <class Opens>
-void choose(QStringList entries, Opens opens) {
+template <class Opens> void choose(QStringList entries, Opens opens) {
     QTimer looking;
     bool failed = false;
     int patience = 200;
@@ -64,7 +65,9 @@ void answer(QWidget& dialog, const QString& text) {
     QTest::keyClick(line, Qt::Key_Return);
 }
 
-QPoint headOf(const QHeaderView& head, int column) { return {head.sectionViewportPosition(column) + head.sectionSize(column) / 2, head.height() / 2}; }
+QPoint headOf(const QHeaderView& head, int column) {
+    return {head.sectionViewportPosition(column) + head.sectionSize(column) / 2, head.height() / 2};
+}
 
 void rightClick(QWidget& widget, const QPoint& at) {
     QContextMenuEvent event(QContextMenuEvent::Mouse, at, widget.mapToGlobal(at));
@@ -84,7 +87,8 @@ void dragHead(QHeaderView& head, int from, int to) {
     QTest::mousePress(head.viewport(), Qt::LeftButton, Qt::NoModifier, start);
     for (int step = 1; step <= 10; ++step) {
         const QPoint at = start + (end - start) * step / 10;
-        QMouseEvent move(QEvent::MouseMove, at, head.viewport()->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
+        QMouseEvent move(QEvent::MouseMove, at, head.viewport()->mapToGlobal(at), Qt::NoButton, Qt::LeftButton,
+                         Qt::NoModifier);
         QApplication::sendEvent(head.viewport(), &move);
     }
     QTest::mouseRelease(head.viewport(), Qt::LeftButton, Qt::NoModifier, end);
@@ -93,7 +97,8 @@ void dragHead(QHeaderView& head, int from, int to) {
 
 // Over the cell that is selected in a table, as F2 opens it.
 void typeOver(QTableWidget& table, int row, int column, const QString& text) {
-    QTest::mouseClick(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(table.model()->index(row, column)).center());
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, Qt::NoModifier,
+                      table.visualRect(table.model()->index(row, column)).center());
     QTest::keyClick(&table, Qt::Key_F2);
     QLineEdit* editor = nullptr;
     for (auto* each : table.viewport()->findChildren<QLineEdit*>())
@@ -110,7 +115,8 @@ void chooseInBar(MainWindow& window, const QString& menu, const QString& entry) 
     for (QAction* each : window.menuBar()->actions()) {
         if (QString(each->text()).remove(QLatin1Char('&')) != menu) continue;
         return choose({entry}, [&] {
-            QTest::mouseClick(window.menuBar(), Qt::LeftButton, Qt::NoModifier, window.menuBar()->actionGeometry(each).center());
+            QTest::mouseClick(window.menuBar(), Qt::LeftButton, Qt::NoModifier,
+                              window.menuBar()->actionGeometry(each).center());
         });
     }
     FAIL("no menu " << menu.toStdString());
@@ -119,7 +125,8 @@ void chooseInBar(MainWindow& window, const QString& menu, const QString& entry) 
 // The filters of the menu beside the line.
 void chooseFilter(MainWindow& window, const QStringList& entries) {
     for (auto* button : window.filterBar().findChildren<QToolButton*>())
-        if (button->text() == QStringLiteral("Filters")) return choose(entries, [&] { QTest::mouseClick(button, Qt::LeftButton); });
+        if (button->text() == QStringLiteral("Filters"))
+            return choose(entries, [&] { QTest::mouseClick(button, Qt::LeftButton); });
     FAIL("no button of filters");
 }
 
@@ -134,13 +141,15 @@ TEST_CASE("journey: columns, filters and colours are the user's, also the next t
     // A field from the menu of the heads, then by a name of the user's, then in front.
     {
         const Answering answering([&](QWidget& dialog) { answer(dialog, QStringLiteral("infiniband.bth.psn")); });
-        choose({QStringLiteral("Add field")}, [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), 1)); });
+        choose({QStringLiteral("Add field")},
+               [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), 1)); });
         REQUIRE(Journey::soon([&] { return columnCalled(list, QStringLiteral("infiniband.bth.psn")) >= 0; }));
     }
     const int added = columnCalled(list, QStringLiteral("infiniband.bth.psn"));
     {
         const Answering answering([&](QWidget& dialog) { answer(dialog, QStringLiteral("My PSN")); });
-        choose({QStringLiteral("Rename")}, [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), added)); });
+        choose({QStringLiteral("Rename")},
+               [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), added)); });
         REQUIRE(Journey::soon([&] { return columnCalled(list, QStringLiteral("My PSN")) >= 0; }));
     }
     dragHead(*list.header(), columnCalled(list, QStringLiteral("My PSN")), 1);
@@ -190,10 +199,12 @@ TEST_CASE("journey: columns, filters and colours are the user's, also the next t
     REQUIRE(list.textAt(0).rule != nullptr);
     CHECK(list.textAt(0).rule->name == QStringLiteral("Mine"));
     CHECK(list.rules().rules().size() == standardRules().size() + 1);
-    choose({QStringLiteral("Time format"), QStringLiteral("Time of day (local time)")},
-           [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), columnCalled(list, QStringLiteral("Time")))); });
+    choose({QStringLiteral("Time format"), QStringLiteral("Time of day (local time)")}, [&] {
+        rightClick(*list.header()->viewport(), headOf(*list.header(), columnCalled(list, QStringLiteral("Time"))));
+    });
     REQUIRE(Journey::soon([&] { return list.timeFormat() == TimeFormat::Local; }));
-    CHECK(list.textAt(0).cells[static_cast<std::size_t>(columnCalled(list, QStringLiteral("Time")))].contains(QRegularExpression(QStringLiteral("^2026-11-2[01] [0-9:]{8}[.][0-9]{9} (UTC|[+-][0-9]{2}:[0-9]{2})$"))));
+    CHECK(list.textAt(0).cells[static_cast<std::size_t>(columnCalled(list, QStringLiteral("Time")))].contains(
+        QRegularExpression(QStringLiteral("^2026-11-2[01] [0-9:]{8}[.][0-9]{9} (UTC|[+-][0-9]{2}:[0-9]{2})$"))));
     CHECK(window.window.close());
 
     // The next window.
@@ -218,7 +229,8 @@ TEST_CASE("journey: columns, filters and colours are the user's, also the next t
 TEST_CASE("coloring rules are saved and restored, and what is none is left out") {
     std::vector<RowRule> rules = standardRules();
     rules[1].on = false;
-    rules.push_back({QStringLiteral("bar | bar"), QStringLiteral("frame.number == 1 || frame.number == 2"), Ink::Pause});
+    rules.push_back(
+        {QStringLiteral("bar | bar"), QStringLiteral("frame.number == 1 || frame.number == 2"), Ink::Pause});
     rules.push_back({QStringLiteral("Connection"), QStringLiteral("rdma.connection == 1"), Ink::Request, true, true});
     const std::vector<RowRule> back = restoredRules(savedRules(rules));
     REQUIRE(back.size() == rules.size() - 1);
@@ -228,6 +240,8 @@ TEST_CASE("coloring rules are saved and restored, and what is none is left out")
         CHECK(back[i].ink == rules[i].ink);
         CHECK(back[i].on == rules[i].on);
     }
-    CHECK(restoredRules({QString(), QStringLiteral("on|nak"), QStringLiteral("on|purple|a|frame"), QStringLiteral("on|nak|a|")}).empty());
+    CHECK(restoredRules(
+              {QString(), QStringLiteral("on|nak"), QStringLiteral("on|purple|a|frame"), QStringLiteral("on|nak|a|")})
+              .empty());
     CHECK(restoredRules(QStringList(1000, QStringLiteral("on|nak|a|frame"))).size() == RowRules::kMost);
 }

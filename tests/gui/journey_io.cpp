@@ -35,7 +35,9 @@ double comeTo(Measure measure, std::vector<double> values, double seconds) {
     return 0;
 }
 
-QString heardDescription(QWidget& widget) { return QAccessible::queryAccessibleInterface(&widget)->text(QAccessible::Description); }
+QString heardDescription(QWidget& widget) {
+    return QAccessible::queryAccessibleInterface(&widget)->text(QAccessible::Description);
+}
 
 struct Graph : Journey {
     explicit Graph(const std::string& sample) : Journey({sample}) {
@@ -43,9 +45,10 @@ struct Graph : Journey {
         settled();
     }
     IoPicture& picture() { return view<IoPicture>(); }
-    void settled() { REQUIRE(soon([this] { return picture().settled(); })); }
-    template <class Part>
-    Part& called(const QString& name) {
+    void settled() {
+        REQUIRE(soon([this] { return picture().settled(); }));
+    }
+    template <class Part> Part& called(const QString& name) {
         for (Part* each : picture().findChildren<Part*>())
             if (each->accessibleName() == name && each->isVisible()) return *each;
         FAIL("nothing is called " << name.toStdString());
@@ -73,7 +76,9 @@ struct Graph : Journey {
         choose(called<QComboBox>(words("What of series 1")), static_cast<int>(measure));
         if (!field.isEmpty()) fill(called<QLineEdit>(words("Field of series 1")), field);
         fill(called<FilterLine>(words("Filter of series 1")), filter);
-        REQUIRE(picture().seriesList().wishes().front() == SeriesWish{true, measure, field.isEmpty() ? picture().seriesList().wishes().front().field : field, filter});
+        REQUIRE(
+            picture().seriesList().wishes().front() ==
+            SeriesWish{true, measure, field.isEmpty() ? picture().seriesList().wishes().front().field : field, filter});
         QTest::qWait(100);
         settled();
     }
@@ -105,7 +110,9 @@ struct Graph : Journey {
         for (const CommandRow& packet : command(arguments)) {
             bool isNumber = false;
             const double value = packet[field].toDouble(&isNumber);
-            if (isNumber) bins[static_cast<qint64>(std::floor(packet[words("frame.time_relative")].toDouble() / seconds + 1e-9))].push_back(value);
+            if (isNumber)
+                bins[static_cast<qint64>(std::floor(packet[words("frame.time_relative")].toDouble() / seconds + 1e-9))]
+                    .push_back(value);
         }
         return bins;
     }
@@ -146,7 +153,8 @@ TEST_CASE("journey: an I/O graph of any field, by figures of the command line", 
         for (const auto& [bin, values] : told) {
             CAPTURE(bin);
             REQUIRE(shown.contains(bin));
-            CHECK(std::abs(shown.at(bin) - comeTo(asked.measure, values, kWidth)) <= 0.5);  // averages are drawn as whole numbers
+            CHECK(std::abs(shown.at(bin) - comeTo(asked.measure, values, kWidth)) <=
+                  0.5);  // averages are drawn as whole numbers
             ++compared;
         }
         CHECK(compared > 3);

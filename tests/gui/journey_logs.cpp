@@ -27,9 +27,11 @@ QString writeLog(const QTemporaryDir& folder, const QString& name, const QString
 
 // "2026-11-21T01:13:19.873904Z" of seconds since 1970 as the command line prints them, so many microseconds later.
 QString stamp(const QString& epoch, int later) {
-    const qint64 microseconds = epoch.section(QLatin1Char('.'), 0, 0).toLongLong() * 1'000'000 +
-                                epoch.section(QLatin1Char('.'), 1, 1).leftJustified(6, QLatin1Char('0')).left(6).toLongLong() + later;
-    return QDateTime::fromSecsSinceEpoch(microseconds / 1'000'000, Qt::UTC).toString(QStringLiteral("yyyy-MM-ddTHH:mm:ss")) +
+    const qint64 microseconds =
+        epoch.section(QLatin1Char('.'), 0, 0).toLongLong() * 1'000'000 +
+        epoch.section(QLatin1Char('.'), 1, 1).leftJustified(6, QLatin1Char('0')).left(6).toLongLong() + later;
+    return QDateTime::fromSecsSinceEpoch(microseconds / 1'000'000, Qt::UTC)
+               .toString(QStringLiteral("yyyy-MM-ddTHH:mm:ss")) +
            QStringLiteral(".%1Z").arg(microseconds % 1'000'000, 6, 10, QLatin1Char('0'));
 }
 
@@ -70,21 +72,25 @@ TEST_CASE("journey: from a line of a log to its connection and why", "[.journey]
     window.press("Packets");
     window.settle();
     CHECK(window.window.shownView() == QStringLiteral("packets"));
-    const auto packets = window.command({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
-                                         QStringLiteral("-Y"), QStringLiteral("rdma.connection == %1").arg(uid)});
+    const auto packets =
+        window.command({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
+                        QStringLiteral("-Y"), QStringLiteral("rdma.connection == %1").arg(uid)});
     CHECK(window.selection().shown() == packets.size());
 
     // Typed by hand: another host, and what is no line of a log.
     window.key(Qt::Key_L, Qt::ControlModifier);
     window.type("QP 18 of 10.77.0.11");
-    const auto other = window.command({QStringLiteral("connections"), QStringLiteral("--match"), QStringLiteral("QP 18 of 10.77.0.11")});
-    CHECK(window.table("Connections that fit the line").column(QStringLiteral("#")) == columnOf(other, QStringLiteral("uid")));
+    const auto other = window.command(
+        {QStringLiteral("connections"), QStringLiteral("--match"), QStringLiteral("QP 18 of 10.77.0.11")});
+    CHECK(window.table("Connections that fit the line").column(QStringLiteral("#")) ==
+          columnOf(other, QStringLiteral("uid")));
     window.key(Qt::Key_L, Qt::ControlModifier);
     window.type("hello");
     CHECK(window.table("Connections that fit the line").rows() == 0);
 }
 
-TEST_CASE("journey: text that is dropped is a line of a log, a log that is dropped is opened beside the capture", "[.journey]") {
+TEST_CASE("journey: text that is dropped is a line of a log, a log that is dropped is opened beside the capture",
+          "[.journey]") {
     Journey window({"err_rnr"});
     const auto drop = [&](QMimeData& data) {
         QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -98,39 +104,49 @@ TEST_CASE("journey: text that is dropped is a line of a log, a log that is dropp
     text.setText(QStringLiteral("QP 68 of 10.77.0.11"));
     drop(text);
     CHECK(window.window.shownView() == QStringLiteral("logs"));
-    CHECK(window.table("Connections that fit the line").cell(0, QStringLiteral("Endpoints")).contains(QStringLiteral("10.77.0.11:68")));
+    CHECK(window.table("Connections that fit the line")
+              .cell(0, QStringLiteral("Endpoints"))
+              .contains(QStringLiteral("10.77.0.11:68")));
 
     const QTemporaryDir folder;
     QMimeData files;
-    files.setUrls({QUrl::fromLocalFile(writeLog(folder, QStringLiteral("job.out"), {QStringLiteral("one"), QStringLiteral("two")}))});
+    files.setUrls({QUrl::fromLocalFile(
+        writeLog(folder, QStringLiteral("job.out"), {QStringLiteral("one"), QStringLiteral("two")}))});
     const std::uint64_t packets = window.session().packets();
     drop(files);
     CHECK(window.session().packets() == packets);  // the capture stays
-    CHECK(window.table("Lines of logs").column(QStringLiteral("Line")) == QStringList{QStringLiteral("one"), QStringLiteral("two")});
+    CHECK(window.table("Lines of logs").column(QStringLiteral("Line")) ==
+          QStringList{QStringLiteral("one"), QStringLiteral("two")});
 }
 
 TEST_CASE("journey: lines of logs in time with packets, either way", "[.journey]") {
     Journey window({"loss_write"});
-    const auto packets = window.command({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
-                                         QStringLiteral("-e"), QStringLiteral("frame.time_epoch")});
+    const auto packets =
+        window.command({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
+                        QStringLiteral("-e"), QStringLiteral("frame.time_epoch")});
     const auto connections = window.command({QStringLiteral("connections")});
-    const auto epoch = [&](int frame) { return packets[static_cast<std::size_t>(frame) - 1][QStringLiteral("frame.time_epoch")]; };
+    const auto epoch = [&](int frame) {
+        return packets[static_cast<std::size_t>(frame) - 1][QStringLiteral("frame.time_epoch")];
+    };
     const QTemporaryDir folder;
     const QString log =
         writeLog(folder, QStringLiteral("ucx.log"),
                  {stamp(epoch(100), 0) + QStringLiteral(" node1 began"),
                   stamp(epoch(500), 0) + QStringLiteral(" UCX ERROR Transport retry count exceeded RC QP ") +
-                      connections[0][QStringLiteral("a_qpn")] + QStringLiteral(" of ") + connections[0][QStringLiteral("a_address")],
+                      connections[0][QStringLiteral("a_qpn")] + QStringLiteral(" of ") +
+                      connections[0][QStringLiteral("a_address")],
                   stamp(epoch(900), 0) + QStringLiteral(" node1 went on")});
     window.chooseFile(log, [&] { window.key(Qt::Key_L, kCtrlShift); });
     HeardTable lines = window.table("Lines of logs");
     REQUIRE(lines.rows() == 3);
     // Each line stands at the first packet that is not before it, as the command line has it.
     const auto firstAt = [&](int frame) {
-        const auto rows = window.command({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
-                                          QStringLiteral("-e"), QStringLiteral("frame.time_epoch")});
+        const auto rows =
+            window.command({QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"),
+                            QStringLiteral("-e"), QStringLiteral("frame.time_epoch")});
         for (const CommandRow& row : rows)
-            if (stamp(row[QStringLiteral("frame.time_epoch")], 0) >= stamp(epoch(frame), 0)) return row[QStringLiteral("frame.number")];
+            if (stamp(row[QStringLiteral("frame.time_epoch")], 0) >= stamp(epoch(frame), 0))
+                return row[QStringLiteral("frame.number")];
         return QString();
     };
     CHECK(lines.column(QStringLiteral("Packet")) == QStringList{firstAt(100), firstAt(500), firstAt(900)});
@@ -151,9 +167,9 @@ TEST_CASE("journey: lines of logs in time with packets, either way", "[.journey]
 
     // Since boot: nowhere, until one line is aligned with a packet; then all are.
     window.press("Close logs");
-    const QString dmesg =
-        writeLog(folder, QStringLiteral("dmesg.txt"),
-                 {QStringLiteral("[  100.000000] nvme nvme0: first"), QStringLiteral("[  100.000000] nvme nvme0: second")});
+    const QString dmesg = writeLog(
+        folder, QStringLiteral("dmesg.txt"),
+        {QStringLiteral("[  100.000000] nvme nvme0: first"), QStringLiteral("[  100.000000] nvme nvme0: second")});
     window.chooseFile(dmesg, [&] { window.press("Open log..."); });
     HeardTable booted = window.table("Lines of logs");
     CHECK(booted.column(QStringLiteral("Packet")) == QStringList{QString(), QString()});

@@ -1,4 +1,5 @@
-// How much of what: the statistics of the window are those of the command line, and lead to the packets that they count.
+// How much of what: the statistics of the window are those of the command line, and lead to the packets that they
+// count.
 #include <gui/statistics/statistics_view.hpp>
 #include <tests/gui/journey.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -13,7 +14,9 @@ using namespace qps::gui::tests;
 
 namespace {
 
-QString grouped(qint64 number) { return QString::fromStdString(qps::transport::grouped(static_cast<std::uint64_t>(number))); }
+QString grouped(qint64 number) {
+    return QString::fromStdString(qps::transport::grouped(static_cast<std::uint64_t>(number)));
+}
 
 // What the sheet that is seen says by its first columns.
 std::map<QString, QString> told(HeardTable table, const char* key, const char* value) {
@@ -39,7 +42,8 @@ struct Counts : Journey {
         QTabBar& tabs = *view<StatisticsView>().findChild<QTabBar*>();
         tabs.setFocus();
         for (int step = 0; step < tabs.count(); ++step) key(Qt::Key_Left);
-        for (int step = 0; step < tabs.count() && tabs.tabText(tabs.currentIndex()) != QLatin1String(title); ++step) key(Qt::Key_Right);
+        for (int step = 0; step < tabs.count() && tabs.tabText(tabs.currentIndex()) != QLatin1String(title); ++step)
+            key(Qt::Key_Right);
         REQUIRE(tabs.tabText(tabs.currentIndex()) == QLatin1String(title));
     }
     [[nodiscard]] std::vector<CommandRow> packets(const char* fields, const QString& filter = {}) const {
@@ -53,7 +57,8 @@ struct Counts : Journey {
 }  // namespace
 
 TEST_CASE("journey: how much of what, by figures that are those of the command line", "[.journey]") {
-    const std::string sample = GENERATE("congestion", "multi_qp", "loss_write", "tunnels", "iwarp_read", "rping_v6", "opcodes_native");
+    const std::string sample =
+        GENERATE("congestion", "multi_qp", "loss_write", "tunnels", "iwarp_read", "rping_v6", "opcodes_native");
     CAPTURE(sample);
     Counts window(sample);
     const QJsonObject info = commandJson(QStringList{words("info")} + window.files);
@@ -64,7 +69,9 @@ TEST_CASE("journey: how much of what, by figures that are those of the command l
     CHECK(properties.at(words("Bytes captured")) == grouped(info[words("captured_bytes")].toInteger()));
     CHECK(properties.at(words("CE marks")) == grouped(info[words("congestion_experienced")].toInteger()));
     CHECK(properties.at(words("Payload")) == grouped(info[words("rdma_payload_bytes")].toInteger()));
-    if (properties.contains(words("ICRC"))) CHECK(properties.at(words("ICRC")).startsWith(grouped(info[words("icrc")][words("good")].toInteger()) + words(" good")));
+    if (properties.contains(words("ICRC")))
+        CHECK(properties.at(words("ICRC"))
+                  .startsWith(grouped(info[words("icrc")][words("good")].toInteger()) + words(" good")));
     grab(window.window, QStringLiteral("journey_much_properties_") + QString::fromStdString(sample));
 
     window.page("Protocols");
@@ -100,8 +107,9 @@ TEST_CASE("journey: how packets are marked for switches, and whether ECMP is fed
     const std::string sample = GENERATE("congestion", "multi_qp", "err_mixed", "rping_v4");
     CAPTURE(sample);
     Counts window(sample);
-    const auto packets = window.packets("ip.src ip.dst ip.dsfield.dscp ip.dsfield.ecn ipv6.src ipv6.dst ipv6.tclass.dscp ipv6.tclass.ecn udp.srcport infiniband.bth.destqp",
-                                        words("rdma.encapsulation == 3 and infiniband.bth"));
+    const auto packets = window.packets(
+        "ip.src ip.dst ip.dsfield.dscp ip.dsfield.ecn ipv6.src ipv6.dst ipv6.tclass.dscp ipv6.tclass.ecn udp.srcport infiniband.bth.destqp",
+        words("rdma.encapsulation == 3 and infiniband.bth"));
     window.page("Traffic classes");
     std::map<QString, qint64> classes;
     std::map<QString, std::map<QString, qint64>> ports;
@@ -109,12 +117,13 @@ TEST_CASE("journey: how packets are marked for switches, and whether ECMP is fed
     for (const CommandRow& packet : packets) {
         const QStringList ecn{words("Not-ECT"), words("ECT(1)"), words("ECT(0)"), words("CE")};
         bool isNumber = false;
-        const QString marked = packet[words("ip.dsfield.ecn")] + packet[words("ipv6.tclass.ecn")];  // one of them is empty
+        const QString marked =
+            packet[words("ip.dsfield.ecn")] + packet[words("ipv6.tclass.ecn")];  // one of them is empty
         const int number = marked.toInt(&isNumber);
         const QString dscp = packet[words("ip.dsfield.dscp")] + packet[words("ipv6.tclass.dscp")];
         ++classes[dscp + words(" ") + (isNumber ? ecn[number] : marked)];
-        const QString hosts =
-            packet[words("ip.src")] + packet[words("ipv6.src")] + words(" ") + packet[words("ip.dst")] + packet[words("ipv6.dst")];
+        const QString hosts = packet[words("ip.src")] + packet[words("ipv6.src")] + words(" ") +
+                              packet[words("ip.dst")] + packet[words("ipv6.dst")];
         ++ports[hosts][packet[words("udp.srcport")]];
         queuePairs[hosts].insert(packet[words("infiniband.bth.destqp")]);
     }
@@ -136,7 +145,8 @@ TEST_CASE("journey: how packets are marked for switches, and whether ECMP is fed
         REQUIRE(ports.contains(hosts));
         double entropy = 0, sum = 0;
         for (const auto& [port, count] : ports[hosts]) sum += static_cast<double>(count);
-        for (const auto& [port, count] : ports[hosts]) entropy -= static_cast<double>(count) / sum * std::log2(static_cast<double>(count) / sum);
+        for (const auto& [port, count] : ports[hosts])
+            entropy -= static_cast<double>(count) / sum * std::log2(static_cast<double>(count) / sum);
         CHECK(spread.cell(row, words("Packets")) == grouped(static_cast<qint64>(sum)));
         CHECK(spread.cell(row, words("Ports")) == grouped(static_cast<qint64>(ports[hosts].size())));
         CHECK(spread.cell(row, words("Queue pairs")) == grouped(static_cast<qint64>(queuePairs[hosts].size())));
@@ -174,7 +184,8 @@ TEST_CASE("journey: from a figure to its packets, and the figures of what is dis
     window.key(Qt::Key_Down);
     REQUIRE(Journey::soon([&] { return window.view<StatisticsView>().settled(); }));
     window.page("Opcodes");
-    const QJsonObject info = commandJson(QStringList{words("info"), words("-Y"), words("infiniband.aeth")} + window.files);
+    const QJsonObject info =
+        commandJson(QStringList{words("info"), words("-Y"), words("infiniband.aeth")} + window.files);
     CHECK(told(window.table("Opcodes"), "Opcode", "Packets") == numbers(info[words("opcodes")].toObject()));
     // The sheet is copied as it is seen.
     window.view<StatisticsView>().sheet().setFocus();

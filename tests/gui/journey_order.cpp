@@ -1,5 +1,5 @@
-// Journey: hosts whose NICs accept packets in any order: said in the preferences, it is what --out-of-order says, for the open capture, for
-// the one it is compared with and for the next window.
+// Journey: hosts whose NICs accept packets in any order: said in the preferences, it is what --out-of-order says, for
+// the open capture, for the one it is compared with and for the next window.
 #include <gui/preferences/preferences.hpp>
 #include <gui/preferences/profile.hpp>
 #include <tests/gui/journey.hpp>
@@ -21,7 +21,8 @@ const QString kReceiver = QStringLiteral("10.77.0.12");
 
 QStringList findingsOf(const Session& session) {
     QStringList ids;
-    for (const auto& finding : session.timeline()->findings) ids << QString::fromUtf8(finding.id.data(), static_cast<qsizetype>(finding.id.size()));
+    for (const auto& finding : session.timeline()->findings)
+        ids << QString::fromUtf8(finding.id.data(), static_cast<qsizetype>(finding.id.size()));
     return ids;
 }
 
@@ -68,7 +69,9 @@ TEST_CASE("journey: hosts that accept packets in any order, in this window and t
     CHECK(findingsOf(window.session()) == QStringList{what});
     window.goTo("Before and after");
     window.chooseFile(before, [&] { window.press("Compare with..."); });
-    REQUIRE(Journey::soon([&] { return window.table("Findings compared").column(QStringLiteral("Before")) == QStringList{QStringLiteral("1")}; }));
+    REQUIRE(Journey::soon([&] {
+        return window.table("Findings compared").column(QStringLiteral("Before")) == QStringList{QStringLiteral("1")};
+    }));
 
     // Of the sender it says nothing.
     sayHosts(window, QStringLiteral("10.77.0.11"));
@@ -77,7 +80,8 @@ TEST_CASE("journey: hosts that accept packets in any order, in this window and t
     CHECK(findingsOf(window.session()).isEmpty());
     CHECK(window.session().reading().unorderedHosts.size() == 2);
     // Nor is it a finding of the run before that no longer happens.
-    CHECK(Journey::soon([&] { return window.table("Figures compared").rows() != 0 && window.table("Findings compared").rows() == 0; }));
+    CHECK(Journey::soon(
+        [&] { return window.table("Figures compared").rows() != 0 && window.table("Findings compared").rows() == 0; }));
     CHECK(window.window.close());
 
     MainWindow again(1);
@@ -92,7 +96,10 @@ TEST_CASE("journey: hosts that accept packets in any order, in this window and t
 }
 
 TEST_CASE("hosts that accept any order are kept in a profile, and what is no host is left out") {
-    const Profile before{.reading = {.unorderedHosts = *readHosts(QStringLiteral(" 10.0.0.2,fd00::2 , 10.0.0.2"))}, .columns = {}, .rules = {}, .filters = {}};
+    const Profile before{.reading = {.unorderedHosts = *readHosts(QStringLiteral(" 10.0.0.2,fd00::2 , 10.0.0.2"))},
+                         .columns = {},
+                         .rules = {},
+                         .filters = {}};
     REQUIRE(before.reading.unorderedHosts.size() == 2);
     CHECK(hostsText(before.reading.unorderedHosts) == QStringLiteral("10.0.0.2, fd00::2"));
     const auto after = readProfile(written(before));

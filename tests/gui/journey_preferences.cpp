@@ -1,4 +1,5 @@
-// Journey: preferences, names and profiles: by keys and clicks, seen in list, table and ladder, and there in the next window.
+// Journey: preferences, names and profiles: by keys and clicks, seen in list, table and ladder, and there in the next
+// window.
 #include <gui/filter/filter_bar.hpp>
 #include <gui/hosts/heat_map.hpp>
 #include <gui/pictures/ladder_view.hpp>
@@ -52,7 +53,9 @@ void pick(QWidget& dialog, const char* name, const QString& entry) {
     FAIL("no choice is called " << name);
 }
 
-void confirm(QWidget& dialog) { QTest::mouseClick(dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok), Qt::LeftButton); }
+void confirm(QWidget& dialog) {
+    QTest::mouseClick(dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok), Qt::LeftButton);
+}
 
 }  // namespace
 
@@ -64,11 +67,13 @@ TEST_CASE("journey: preferences and names, in the next window too", "[.journey]"
     const auto ends = window.session().timeline()->connections.front().ends;
     const std::string other = qps::transport::text(ends[1].address);
     const QString names = fileWith(folder, "hosts",
-                                   "# hosts\n" + QByteArray::fromStdString(qps::transport::text(ends[0].address)) + "\tnode-a alias\n" +
-                                       QByteArray::fromStdString(other) + ":" + QByteArray::number(std::to_underlying(*ends[1].qpn)) + " trainer\n");
-    const QString log = fileWith(folder, "nccl.log",
-                                 "n1:71:80 [0] NCCL INFO Bootstrap : Using eth0:" + QByteArray::fromStdString(other) +
-                                     "<0>\nn1:71:80 [0] NCCL INFO comm 0x43dc rank 3 nranks 4 cudaDev 0 busId 80 - Init COMPLETE\n");
+                                   "# hosts\n" + QByteArray::fromStdString(qps::transport::text(ends[0].address)) +
+                                       "\tnode-a alias\n" + QByteArray::fromStdString(other) + ":" +
+                                       QByteArray::number(std::to_underlying(*ends[1].qpn)) + " trainer\n");
+    const QString log =
+        fileWith(folder, "nccl.log",
+                 "n1:71:80 [0] NCCL INFO Bootstrap : Using eth0:" + QByteArray::fromStdString(other) +
+                     "<0>\nn1:71:80 [0] NCCL INFO comm 0x43dc rank 3 nranks 4 cudaDev 0 busId 80 - Init COMPLETE\n");
     const Answering answering([&](QWidget& dialog) {
         typeInto(dialog, "Link speed", QStringLiteral("fast"));
         CHECK_FALSE(dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled());
@@ -100,20 +105,24 @@ TEST_CASE("journey: preferences and names, in the next window too", "[.journey]"
     grab(window.window, QStringLiteral("journey_names"));
     window.goTo("Connections");
     const QString expected = QStringLiteral("node-a:%1 <-> %2").arg(std::to_underlying(*ends[0].qpn)).arg(trainer);
-    INFO(window.table("Connections").cell(0, QStringLiteral("Endpoints")).toStdString() << " and not " << expected.toStdString());
+    INFO(window.table("Connections").cell(0, QStringLiteral("Endpoints")).toStdString()
+         << " and not " << expected.toStdString());
     CHECK(Journey::soon([&] { return window.table("Connections").cell(0, QStringLiteral("Endpoints")) == expected; }));
     window.goTo("Messages");
     CHECK(Journey::soon([&] { return window.table("Messages").cell(0, QStringLiteral("To")) == trainer; }));
-    CHECK(window.table("Messages").cell(0, QStringLiteral("From")) == QStringLiteral("node-a:%1").arg(std::to_underlying(*ends[0].qpn)));
+    CHECK(window.table("Messages").cell(0, QStringLiteral("From")) ==
+          QStringLiteral("node-a:%1").arg(std::to_underlying(*ends[0].qpn)));
     // A sentence has what the command line says, with the names beside it: what is to be typed stays as it is.
     window.goTo("Findings");
     const auto told = window.command({words("findings")});
     QString summary = told.front()[words("summary")];
     const QString first = QString::fromStdString(qps::transport::text(ends[0].address));
-    const QString second = QString::fromStdString(other) + QStringLiteral(" QP %1").arg(std::to_underlying(*ends[1].qpn));
+    const QString second =
+        QString::fromStdString(other) + QStringLiteral(" QP %1").arg(std::to_underlying(*ends[1].qpn));
     REQUIRE(summary.contains(first));
     REQUIRE(summary.contains(second));
-    summary.replace(first, QStringLiteral("node-a (%1)").arg(first)).replace(second, QStringLiteral("trainer, rank 3 (%1)").arg(second));
+    summary.replace(first, QStringLiteral("node-a (%1)").arg(first))
+        .replace(second, QStringLiteral("trainer, rank 3 (%1)").arg(second));
     CHECK(window.table("Findings").cell(0, QStringLiteral("Summary")) == summary);
     grab(window.window, QStringLiteral("journey_names_findings"));
     window.goTo("Hosts");
@@ -130,9 +139,12 @@ TEST_CASE("journey: preferences and names, in the next window too", "[.journey]"
     window.goTo("Summary");
     grab(window.window, QStringLiteral("journey_names_summary"));
     const auto cards = window.window.findChildren<QLabel*>();
-    CHECK(std::ranges::any_of(cards, [](const QLabel* card) { return card->accessibleDescription().contains(QStringLiteral("trainer, rank 3 (")); }));
+    CHECK(std::ranges::any_of(cards, [](const QLabel* card) {
+        return card->accessibleDescription().contains(QStringLiteral("trainer, rank 3 ("));
+    }));
     window.goTo("Ladder");
-    CHECK(Journey::soon([&] { return window.view<LadderView>().ends().contains(QStringLiteral("trainer, rank 3 QP")); }));
+    CHECK(
+        Journey::soon([&] { return window.view<LadderView>().ends().contains(QStringLiteral("trainer, rank 3 QP")); }));
     grab(window.window, QStringLiteral("journey_names_ladder"));
     CHECK(window.window.close());
 
@@ -169,12 +181,14 @@ TEST_CASE("journey: a profile goes to another user", "[.journey]") {
     window.chooseFile(path, [&] { window.window.action(ActionId::ImportProfile)->trigger(); });
     REQUIRE(Journey::soon([&] { return list.columns().size() == standardColumns().size() + 1; }));
     CHECK(list.timeFormat() == TimeFormat::Utc);
-    CHECK(window.window.filterBar().saved() == QStringList{QStringLiteral("NAKs|infiniband.aeth.syndrome.opcode == NAK")});
+    CHECK(window.window.filterBar().saved() ==
+          QStringList{QStringLiteral("NAKs|infiniband.aeth.syndrome.opcode == NAK")});
     // What is no profile is told, and changes nothing.
     QStringList said;
     {
         const Answering answering([&](QWidget& dialog) {
-            if (auto* line = dialog.findChild<QLineEdit*>(); line != nullptr && qobject_cast<QFileDialog*>(&dialog) != nullptr) {
+            if (auto* line = dialog.findChild<QLineEdit*>();
+                line != nullptr && qobject_cast<QFileDialog*>(&dialog) != nullptr) {
                 line->setFocus();
                 line->setText(window.files.front());
                 QTest::keyClick(line, Qt::Key_Return);
@@ -216,8 +230,9 @@ TEST_CASE("journey: a field that is dragged to the filter line filters", "[.jour
 
 TEST_CASE("names are read from a hosts file, and what is none is counted") {
     Names names;
-    const auto outcome = names.readHosts("10.0.0.1 a # first\n10.0.0.1 b\n::1\tsix six.example\n10.0.0.1:17 rank three\n[FE80::1]:0x11 label\nlid:4 switch\n"
-                                         "02:00:00:00:00:01 nic\n\n#\nnonsense name\n10.0.0.9\n10.0.0.1:16777216 many\n10.0.0.1: none\r\n");
+    const auto outcome = names.readHosts(
+        "10.0.0.1 a # first\n10.0.0.1 b\n::1\tsix six.example\n10.0.0.1:17 rank three\n[FE80::1]:0x11 label\nlid:4 switch\n"
+        "02:00:00:00:00:01 nic\n\n#\nnonsense name\n10.0.0.9\n10.0.0.1:16777216 many\n10.0.0.1: none\r\n");
     CHECK(outcome.names == 6);
     CHECK(outcome.malformed == 4);
     CHECK(names.host(QStringLiteral("10.0.0.1")) == QStringLiteral("a"));
@@ -230,16 +245,22 @@ TEST_CASE("names are read from a hosts file, and what is none is counted") {
     // In a sentence: what is an address, as a whole, and not what is to be typed or only looks like one.
     CHECK(names.inText(QStringLiteral("10.0.0.1 lost 10.0.0.12, 10.0.0.1.5 and 110.0.0.1: `ping 10.0.0.1` or ::1.")) ==
           QStringLiteral("a (10.0.0.1) lost 10.0.0.12, 10.0.0.1.5 and 110.0.0.1: `ping 10.0.0.1` or six (::1)."));
-    CHECK(names.inText(QStringLiteral("10.0.0.1 QP 17 to 10.0.0.1 QP 18; fe80::1 QP 17, lid 4 and lid 40, 02:00:00:00:00:01")) ==
-          QStringLiteral("rank three, a (10.0.0.1 QP 17) to a (10.0.0.1) QP 18; label (fe80::1 QP 17), switch (lid 4) and lid 40, nic (02:00:00:00:00:01)"));
+    CHECK(
+        names.inText(
+            QStringLiteral("10.0.0.1 QP 17 to 10.0.0.1 QP 18; fe80::1 QP 17, lid 4 and lid 40, 02:00:00:00:00:01")) ==
+        QStringLiteral(
+            "rank three, a (10.0.0.1 QP 17) to a (10.0.0.1) QP 18; label (fe80::1 QP 17), switch (lid 4) and lid 40, nic (02:00:00:00:00:01)"));
     CHECK(names.inText(QStringLiteral("(10.0.0.1)")) == QStringLiteral("(a (10.0.0.1))"));
     CHECK(names.inText(QString()).isEmpty());
-    CHECK(names.addRanks(qps::transport::read_nccl_log("n0:71:80 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
-                                                       "n0:71:80 [0] NCCL INFO comm 0x43dc rank 0 nranks 3 cudaDev 0 busId 80 - Init COMPLETE\n")) == 1);
+    CHECK(names.addRanks(qps::transport::read_nccl_log(
+              "n0:71:80 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
+              "n0:71:80 [0] NCCL INFO comm 0x43dc rank 0 nranks 3 cudaDev 0 busId 80 - Init COMPLETE\n")) == 1);
     CHECK(names.host(QStringLiteral("10.0.0.1")) == QStringLiteral("a (rank 0)"));
 
     std::string many;
-    for (int i = 0; i < Names::kMost + 2; ++i) many += "10." + std::to_string(i / 65536) + "." + std::to_string(i / 256 % 256) + "." + std::to_string(i % 256) + " " + std::string(200, 'x') + "\n";
+    for (int i = 0; i < Names::kMost + 2; ++i)
+        many += "10." + std::to_string(i / 65536) + "." + std::to_string(i / 256 % 256) + "." +
+                std::to_string(i % 256) + " " + std::string(200, 'x') + "\n";
     Names full;
     const auto told = full.readHosts(many);
     CHECK(told.full);
@@ -260,7 +281,8 @@ TEST_CASE("a profile is read as it was written, and what is none of its values i
     CHECK(after->columns == before.columns);
     CHECK(after->rules == before.rules);
     CHECK(after->filters == before.filters);
-    const auto odd = readProfile(R"({"qpscope_profile": 1, "icrc": 7, "link_speed": "warp", "time": [], "columns": ["x", 3], "coloring_rules": {}, "filters": ["n|no such field"]})");
+    const auto odd = readProfile(
+        R"({"qpscope_profile": 1, "icrc": 7, "link_speed": "warp", "time": [], "columns": ["x", 3], "coloring_rules": {}, "filters": ["n|no such field"]})");
     REQUIRE(odd);
     CHECK(odd->reading == Reading{});
     CHECK(odd->columns.isEmpty());

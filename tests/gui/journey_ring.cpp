@@ -1,5 +1,5 @@
-// Journey: a capture into a ring of files, from the dialog to the files, with the program that captures and on a network made for it
-// (recorder/ring.sh).
+// Journey: a capture into a ring of files, from the dialog to the files, with the program that captures and on a
+// network made for it (recorder/ring.sh).
 #include <tests/gui/journey.hpp>
 
 #include <QComboBox>
@@ -17,8 +17,7 @@ namespace {
 
 constexpr int kSent = 2600;  // of 1,000 bytes: two full files of a megabyte and the rest
 
-template <class Part>
-Part& named(QWidget& dialog, const char* id) {
+template <class Part> Part& named(QWidget& dialog, const char* id) {
     auto* part = dialog.findChild<Part*>(QLatin1String(id));
     REQUIRE(part != nullptr);
     return *part;
@@ -38,7 +37,8 @@ void fillIn(QWidget& dialog, const QString& file) {
     REQUIRE(Journey::soon([&] { return interfaces.topLevelItemCount() != 0; }));
     QTreeWidgetItem* loopback = interfaces.findItems(QStringLiteral("lo"), Qt::MatchExactly).value(0);
     REQUIRE(loopback != nullptr);
-    QTest::mouseClick(interfaces.viewport(), Qt::LeftButton, Qt::NoModifier, interfaces.visualItemRect(loopback).center());
+    QTest::mouseClick(interfaces.viewport(), Qt::LeftButton, Qt::NoModifier,
+                      interfaces.visualItemRect(loopback).center());
     auto& filter = *named<QComboBox>(dialog, "filter").lineEdit();
     filter.setFocus();
     filter.selectAll();
@@ -89,15 +89,18 @@ TEST_CASE("journey: a capture into a ring of files", "[.ring]") {
     grab(window.window, QStringLiteral("journey_ring"));
     window.key(Qt::Key_E, Qt::ControlModifier);
     REQUIRE(Journey::soon([&] { return !window.session().busy(); }));
-    CHECK(Journey::soon([&] { return window.said() == QStringLiteral("Written to 2 files, ring_00002.pcapng to ring_00003.pcapng"); }));
+    CHECK(Journey::soon(
+        [&] { return window.said() == QStringLiteral("Written to 2 files, ring_00002.pcapng to ring_00003.pcapng"); }));
     INFO(window.said().toStdString());
     const QStringList files = QDir(folder.path()).entryList(QDir::Files, QDir::Name);
     REQUIRE(files == QStringList{QStringLiteral("ring_00002.pcapng"), QStringLiteral("ring_00003.pcapng")});
     // Together they are the last packets of the window, by the words of the command line.
-    const auto kept = commandRows({words("packets"), words("-e"), words("frame.time_epoch"), folder.filePath(files[0]), folder.filePath(files[1])});
+    const auto kept = commandRows({words("packets"), words("-e"), words("frame.time_epoch"), folder.filePath(files[0]),
+                                   folder.filePath(files[1])});
     REQUIRE((!kept.empty() && kept.size() < kSent));
     const auto first = window.session().index()->row(qps::dissect::FrameIndex{kSent - kept.size() + 1}).time();
-    CHECK(QString(kept.front()[words("frame.time_epoch")]).remove(QLatin1Char('.')) == QString::number(std::to_underlying(first)));
+    CHECK(QString(kept.front()[words("frame.time_epoch")]).remove(QLatin1Char('.')) ==
+          QString::number(std::to_underlying(first)));
     // It lies in files: nobody asks whether to save it. Another capture to the same name would write over it.
     {
         const Answering asked([&](QWidget& dialog) {
@@ -105,7 +108,9 @@ TEST_CASE("journey: a capture into a ring of files", "[.ring]") {
             line.setFocus();
             QTest::keyClicks(&line, file);
             typeNumber(dialog, "fileMegabytes", "1");
-            CHECK(named<QLabel>(dialog, "filesWrong").text().endsWith(QStringLiteral("ring_00002.pcapng: exists, and is not written over")));
+            CHECK(named<QLabel>(dialog, "filesWrong")
+                      .text()
+                      .endsWith(QStringLiteral("ring_00002.pcapng: exists, and is not written over")));
             CHECK_FALSE(named<QPushButton>(dialog, "start").isEnabled());
         });
         window.key(Qt::Key_K, Qt::ControlModifier);
@@ -136,9 +141,12 @@ TEST_CASE("journey: what the packet list had no room for is in the last files, w
     const std::uint64_t shown = window.session().packets();
     CHECK(shown < 4000);
     window.key(Qt::Key_E, Qt::ControlModifier);
-    const QStringList kept{folder.filePath(QStringLiteral("ring_00004.pcapng")), folder.filePath(QStringLiteral("ring_00005.pcapng"))};
+    const QStringList kept{folder.filePath(QStringLiteral("ring_00004.pcapng")),
+                           folder.filePath(QStringLiteral("ring_00005.pcapng"))};
     REQUIRE(Journey::soon([&] { return !window.session().busy() && window.session().files() == kept; }));
-    CHECK(Journey::soon([&] { return window.said().endsWith(QStringLiteral("packets had no place in the list: these are the files")); }));
+    CHECK(Journey::soon([&] {
+        return window.said().endsWith(QStringLiteral("packets had no place in the list: these are the files"));
+    }));
     INFO(window.said().toStdString());
     const auto told = commandRows({words("packets"), words("-e"), words("frame.number"), kept[0], kept[1]});
     CHECK(window.session().packets() == told.size());

@@ -1,4 +1,5 @@
-// Which queue pair is slow: columns of connections that can be sorted, a heat map of host pairs that leads to connections.
+// Which queue pair is slow: columns of connections that can be sorted, a heat map of host pairs that leads to
+// connections.
 #include <gui/hosts/heat_map.hpp>
 #include <tests/gui/journey.hpp>
 
@@ -16,8 +17,8 @@ struct Pair {
     const char* heading;
     const char* name;
 };
-constexpr std::array kShownAlike{Pair{"#", "uid"}, Pair{"Msgs", "messages"}, Pair{"Depth", "depth"}, Pair{"DSCP", "dscp"},
-                                 Pair{"Src ports", "udp_source_ports"}};
+constexpr std::array kShownAlike{Pair{"#", "uid"}, Pair{"Msgs", "messages"}, Pair{"Depth", "depth"},
+                                 Pair{"DSCP", "dscp"}, Pair{"Src ports", "udp_source_ports"}};
 constexpr std::array kSorted{Pair{"P50", "latency_p50_ns"}, Pair{"P99", "latency_p99_ns"},
                              Pair{"Max", "latency_max_ns"}, Pair{"Goodput", "goodput_bits_per_second"},
                              Pair{"Stalled", "stalled_ns"}, Pair{"Bytes", "bytes"}};
@@ -35,7 +36,8 @@ void clickHeading(QTableView& table, const QString& heading) {
 }
 
 QStringList uidsBy(std::vector<CommandRow> rows, const QString& name) {
-    std::ranges::stable_sort(rows, [&](const CommandRow& a, const CommandRow& b) { return a[name].toLongLong() > b[name].toLongLong(); });
+    std::ranges::stable_sort(
+        rows, [&](const CommandRow& a, const CommandRow& b) { return a[name].toLongLong() > b[name].toLongLong(); });
     QStringList uids;
     for (const CommandRow& row : rows) uids << row[QStringLiteral("uid")];
     return uids;
@@ -52,7 +54,8 @@ TEST_CASE("journey: which queue pair is slow, by columns that are those of the c
     auto& widget = window.named<QTableView>("Connections");
     HeardTable table(widget);
     REQUIRE(table.rows() == static_cast<int>(told.size()));
-    const bool timed = std::ranges::any_of(told, [](const CommandRow& row) { return !row[words("latency_max_ns")].isEmpty(); });
+    const bool timed =
+        std::ranges::any_of(told, [](const CommandRow& row) { return !row[words("latency_max_ns")].isEmpty(); });
     if (timed) REQUIRE(Journey::soon([&] { return table.column(words("Max")).join(QString()) != QString(); }));
     for (const Pair& column : kShownAlike) {
         CAPTURE(column.heading);
@@ -62,7 +65,8 @@ TEST_CASE("journey: which queue pair is slow, by columns that are those of the c
     }
     // What people read is what the table of the command line says.
     QProcess program;
-    program.start(qEnvironmentVariable("QPSCOPE"), QStringList{words("connections"), words("-q"), words("--performance")} + window.files);
+    program.start(qEnvironmentVariable("QPSCOPE"),
+                  QStringList{words("connections"), words("-q"), words("--performance")} + window.files);
     REQUIRE(program.waitForFinished(60'000));
     const QString speed = QString::fromUtf8(program.readAllStandardOutput());
     for (const char* heading : {"P50", "P99", "Max", "Goodput", "Stalled"})

@@ -1,9 +1,10 @@
-// Journey: the packet list sorted by a column: by clicks on headings, in the order that the command line's columns tell, under a filter too;
-// keys, copies and marks follow what is seen, and a third click goes back to the order of the capture.
+// Journey: the packet list sorted by a column: by clicks on headings, in the order that the command line's columns
+// tell, under a filter too; keys, copies and marks follow what is seen, and a third click goes back to the order of the
+// capture.
 #include <gui/filter/filter_line.hpp>
 #include <gui/packets/event_overview.hpp>
-#include <transport-replay/series/packet_order.hpp>
 #include <tests/gui/journey.hpp>
+#include <transport-replay/series/packet_order.hpp>
 
 #include <QHeaderView>
 #include <QThread>
@@ -26,14 +27,16 @@ void clickHead(PacketList& list, const QString& title) {
 
 std::vector<qulonglong> numbersOf(PacketList& list) {
     std::vector<qulonglong> numbers;
-    for (std::uint64_t at = 0; at < list.geometryOfRows().rows; ++at) numbers.push_back(std::to_underlying(list.rows()->frameAt(at)));
+    for (std::uint64_t at = 0; at < list.geometryOfRows().rows; ++at)
+        numbers.push_back(std::to_underlying(list.rows()->frameAt(at)));
     return numbers;
 }
 
 // As the command line's column says; packets that are alike in the order of the capture.
 template <class Less>
 std::vector<qulonglong> sortedNumbers(std::vector<CommandRow> rows, const QString& column, Less less) {
-    std::ranges::stable_sort(rows, [&](const CommandRow& a, const CommandRow& b) { return less(a[column], b[column]); });
+    std::ranges::stable_sort(rows,
+                             [&](const CommandRow& a, const CommandRow& b) { return less(a[column], b[column]); });
     std::vector<qulonglong> numbers;
     for (const CommandRow& row : rows) numbers.push_back(row[QStringLiteral("frame.number")].toULongLong());
     return numbers;
@@ -49,8 +52,9 @@ TEST_CASE("journey: packets sorted by length, by address, under a filter, and ba
     window.goTo("Packets");
     PacketList& list = window.view<PacketsView>().list();
     const auto columns = [&](const QString& filter) {
-        QStringList words{QStringLiteral("packets"), QStringLiteral("-e"), QStringLiteral("frame.number"), QStringLiteral("-e"),
-                          QStringLiteral("frame.len"), QStringLiteral("-e"), QStringLiteral("ip.src")};
+        QStringList words{QStringLiteral("packets"), QStringLiteral("-e"),        QStringLiteral("frame.number"),
+                          QStringLiteral("-e"),      QStringLiteral("frame.len"), QStringLiteral("-e"),
+                          QStringLiteral("ip.src")};
         if (!filter.isEmpty()) words << QStringLiteral("-Y") << filter;
         return window.command(words);
     };
@@ -77,7 +81,8 @@ TEST_CASE("journey: packets sorted by length, by address, under a filter, and ba
     window.key(Qt::Key_Down, Qt::ShiftModifier);
     window.key(Qt::Key_C, Qt::ControlModifier);
     QStringList copied;
-    for (const QString& line : QGuiApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts)) copied << line.section(QLatin1Char('\t'), 0, 0);
+    for (const QString& line : QGuiApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts))
+        copied << line.section(QLatin1Char('\t'), 0, 0);
     INFO(list.copied(PacketList::CopyForm::Text).toStdString() << " selected " << list.selectedFrames().size());
     CHECK(copied == QStringList{QString::number(longest[2]), QString::number(longest[3]), QString::number(longest[4])});
 
@@ -91,7 +96,8 @@ TEST_CASE("journey: packets sorted by length, by address, under a filter, and ba
     REQUIRE(!fewest.empty());
     REQUIRE(Journey::soon([&] { return list.rows()->isSorted() && numbersOf(list) == fewest; }));
     clickHead(list, QStringLiteral("Source"));
-    const auto bySource = sortedNumbers(columns(filter), QStringLiteral("ip.src"), [](const QString& a, const QString& b) { return a < b; });
+    const auto bySource = sortedNumbers(columns(filter), QStringLiteral("ip.src"),
+                                        [](const QString& a, const QString& b) { return a < b; });
     REQUIRE(Journey::soon([&] { return numbersOf(list) == bySource; }));
     QTest::keyClick(&line, Qt::Key_Slash, Qt::ControlModifier | Qt::ShiftModifier);
     REQUIRE(Journey::soon([&] { return window.selection().filter().isEmpty() && list.rows()->isSorted(); }));

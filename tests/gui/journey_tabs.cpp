@@ -1,5 +1,5 @@
-// Journey: captures as tabs: opened beside each other, switched by keys, each with its own filter and packet; closed one by one, and a
-// capture with a comment that nobody saved keeps the window.
+// Journey: captures as tabs: opened beside each other, switched by keys, each with its own filter and packet; closed
+// one by one, and a capture with a comment that nobody saved keeps the window.
 #include <gui/options.hpp>
 #include <gui/window/tabs.hpp>
 #include <tests/gui/journey.hpp>
@@ -24,7 +24,8 @@ struct TabbedWindow {
         REQUIRE(QTest::qWaitForWindowActive(&tabs));
     }
     void settle() {
-        REQUIRE(QTest::qWaitFor([this] { return !tabs.current().session().busy() && !tabs.current().selection().filtering(); }, kPatience));
+        REQUIRE(QTest::qWaitFor(
+            [this] { return !tabs.current().session().busy() && !tabs.current().selection().filtering(); }, kPatience));
         QApplication::processEvents();
     }
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers) {
@@ -95,7 +96,8 @@ TEST_CASE("journey: captures as tabs", "[.journey]") {
     // By a click on its tab, and away by a key.
     QTest::mouseClick(&tabs.bar(), Qt::LeftButton, Qt::NoModifier, tabs.bar().tabRect(0).center());
     CHECK(tabs.current().session().packets() == 2228);
-    REQUIRE(tabs.current().findChild<PacketsView*>()->list().setComment(qps::dissect::FrameIndex{1}, QStringLiteral("mine")));
+    REQUIRE(tabs.current().findChild<PacketsView*>()->list().setComment(qps::dissect::FrameIndex{1},
+                                                                        QStringLiteral("mine")));
     {
         const Answering keeping([](QWidget& dialog) {
             if (auto* box = qobject_cast<QMessageBox*>(&dialog)) box->button(QMessageBox::Cancel)->click();
@@ -133,7 +135,8 @@ TEST_CASE("journey: each file of the command line in a tab of its own", "[.journ
 
 TEST_CASE("journey: another port of RoCE in the preferences, for all tabs", "[.journey]") {
     const qps::test::TemporaryFolder folder;
-    const QString other = QString::fromStdString(folder.write("other.pcap", qps::tests::with_roce_port(qps::test::read_file(sampleFile("loss_write")), 4800)));
+    const QString other = QString::fromStdString(
+        folder.write("other.pcap", qps::tests::with_roce_port(qps::test::read_file(sampleFile("loss_write")), 4800)));
     TabbedWindow window;
     Tabs& tabs = window.tabs;
     for (int i = 0; i < 2; ++i) {

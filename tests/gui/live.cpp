@@ -9,9 +9,9 @@
 #include <QComboBox>
 #include <QFile>
 #include <QFileInfo>
-#include <QProcess>
 #include <QLabel>
 #include <QLineEdit>
+#include <QProcess>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
@@ -77,15 +77,15 @@ QByteArray listing(const QByteArray& lines) { return "cat <<'END'\n" + lines + "
 
 void forgetSettings() { QSettings().clear(); }
 
-template <class Widget>
-Widget* part(const CaptureDialog& dialog, const char* name) {
+template <class Widget> Widget* part(const CaptureDialog& dialog, const char* name) {
     auto* found = dialog.findChild<Widget*>(QLatin1String(name));
     REQUIRE(found != nullptr);
     return found;
 }
 
 void waitForList(const CaptureDialog& dialog) {
-    REQUIRE(QTest::qWaitFor([&] { return part<QTreeWidget>(dialog, "interfaces")->topLevelItemCount() > 0; }, kPatience));
+    REQUIRE(
+        QTest::qWaitFor([&] { return part<QTreeWidget>(dialog, "interfaces")->topLevelItemCount() > 0; }, kPatience));
 }
 
 QString currentInterface(const CaptureDialog& dialog) {
@@ -96,8 +96,8 @@ QString currentInterface(const CaptureDialog& dialog) {
 }  // namespace
 
 TEST_CASE("Interfaces are read from lines of JSON, whatever else is between them") {
-    const InterfaceList list =
-        parseInterfaces(kRights + "not JSON\n[1,2]\n{}\n{\"type\":\"interface\"}\n\n" + kInterfaces + "{\"type\":\"inter");
+    const InterfaceList list = parseInterfaces(kRights + "not JSON\n[1,2]\n{}\n{\"type\":\"interface\"}\n\n" +
+                                               kInterfaces + "{\"type\":\"inter");
     CHECK(list.mayCapture);
     CHECK(list.remedy.isEmpty());
     REQUIRE(list.interfaces.size() == 3);
@@ -214,7 +214,8 @@ TEST_CASE("The dialog chooses what is up, and starts only what can be started") 
     part<QSpinBox>(dialog, "snapLength")->setValue(128);
     const CaptureChoice expected{QStringLiteral("roce0"), QStringLiteral("udp port 4791"), 1000, 60, 128};
     CHECK(dialog.choice() == expected);
-    CHECK(recorderArguments(dialog.choice()).join(QLatin1Char(' ')) == QStringLiteral("-i roce0 -f udp port 4791 -c 1000 -a 60 -s 128"));
+    CHECK(recorderArguments(dialog.choice()).join(QLatin1Char(' ')) ==
+          QStringLiteral("-i roce0 -f udp port 4791 -c 1000 -a 60 -s 128"));
     dialog.accept();
     CHECK(dialog.result() == QDialog::Accepted);
 
@@ -261,8 +262,8 @@ TEST_CASE("The keyboard is enough for the dialog") {
 TEST_CASE("The dialog says what gives the right to capture, and notices when it is given") {
     needApplication();
     forgetSettings();
-    const FakeRecorder pretender("if [ -e \"$0.allowed\" ]; then\n" + listing(kRights) + "else\n" + listing(kNoRights) + "fi\n" +
-                                 listing(kInterfaces));
+    const FakeRecorder pretender("if [ -e \"$0.allowed\" ]; then\n" + listing(kRights) + "else\n" + listing(kNoRights) +
+                                 "fi\n" + listing(kInterfaces));
     CaptureDialog dialog(pretender.program());
     waitForList(dialog);
     CHECK_FALSE(dialog.ready());
@@ -331,7 +332,8 @@ TEST_CASE("A recorder that is stopped ends, whether the program listens or not")
     needApplication();
     const auto script =
         GENERATE(QByteArray("printf 'x'\ntrap 'printf y; exit 130' TERM\nwhile :; do sleep 0.05; done\n"),
-                 QByteArray("printf 'x'\nexec cat >/dev/null\n"), QByteArray("printf 'x'\ntrap '' TERM\nwhile :; do sleep 0.05; done\n"));
+                 QByteArray("printf 'x'\nexec cat >/dev/null\n"),
+                 QByteArray("printf 'x'\ntrap '' TERM\nwhile :; do sleep 0.05; done\n"));
     CAPTURE(script.toStdString());
     const FakeRecorder pretender(script);
     Recorder recorder(pretender.program());
@@ -364,8 +366,10 @@ TEST_CASE("A recorder that goes takes its program along, also when that waits fo
 
 TEST_CASE("What another machine is asked arrives there word for word") {
     needApplication();
-    CHECK(recorderCommand(QStringLiteral("/usr/libexec/qpscope-capture"), {}, {QStringLiteral("--list")}).program == QStringLiteral("/usr/libexec/qpscope-capture"));
-    const QStringList words{QStringLiteral("-i"), QStringLiteral("it's; $(touch here) `x` \"y\""), QString(), QStringLiteral("-f"), QStringLiteral("udp port 4791 && !arp")};
+    CHECK(recorderCommand(QStringLiteral("/usr/libexec/qpscope-capture"), {}, {QStringLiteral("--list")}).program ==
+          QStringLiteral("/usr/libexec/qpscope-capture"));
+    const QStringList words{QStringLiteral("-i"), QStringLiteral("it's; $(touch here) `x` \"y\""), QString(),
+                            QStringLiteral("-f"), QStringLiteral("udp port 4791 && !arp")};
     const RecorderCommand command = recorderCommand({}, QStringLiteral("op@roce-1"), words);
     CHECK(command.program == QStringLiteral("ssh"));
     CHECK(command.arguments.contains(QStringLiteral("BatchMode=yes")));
@@ -378,7 +382,8 @@ TEST_CASE("What another machine is asked arrives there word for word") {
     shell.setProcessEnvironment(environment);
     shell.start(QStringLiteral("sh"), {QStringLiteral("-c"), command.arguments.last()});
     REQUIRE(shell.waitForFinished(kPatience));
-    CHECK(QString::fromUtf8(shell.readAllStandardOutput()) == QStringLiteral("<%1>").arg(words.join(QStringLiteral("><"))));
+    CHECK(QString::fromUtf8(shell.readAllStandardOutput()) ==
+          QStringLiteral("<%1>").arg(words.join(QStringLiteral("><"))));
 
     // Without the connection that the packets come over, as sshd tells it.
     struct Case {
@@ -386,11 +391,16 @@ TEST_CASE("What another machine is asked arrives there word for word") {
         const char* filter;
         const char* expected;
     };
-    constexpr std::array kCases{Case{"10.0.0.9 50022 10.0.0.1 22", "", "<-i><it's><-f><not (tcp and host 10.0.0.9 and port 50022 and port 22)>"},
-                                Case{"fe80::9%eth0 50022 fe80::1%eth0 22", "vlan && udp", "<-i><it's><-f><not (tcp and host fe80::9 and port 50022 and port 22) and (vlan && udp)>"},
-                                Case{"", "", "<-i><it's>"}, Case{"", "udp or arp", "<-i><it's><-f><(udp or arp)>"}};
+    constexpr std::array kCases{
+        Case{"10.0.0.9 50022 10.0.0.1 22", "",
+             "<-i><it's><-f><not (tcp and host 10.0.0.9 and port 50022 and port 22)>"},
+        Case{"fe80::9%eth0 50022 fe80::1%eth0 22", "vlan && udp",
+             "<-i><it's><-f><not (tcp and host fe80::9 and port 50022 and port 22) and (vlan && udp)>"},
+        Case{"", "", "<-i><it's>"}, Case{"", "udp or arp", "<-i><it's><-f><(udp or arp)>"}};
     for (const Case& each : kCases) {
-        const RecorderCommand capture = remoteCapture(QStringLiteral("op@roce-1"), {QStringLiteral("-i"), QStringLiteral("it's")}, QString::fromLatin1(each.filter));
+        const RecorderCommand capture =
+            remoteCapture(QStringLiteral("op@roce-1"), {QStringLiteral("-i"), QStringLiteral("it's")},
+                          QString::fromLatin1(each.filter));
         environment.insert(QStringLiteral("SSH_CONNECTION"), QString::fromLatin1(each.connection));
         QProcess remote;
         remote.setProcessEnvironment(environment);
@@ -398,8 +408,10 @@ TEST_CASE("What another machine is asked arrives there word for word") {
         REQUIRE(remote.waitForFinished(kPatience));
         CHECK(QString::fromUtf8(remote.readAllStandardOutput()) == QString::fromLatin1(each.expected));
     }
-    for (const char* host : {"roce-1", "op@10.0.0.1", "op@[fe80::1%eth0]", "node_3.example.org"}) CHECK(isHost(QLatin1String(host)));
-    for (const char* none : {"", "-oProxyCommand=x", "a b", "a;b", "$(a)", "a/b", "a\nb"}) CHECK_FALSE(isHost(QLatin1String(none)));
+    for (const char* host : {"roce-1", "op@10.0.0.1", "op@[fe80::1%eth0]", "node_3.example.org"})
+        CHECK(isHost(QLatin1String(host)));
+    for (const char* none : {"", "-oProxyCommand=x", "a b", "a;b", "$(a)", "a/b", "a\nb"})
+        CHECK_FALSE(isHost(QLatin1String(none)));
     CHECK_FALSE(isHost(QString(256, QLatin1Char('a'))));
 }
 
@@ -407,13 +419,17 @@ TEST_CASE("The dialog lists the interfaces of another machine, and the recorder 
     needApplication();
     forgetSettings();
     // ssh, where one host has qpscope-capture and no other can be reached.
-    const FakeSsh ssh("for word; do last=$word; done\n"
-                      "case \" $* \" in *' roce-1 '*) ;; *' bare '*) echo 'sh: 1: exec: qpscope-capture: not found' >&2; exit 127;; *) echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255;; esac\n"
-                      "case $last in *--list*) cat <<'END'\n" + kRights + kInterfaces + "END\nexit 0;; esac\n"
-                      "printf 'capture of %s' \"$last\"\ncat >/dev/null\n");
+    const FakeSsh ssh(
+        "for word; do last=$word; done\n"
+        "case \" $* \" in *' roce-1 '*) ;; *' bare '*) echo 'sh: 1: exec: qpscope-capture: not found' >&2; exit 127;; *) echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255;; esac\n"
+        "case $last in *--list*) cat <<'END'\n" +
+        kRights + kInterfaces +
+        "END\nexit 0;; esac\n"
+        "printf 'capture of %s' \"$last\"\ncat >/dev/null\n");
     const FakeRecorder pretender(listing(kNoRights));
     CaptureDialog dialog(pretender.program());
-    REQUIRE(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("CAP_NET_RAW")); }, kPatience));
+    REQUIRE(QTest::qWaitFor(
+        [&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("CAP_NET_RAW")); }, kPatience));
     auto* host = part<QLineEdit>(dialog, "host");
     const auto take = [&](const char* name) {
         host->setText(QLatin1String(name));
@@ -447,10 +463,14 @@ TEST_CASE("The dialog lists the interfaces of another machine, and the recorder 
     // One that cannot be reached, and one that is none.
     take("nowhere");
     CHECK_FALSE(dialog.ready());
-    CHECK(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("No route to host")); }, kPatience));
+    CHECK(QTest::qWaitFor(
+        [&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("No route to host")); },
+        kPatience));
     CHECK_FALSE(dialog.ready());
     take("bare");
-    CHECK(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("bare has no qpscope-capture")); }, kPatience));
+    CHECK(QTest::qWaitFor(
+        [&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("bare has no qpscope-capture")); },
+        kPatience));
     take("-oProxyCommand=x");
     CHECK(part<QLabel>(dialog, "message")->text().contains(QStringLiteral("invalid host")));
     CHECK_FALSE(dialog.ready());

@@ -15,8 +15,7 @@
 namespace qps::gui::tests {
 
 // Handles events until `done` says so; false after ten seconds.
-template <class Done>
-[[nodiscard]] bool waitUntil(Done done) {
+template <class Done> [[nodiscard]] bool waitUntil(Done done) {
     QElapsedTimer clock;
     clock.start();
     while (!done()) {

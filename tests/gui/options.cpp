@@ -34,8 +34,8 @@ TEST_CASE("Files and options are told apart") {
     REQUIRE(little->memory);
     CHECK(little->memory->bytes() == std::uint64_t{1} << 30);
 
-    for (const char* line :
-         {"-i eth0 -f udp", "--interface eth0 --capture-filter udp", "--interface=eth0 --capture-filter=udp", "-ieth0 -fudp"}) {
+    for (const char* line : {"-i eth0 -f udp", "--interface eth0 --capture-filter udp",
+                             "--interface=eth0 --capture-filter=udp", "-ieth0 -fudp"}) {
         CAPTURE(line);
         const auto live = parsed(line);
         REQUIRE(live);
@@ -81,8 +81,8 @@ TEST_CASE("Help and version win over what else is wrong after them") {
     CHECK(parsed("-h -i eth0 a.pcap")->help);
     CHECK(parsed("a.pcap --version --nonsense")->version);
     const QString help = helpText(kViews);
-    for (const char* word : {"--interface IF", "--capture-filter BPF", "-Y, --filter TEXT", "--view ID", "-j, --jobs N", "--memory SIZE", "--version",
-                             "ladder", "Examples:", "setcap cap_net_raw+ep"})
+    for (const char* word : {"--interface IF", "--capture-filter BPF", "-Y, --filter TEXT", "--view ID", "-j, --jobs N",
+                             "--memory SIZE", "--version", "ladder", "Examples:", "setcap cap_net_raw+ep"})
         CHECK(help.contains(QLatin1String(word)));
     for (const QString& line : help.split(QLatin1Char('\n'))) CHECK(line.size() <= 120);
 }

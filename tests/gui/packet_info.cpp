@@ -1,9 +1,10 @@
-// What a row and a tree say of a packet: its protocol, its message, a summary at each heading, queue pairs and keys in both bases.
+// What a row and a tree say of a packet: its protocol, its message, a summary at each heading, queue pairs and keys in
+// both bases.
 #include <dissect/headers/grid_ftp.hpp>
 #include <gui/packets/field_model.hpp>
-#include <gui/packets/packet_info.hpp>
-#include <gui/packets/packet_columns.hpp>
 #include <gui/packets/owned_packet.hpp>
+#include <gui/packets/packet_columns.hpp>
+#include <gui/packets/packet_info.hpp>
 #include <tests/gui/sample.hpp>
 #include <tests/support/packets.hpp>
 
@@ -39,7 +40,8 @@ std::map<std::string, std::string> infos(const std::string& sample) {
 
 QString cell(const FieldModel& model, const char* name, int column) {
     for (int i = 0; i < 400; ++i)
-        if (const QModelIndex index = model.indexOf(static_cast<std::size_t>(i)); index.isValid() && index.data().toString() == QLatin1String(name))
+        if (const QModelIndex index = model.indexOf(static_cast<std::size_t>(i));
+            index.isValid() && index.data().toString() == QLatin1String(name))
             return model.indexOf(static_cast<std::size_t>(i), column).data().toString();
     return {};
 }
@@ -94,11 +96,16 @@ TEST_CASE("headings of a tree have a summary, queue pairs and keys both bases") 
         model.setPacket(std::make_shared<OwnedPacket>(*packet));
         const PacketRow& row = read.index->row(FrameIndex{frame});
         CHECK(cell(model, "Base Transport Header", FieldModel::Words) ==
-              QStringLiteral("RC RDMA_WRITE_FIRST, QP %1, PSN %2").arg(std::to_underlying(row.dest_qp())).arg(row.psn().value()));
-        CHECK(cell(model, "Internet Protocol version 4", FieldModel::Words) == QStringLiteral("10.77.0.11 to 10.77.0.12"));
+              QStringLiteral("RC RDMA_WRITE_FIRST, QP %1, PSN %2")
+                  .arg(std::to_underlying(row.dest_qp()))
+                  .arg(row.psn().value()));
+        CHECK(cell(model, "Internet Protocol version 4", FieldModel::Words) ==
+              QStringLiteral("10.77.0.11 to 10.77.0.12"));
         CHECK(cell(model, "RDMA Extended Transport Header", FieldModel::Words).startsWith(QStringLiteral("va 0x")));
         CHECK(cell(model, "Destination queue pair", FieldModel::Words) ==
-              QStringLiteral("%1 (0x%2)").arg(std::to_underlying(row.dest_qp())).arg(std::to_underlying(row.dest_qp()), 6, 16, QLatin1Char('0')));
+              QStringLiteral("%1 (0x%2)")
+                  .arg(std::to_underlying(row.dest_qp()))
+                  .arg(std::to_underlying(row.dest_qp()), 6, 16, QLatin1Char('0')));
         const QString key = cell(model, "Remote key", FieldModel::Words);
         CHECK(key.startsWith(QStringLiteral("0x")));
         CHECK(key.contains(QStringLiteral(" (")));
@@ -109,7 +116,8 @@ TEST_CASE("headings of a tree have a summary, queue pairs and keys both bases") 
 TEST_CASE("the summary of a text is the text, spaces included") {
     using namespace qps::dissect;
     PacketSpec spec;
-    for (const LayerKind kind : {LayerKind::ethernet, LayerKind::ipv4, LayerKind::tcp}) spec.headers.push_back(HeaderSpec{kind});
+    for (const LayerKind kind : {LayerKind::ethernet, LayerKind::ipv4, LayerKind::tcp})
+        spec.headers.push_back(HeaderSpec{kind});
     set(spec, "tcp.srcport", 2811);
     set(spec, "tcp.dstport", 40'000);
     std::vector<std::byte> bytes = build(spec);

@@ -1,4 +1,5 @@
-// The packet list over sample captures: what it says, where keys lead, what stays when a filter comes, how long a picture takes.
+// The packet list over sample captures: what it says, where keys lead, what stays when a filter comes, how long a
+// picture takes.
 #include <dissect/filter/filter.hpp>
 #include <gui/packets/corresponding.hpp>
 #include <gui/packets/filter_offers.hpp>
@@ -28,7 +29,8 @@ namespace {
 
 // A list of a sample, shown, with room for 20 rows.
 struct ShownList {
-    explicit ShownList(std::string_view sample, std::string_view file = "capture.pcap") : rows(loadSample(sample, file)) {
+    explicit ShownList(std::string_view sample, std::string_view file = "capture.pcap")
+        : rows(loadSample(sample, file)) {
         show(list, &rows);
     }
     static void show(PacketList& list, PacketRows* rows) {
@@ -91,7 +93,8 @@ TEST_CASE("every rule for colours is a filter") {
 TEST_CASE("every rule for colours has packets among the samples, and the worst wins") {
     const RowRules rules;
     std::map<QString, std::size_t> seen;
-    for (const char* name : {"loss_write", "err_rnr", "corrupt_send", "congestion", "write_bidir_cm", "cut_128", "dup_write"}) {
+    for (const char* name :
+         {"loss_write", "err_rnr", "corrupt_send", "congestion", "write_bidir_cm", "cut_128", "dup_write"}) {
         SampleRows rows(loadSample(name));
         for (std::uint64_t i = 1; i <= rows.total(); ++i) {
             const qps::dissect::Packet* packet = rows.read(FrameIndex{i});
@@ -201,7 +204,8 @@ TEST_CASE("moves of the window find packets of a connection, marks and reference
     REQUIRE(list.nextInConversation());
     const std::uint64_t next = number(list.current());
     CHECK(shown.rows.row(FrameIndex{next}).connection() == connection);
-    for (std::uint64_t between = from + 1; between < next; ++between) CHECK(shown.rows.row(FrameIndex{between}).connection() != connection);
+    for (std::uint64_t between = from + 1; between < next; ++between)
+        CHECK(shown.rows.row(FrameIndex{between}).connection() != connection);
     CHECK(list.previousInConversation());
     CHECK(number(list.current()) == from);
     CHECK(list.conversationFilter() == QStringLiteral("rdma.connection == %1").arg(std::to_underlying(*connection)));
@@ -312,7 +316,8 @@ TEST_CASE("a comment of the file is shown, and cannot write to the screen what i
     sample->frames = {original->frames[0]};
     sample->annotations = {{}};
     sample->rows = {original->rows[0]};
-    sample->options = {qps::tests::hex("01 00 05 00 68 69 1b 21 ff 00 00 00 00 00 00 00")};  // a comment: "hi", ESC, "!", no UTF-8
+    sample->options = {
+        qps::tests::hex("01 00 05 00 68 69 1b 21 ff 00 00 00 00 00 00 00")};  // a comment: "hi", ESC, "!", no UTF-8
     sample->frames[0].options = sample->options[0];
     SampleRows rows(sample);
     PacketList list;
@@ -347,7 +352,8 @@ TEST_CASE("the menu of a row offers filters of its cell, its conversation and it
     const auto all = menu.findChildren<QAction*>();
     for (QAction* action : all) {
         const bool selected = action->text().contains(QStringLiteral("selected"), Qt::CaseInsensitive);
-        if (!selected && !action->text().contains(QStringLiteral("Co&nnection")) && !action->text().contains(QStringLiteral("&Follow")))
+        if (!selected && !action->text().contains(QStringLiteral("Co&nnection")) &&
+            !action->text().contains(QStringLiteral("&Follow")))
             continue;
         CAPTURE(action->text().toStdString());
         CHECK(action->isEnabled());
@@ -359,7 +365,8 @@ TEST_CASE("the menu of a row offers filters of its cell, its conversation and it
     REQUIRE(applied.count() == 8);
     CHECK(applied[0][0].toString() == QStringLiteral("ip.src == 10.77.0.11"));
     CHECK(applied[2][0].toString() == QStringLiteral("(frame.len > 60) and (ip.src == 10.77.0.11)"));
-    for (const auto& filter : applied) CHECK(qps::dissect::Filter::compile(filter[0].toString().toStdString()).has_value());
+    for (const auto& filter : applied)
+        CHECK(qps::dissect::Filter::compile(filter[0].toString().toStdString()).has_value());
 }
 
 TEST_CASE("columns are kept as the user left them") {
@@ -371,7 +378,8 @@ TEST_CASE("columns are kept as the user left them") {
     CHECK(saved[0].startsWith(QStringLiteral("time|Time|right|shown|321")));
     CHECK(saved[2].startsWith(QStringLiteral("number|")));
     PacketList other;
-    other.restoreColumns(saved + QStringList{QStringLiteral("no.such.field|x|left|shown|1"), QStringLiteral("nonsense")});
+    other.restoreColumns(saved +
+                         QStringList{QStringLiteral("no.such.field|x|left|shown|1"), QStringLiteral("nonsense")});
     CHECK(other.saveColumns().mid(0, 7) == saved.mid(0, 7));
     CHECK(other.columns().size() == shown.list.columns().size());
 }
@@ -384,7 +392,8 @@ TEST_CASE("a column fits the rows in sight when its edge is double-clicked") {
     Q_EMIT shown.list.header()->sectionHandleDoubleClicked(source);
     int widest = 0;
     for (std::uint64_t i = 0; i < 20 && shown.list.topRow() + i < shown.rows.count(); ++i)
-        widest = std::max(widest, shown.list.fontMetrics().horizontalAdvance(shown.list.textAt(shown.list.topRow() + i).cells[source]));
+        widest = std::max(widest, shown.list.fontMetrics().horizontalAdvance(
+                                      shown.list.textAt(shown.list.topRow() + i).cells[source]));
     CHECK(widest > 20);
     CHECK(shown.list.cellRect(shown.list.topRow(), source).width() > widest);
     CHECK(shown.list.cellRect(shown.list.topRow(), source).width() < widest + 40);
@@ -406,7 +415,8 @@ TEST_CASE("cells offer filters that match their packet") {
             ++offered;
         }
     CHECK(offered > 5 * shown.rows.total());
-    CHECK(joinedFilter(QStringLiteral("a"), QStringLiteral("b"), Joining::AndNot) == QStringLiteral("(a) and (not (b))"));
+    CHECK(joinedFilter(QStringLiteral("a"), QStringLiteral("b"), Joining::AndNot) ==
+          QStringLiteral("(a) and (not (b))"));
     CHECK(joinedFilter(QString(), QStringLiteral("b"), Joining::Or) == QStringLiteral("b"));
 }
 
@@ -441,7 +451,8 @@ TEST_CASE("a repaint of a hundred million rows takes those in sight") {
     constexpr std::uint64_t kInSight = 41;  // the last of them in part
     for (int i = 0; i <= 100; ++i) {
         rows.looked_up = rows.decoded = 0;
-        list.verticalScrollBar()->setValue(static_cast<int>(static_cast<std::int64_t>(list.verticalScrollBar()->maximum()) * i / 100));
+        list.verticalScrollBar()->setValue(
+            static_cast<int>(static_cast<std::int64_t>(list.verticalScrollBar()->maximum()) * i / 100));
         list.viewport()->render(&image);
         CAPTURE(i, rows.looked_up, rows.decoded);
         CHECK(rows.decoded > 0);

@@ -1,4 +1,5 @@
-// The packets view over a session: what it shows of a capture, how it follows the selection and tells it, and the find bar.
+// The packets view over a session: what it shows of a capture, how it follows the selection and tells it, and the find
+// bar.
 #include <gui/packets/packet_window.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/session/selection.hpp>
@@ -32,7 +33,8 @@ struct OpenedPackets {
         QApplication::processEvents();
     }
     bool filter(const char* text) {
-        return selection.applyFilter(QLatin1String(text)) && QTest::qWaitFor([this] { return !selection.filtering(); }, kPatience);
+        return selection.applyFilter(QLatin1String(text)) &&
+               QTest::qWaitFor([this] { return !selection.filtering(); }, kPatience);
     }
     void find(SearchKind kind, const char* text) {
         view.findBar().setKind(kind);
@@ -67,7 +69,8 @@ TEST_CASE("a capture is shown with its first packet, its fields and its bytes") 
     PacketList list;
     list.setRows(&rows);
     REQUIRE(rows.count() == opened.session.packets());
-    for (std::uint64_t at = 0; at < rows.count(); ++at) REQUIRE(opened.view.list().textAt(at).cells == list.textAt(at).cells);
+    for (std::uint64_t at = 0; at < rows.count(); ++at)
+        REQUIRE(opened.view.list().textAt(at).cells == list.textAt(at).cells);
     opened.session.close();
     CHECK(opened.view.panes().tree().packet() == nullptr);
     CHECK_FALSE(opened.view.list().current());
@@ -79,7 +82,8 @@ TEST_CASE("a packet of a message names the first and the last one, and goes ther
     const auto lineOf = [&](std::string_view field) {
         const auto& lines = tree.packet()->lines();
         for (std::size_t i = 0; i < lines.size(); ++i)
-            if (lines[i].field != nullptr && lines[i].field->name == field) return tree.fields().indexOf(i, FieldModel::Words);
+            if (lines[i].field != nullptr && lines[i].field->name == field)
+                return tree.fields().indexOf(i, FieldModel::Words);
         return QModelIndex();
     };
     // A message of many packets: from one in its middle to its ends.
@@ -138,8 +142,8 @@ TEST_CASE("the view follows the selection and tells it") {
     const QString before = opened.selection.filter();
     QSignalSpy notices(&opened.view, &PacketsView::notice);
     opened.view.followConversation();
-    CHECK(
-        (opened.selection.filter() != before || notices.count() == 1 || opened.selection.connection() == qps::transport::ConnectionId{2}));
+    CHECK((opened.selection.filter() != before || notices.count() == 1 ||
+           opened.selection.connection() == qps::transport::ConnectionId{2}));
     opened.view.list().firstPacket();
     opened.view.followMessage();
     CHECK(opened.selection.filter().contains(QStringLiteral("infiniband.bth.psn in")));
@@ -151,7 +155,8 @@ TEST_CASE("a field becomes a column, and the view comes back as it was left") {
     FieldTree& tree = opened.view.panes().tree();
     const auto& lines = tree.packet()->lines();
     for (std::size_t i = 0; i < lines.size(); ++i)
-        if (lines[i].field != nullptr && lines[i].field->name == "infiniband.bth.psn") tree.setCurrentIndex(tree.fields().indexOf(i));
+        if (lines[i].field != nullptr && lines[i].field->name == "infiniband.bth.psn")
+            tree.setCurrentIndex(tree.fields().indexOf(i));
     opened.view.fieldAsColumn();
     const auto& columns = opened.view.list().columns();
     REQUIRE(columns.size() == standardColumns().size() + 1);
@@ -180,7 +185,8 @@ TEST_CASE("larger text of the application is larger in every pane, and stays in 
     QApplication::processEvents();
     CHECK(opened.view.list().rowHeight() > row * 3 / 2);
     CHECK(opened.view.panes().bytes().hexRect(0).height() > bytes * 3 / 2);
-    CHECK(opened.view.panes().tree().visualRect(opened.view.panes().tree().fields().index(0, 0)).height() > tree * 3 / 2);
+    CHECK(opened.view.panes().tree().visualRect(opened.view.panes().tree().fields().index(0, 0)).height() >
+          tree * 3 / 2);
     CHECK(opened.view.list().fontMetrics().horizontalAdvance(QLatin1Char('i')) ==
           opened.view.list().fontMetrics().horizontalAdvance(QLatin1Char('M')));
     inBothLooks(opened.view, "packets_view_large", [](const QImage& image) { CHECK(!image.isNull()); });

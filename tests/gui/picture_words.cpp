@@ -1,5 +1,5 @@
-// What pictures say beside their data: the width of bins, percentiles of what is seen, the flows that congestion hit; and what a saved
-// picture carries with it.
+// What pictures say beside their data: the width of bins, percentiles of what is seen, the flows that congestion hit;
+// and what a saved picture carries with it.
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
@@ -23,15 +23,16 @@ namespace series = qps::transport::series;
 
 namespace {
 
-template <class Shown>
-struct Pictured : WithApplication {
+template <class Shown> struct Pictured : WithApplication {
     explicit Pictured(const char* sample) {
         openSample(session, sample);
         picture.resize(900, 600);
         picture.show();
         settle();
     }
-    void settle() { REQUIRE(QTest::qWaitFor([this] { return picture.settled(); }, kPatience)); }
+    void settle() {
+        REQUIRE(QTest::qWaitFor([this] { return picture.settled(); }, kPatience));
+    }
     Plot& plot() { return picture.plot(); }
     Session session{1};
     Selection selection{session};
@@ -87,7 +88,8 @@ TEST_CASE("percentiles and histogram are of what is in view, or of the time rang
     REQUIRE_FALSE(part.empty());
     REQUIRE(part.size() < whole.size());
     CHECK(counted() == part.size());
-    CHECK(open.plot().data().panels[0].guides[0].value == static_cast<double>(std::to_underlying(series::distribution(part).median)));
+    CHECK(open.plot().data().panels[0].guides[0].value ==
+          static_cast<double>(std::to_underlying(series::distribution(part).median)));
     CHECK(open.plot().layoutNow().panels[0].titleText.contains(QStringLiteral("in view")));
 
     const TimeSpan some{all.timeOf(part.front().time), all.timeOf(part.front().time) + 1};
@@ -123,7 +125,8 @@ TEST_CASE("a single PSN is a mark that can be seen") {
     const auto& requests = open.plot().data().panels[0].layers[0];
     REQUIRE(requests.name == QStringLiteral("request"));
     open.plot().setLayerVisible({0, 0}, true);
-    for (std::size_t i = 1; i < open.plot().data().panels[0].layers.size(); ++i) open.plot().setLayerVisible({0, i}, false);
+    for (std::size_t i = 1; i < open.plot().data().panels[0].layers.size(); ++i)
+        open.plot().setLayerVisible({0, i}, false);
     const QImage with = open.plot().grab().toImage();
     open.plot().setLayerVisible({0, 0}, false);
     const QImage without = open.plot().grab().toImage();

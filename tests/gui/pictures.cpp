@@ -1,4 +1,5 @@
-// The pictures: from a capture, as plots; saved as PNG, SVG and CSV; and the selection that they share with other views.
+// The pictures: from a capture, as plots; saved as PNG, SVG and CSV; and the selection that they share with other
+// views.
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
 #include <gui/pictures/plot_csv.hpp>
@@ -29,11 +30,12 @@ namespace series = qps::transport::series;
 
 namespace {
 
-QString captureIn(const char* folder_and_file) { return QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/") + QLatin1String(folder_and_file); }
+QString captureIn(const char* folder_and_file) {
+    return QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/") + QLatin1String(folder_and_file);
+}
 
 // A capture that is open, and a picture of it that was computed.
-template <class Shown>
-struct Open : WithApplication {
+template <class Shown> struct Open : WithApplication {
     explicit Open(const char* file, std::optional<ConnectionId> connection = {}) {
         session.open({captureIn(file)});
         REQUIRE(QTest::qWaitFor([this] { return session.state() == Session::State::Done; }, kPatience));
@@ -93,7 +95,8 @@ TEST_CASE("a PSN plot has a layer for each kind of mark that is there, and bands
     series::PsnSeries psns;
     psns.of(series::PsnMark::request) = {{Instant{100}, 5, FrameIndex{1}, 1}, {Instant{200}, 6, FrameIndex{2}, 1}};
     psns.of(series::PsnMark::sequence_nak) = {{Instant{300}, 6, FrameIndex{3}, 1}};
-    psns.waits = {{Instant{300}, Instant{900}, 6, qps::transport::RecoveryKind::sequence_nak, FrameIndex{3}, FrameIndex{4}}};
+    psns.waits = {
+        {Instant{300}, Instant{900}, 6, qps::transport::RecoveryKind::sequence_nak, FrameIndex{3}, FrameIndex{4}}};
     const PlotData data = psnPlot(psns);
     REQUIRE(data.panels.size() == 1);
     REQUIRE(data.panels[0].layers.size() == 3);
@@ -164,7 +167,8 @@ TEST_CASE("marks, notifications and pauses each have a row") {
     CHECK(data.panels[1].layers[2].name == QStringLiteral("PFC 3, port 0"));
     CHECK(congestionPlot({}, {}, {}, {}).empty());
     std::vector<qps::transport::PausePeriod> flood(100);
-    for (std::size_t i = 0; i < flood.size(); ++i) flood[i].interface = qps::dissect::InterfaceId{static_cast<std::uint32_t>(i)};
+    for (std::size_t i = 0; i < flood.size(); ++i)
+        flood[i].interface = qps::dissect::InterfaceId{static_cast<std::uint32_t>(i)};
     CHECK(congestionPlot(congestion, flood, {}, {}).panels[1].layers.size() == 2 + kMostPauseLanes);
 }
 
@@ -222,7 +226,8 @@ TEST_CASE("a click in a picture selects the packet, a range is shared with all")
     REQUIRE(requests != nullptr);
     const auto point = requests->points->points()[requests->points->points().size() / 2];
     const PlotLayout& layout = plot.layoutNow();
-    const QPointF at(layout.time.pixel(plot.data().timeOf(point.time)), layout.panels[0].scale.pixel(static_cast<double>(point.y)));
+    const QPointF at(layout.time.pixel(plot.data().timeOf(point.time)),
+                     layout.panels[0].scale.pixel(static_cast<double>(point.y)));
     QTest::mouseClick(&plot, Qt::LeftButton, {}, at.toPoint());
     REQUIRE(open.selection.packet());
     CHECK(open.selection.packet() != FrameIndex{});
@@ -245,7 +250,8 @@ TEST_CASE("throughput adds up to the bytes of the capture") {
     const auto& points = data.panels[0].layers[0].points->points();
     double bytes = 0;
     for (std::size_t i = 0; i + 1 < points.size(); ++i)
-        bytes += static_cast<double>(points[i].y) / 8e9 * static_cast<double>(std::to_underlying(points[i + 1].time - points[i].time));
+        bytes += static_cast<double>(points[i].y) / 8e9 *
+                 static_cast<double>(std::to_underlying(points[i + 1].time - points[i].time));
     CHECK(bytes == Approx(static_cast<double>(open.session.timeline()->bytes)).epsilon(0.01));
 
     open.picture.setOf(ThroughputPicture::Of::Connection);

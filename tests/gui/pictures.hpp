@@ -1,4 +1,5 @@
-// Pictures of widgets in a light and a dark palette. With QPSCOPE_PICTURES=FOLDER they are kept there, for somebody to look at.
+// Pictures of widgets in a light and a dark palette. With QPSCOPE_PICTURES=FOLDER they are kept there, for somebody to
+// look at.
 #pragma once
 
 #include <QApplication>
@@ -29,9 +30,10 @@ inline void inBothLooks(QWidget& widget, const std::string& name, const std::fun
         const QImage image = widget.grab().toImage();
         const QString folder = qEnvironmentVariable("QPSCOPE_PICTURES");
         if (!folder.isEmpty())
-            image.save(folder + QStringLiteral("/%1_%2_%3.png")
-                                    .arg(QString::fromStdString(name), dark ? QStringLiteral("dark") : QStringLiteral("light"))
-                                    .arg(widget.devicePixelRatioF()));
+            image.save(folder +
+                       QStringLiteral("/%1_%2_%3.png")
+                           .arg(QString::fromStdString(name), dark ? QStringLiteral("dark") : QStringLiteral("light"))
+                           .arg(widget.devicePixelRatioF()));
         look(image);
     }
     QApplication::setPalette(before);

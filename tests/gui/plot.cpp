@@ -58,7 +58,8 @@ TEST_CASE("panels, axes and legend of a plot lie apart, inside the widget") {
     for (const PanelBox& box : layout.panels) {
         CHECK(all.contains(box.area));
         CHECK(all.contains(box.title));
-        for (const ValueTick& tick : box.ticks) CHECK(QFontMetricsF(QFont()).horizontalAdvance(tick.label) < box.area.left());
+        for (const ValueTick& tick : box.ticks)
+            CHECK(QFontMetricsF(QFont()).horizontalAdvance(tick.label) < box.area.left());
     }
     for (std::size_t i = 0; i < layout.legend.size(); ++i) {
         CHECK(all.contains(layout.legend[i].box));
@@ -70,12 +71,14 @@ TEST_CASE("panels, axes and legend of a plot lie apart, inside the widget") {
 
 TEST_CASE("what lies under the pointer has its packet") {
     const ShownPlot shown;
-    const auto hit = hitAt(shown.plot.data(), shown.plot.layoutNow(), {}, shown.placeOf(0, 500'000'000, 1400) + QPointF(2, 2), 10);
+    const auto hit =
+        hitAt(shown.plot.data(), shown.plot.layoutNow(), {}, shown.placeOf(0, 500'000'000, 1400) + QPointF(2, 2), 10);
     REQUIRE(hit);
     CHECK(hit->frame == FrameIndex{77});
     CHECK(describe(shown.plot.data(), *hit) == QStringLiteral("NAK: PSN 1400, at 500 ms, packet 77"));
     CHECK(!hitAt(shown.plot.data(), shown.plot.layoutNow(), {}, shown.placeOf(0, 100'000'000, 1900), 10));
-    CHECK(!hitAt(shown.plot.data(), shown.plot.layoutNow(), {{0, 2}}, shown.placeOf(0, 500'000'000, 1400), 10));  // hidden
+    CHECK(!hitAt(shown.plot.data(), shown.plot.layoutNow(), {{0, 2}}, shown.placeOf(0, 500'000'000, 1400),
+                 10));  // hidden
     const auto band = hitAt(shown.plot.data(), shown.plot.layoutNow(), {}, shown.placeOf(1, 250'000'000, 0.5), 10);
     REQUIRE(band);
     CHECK(describe(shown.plot.data(), *band) == QStringLiteral("priority 3: 100 ms, at 200 ms, packet 5"));
@@ -85,7 +88,8 @@ TEST_CASE("the next point and the one before are found from where the crosshair 
     const ShownPlot shown;
     const QPointF at = shown.placeOf(0, 500'200'000, 1500);
     const auto& layout = shown.plot.layoutNow();
-    const auto after = neighbour(shown.plot.data(), layout, {{0, 0}, {0, 1}}, shown.placeOf(0, 100'000'000, 1500), true);
+    const auto after =
+        neighbour(shown.plot.data(), layout, {{0, 0}, {0, 1}}, shown.placeOf(0, 100'000'000, 1500), true);
     REQUIRE(after);
     CHECK(after->frame == FrameIndex{77});
     CHECK(!neighbour(shown.plot.data(), layout, {{0, 0}, {0, 1}}, shown.placeOf(0, 600'000'000, 1500), true));
@@ -247,11 +251,13 @@ TEST_CASE("the line of a percentile does not go through the name of another") {
     const QImage both = painted({{QStringLiteral("99 %"), 1500}, {QStringLiteral("99.9 %"), close}});
     const PanelBox box = shown.plot.layoutNow().panels[0];
     const int row = static_cast<int>(box.scale.pixel(close));
-    // How much the second line changes the row where it lies: far to the left it is seen, in the name of the first it is a shade.
+    // How much the second line changes the row where it lies: far to the left it is seen, in the name of the first it
+    // is a shade.
     const auto change = [&](int from, int to) {
         int most = 0;
         for (int x = from; x < to; ++x)
-            for (int y = row - 1; y <= row + 1; ++y) most = std::max(most, std::abs(qGray(one.pixel(x, y)) - qGray(both.pixel(x, y))));
+            for (int y = row - 1; y <= row + 1; ++y)
+                most = std::max(most, std::abs(qGray(one.pixel(x, y)) - qGray(both.pixel(x, y))));
         return most;
     };
     const int right = static_cast<int>(box.area.right());
@@ -268,7 +274,10 @@ TEST_CASE("ten million points are painted within a frame of the screen") {
     data.whole = {0, static_cast<std::int64_t>(kMany) * 100};
     const Shape shape = GENERATE(Shape::Marks, Shape::Line, Shape::Steps, Shape::Area);
     Panel panel{.title = QStringLiteral("values")};
-    panel.layers.push_back({.name = QStringLiteral("noise"), .ink = Ink::Request, .shape = shape, .points = pointSeries(kOrigin, kMany, 100, noise)});
+    panel.layers.push_back({.name = QStringLiteral("noise"),
+                            .ink = Ink::Request,
+                            .shape = shape,
+                            .points = pointSeries(kOrigin, kMany, 100, noise)});
     data.panels = {panel};
 
     const QRectF bounds(0, 0, 1600, 900);
@@ -284,7 +293,7 @@ TEST_CASE("ten million points are painted within a frame of the screen") {
         least = std::min(least, std::chrono::duration<double, std::milli>(processorTime() - begun).count());
     }
     std::cout << "repaint of 10 M points, shape " << static_cast<int>(shape) << ": " << least << " ms\n";
-    // Of computing: what is painted is bounded by the pixels, but only time shows whether all points were read for it. 16 ms with
-    // optimisation; this may be compiled to be debugged.
+    // Of computing: what is painted is bounded by the pixels, but only time shows whether all points were read for it.
+    // 16 ms with optimisation; this may be compiled to be debugged.
     CHECK(least < 160);
 }

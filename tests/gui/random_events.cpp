@@ -1,6 +1,6 @@
-// Events that nobody meant, over every view: keys, clicks, drags, wheels, menus. Nothing may crash or be asserted (under ASan this is
-// where it shows), and afterwards the window still does its work. The same numbers each time: QPSCOPE_SEED chooses others, QPSCOPE_EVENTS
-// how many (10,000 under ASan is what the window is held to).
+// Events that nobody meant, over every view: keys, clicks, drags, wheels, menus. Nothing may crash or be asserted
+// (under ASan this is where it shows), and afterwards the window still does its work. The same numbers each time:
+// QPSCOPE_SEED chooses others, QPSCOPE_EVENTS how many (10,000 under ASan is what the window is held to).
 #include <gui/window/actions.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
@@ -25,15 +25,19 @@ namespace {
 constexpr int kRandomEvents = 3'000;
 constexpr int kEventsOfAView = 40;  // until another one is shown
 
-constexpr std::array kSomeKeys{Qt::Key_Up,   Qt::Key_Down,     Qt::Key_Left,   Qt::Key_Right,  Qt::Key_Home,   Qt::Key_End,   Qt::Key_PageUp,
-                               Qt::Key_PageDown, Qt::Key_Return, Qt::Key_Escape, Qt::Key_Tab,  Qt::Key_Backtab, Qt::Key_Space, Qt::Key_Plus,
-                               Qt::Key_Minus, Qt::Key_0,      Qt::Key_1,      Qt::Key_A,      Qt::Key_D,      Qt::Key_G,     Qt::Key_N,
-                               Qt::Key_Y,    Qt::Key_Exclam,  Qt::Key_Backspace, Qt::Key_Delete, Qt::Key_BracketLeft, Qt::Key_BracketRight};
+constexpr std::array kSomeKeys{
+    Qt::Key_Up,     Qt::Key_Down,        Qt::Key_Left,        Qt::Key_Right,  Qt::Key_Home,   Qt::Key_End,
+    Qt::Key_PageUp, Qt::Key_PageDown,    Qt::Key_Return,      Qt::Key_Escape, Qt::Key_Tab,    Qt::Key_Backtab,
+    Qt::Key_Space,  Qt::Key_Plus,        Qt::Key_Minus,       Qt::Key_0,      Qt::Key_1,      Qt::Key_A,
+    Qt::Key_D,      Qt::Key_G,           Qt::Key_N,           Qt::Key_Y,      Qt::Key_Exclam, Qt::Key_Backspace,
+    Qt::Key_Delete, Qt::Key_BracketLeft, Qt::Key_BracketRight};
 constexpr std::array kSomeModifiers{Qt::KeyboardModifiers(Qt::NoModifier), Qt::KeyboardModifiers(Qt::NoModifier),
-                                    Qt::KeyboardModifiers(Qt::ShiftModifier), Qt::KeyboardModifiers(Qt::ControlModifier)};
+                                    Qt::KeyboardModifiers(Qt::ShiftModifier),
+                                    Qt::KeyboardModifiers(Qt::ControlModifier)};
 
 // What reaches outside of the window, or ends it.
-constexpr std::array kOutside{ActionId::OpenInWireshark, ActionId::Quit, ActionId::Print, ActionId::StartStop, ActionId::CaptureOptions};
+constexpr std::array kOutside{ActionId::OpenInWireshark, ActionId::Quit, ActionId::Print, ActionId::StartStop,
+                              ActionId::CaptureOptions};
 
 class Monkey {
 public:
@@ -67,19 +71,18 @@ public:
     std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(m_random); }
 
 private:
-    template <class List>
-    auto& oneOf(List& list) {
-        return list[below(std::size(list))];
-    }
+    template <class List> auto& oneOf(List& list) { return list[below(std::size(list))]; }
     // Of the view that is shown and of the filter bar; menus and the toolbar have their own turn.
     QWidget* widget() {
         QList<QWidget*> seen;
         for (QWidget* each : m_opened.window.centralWidget()->findChildren<QWidget*>())
             if (each->isVisible() && each->isEnabled() && each->width() > 2 && each->height() > 2) seen << each;
-        return seen.isEmpty() ? &m_opened.window : seen[static_cast<qsizetype>(below(static_cast<std::size_t>(seen.size())))];
+        return seen.isEmpty() ? &m_opened.window
+                              : seen[static_cast<qsizetype>(below(static_cast<std::size_t>(seen.size())))];
     }
     QPoint place(const QWidget& widget) {
-        return {static_cast<int>(below(static_cast<std::size_t>(widget.width()))), static_cast<int>(below(static_cast<std::size_t>(widget.height())))};
+        return {static_cast<int>(below(static_cast<std::size_t>(widget.width()))),
+                static_cast<int>(below(static_cast<std::size_t>(widget.height())))};
     }
     void key() {
         QWidget* focused = m_opened.window.focusWidget();
@@ -100,14 +103,16 @@ private:
             QApplication::sendEvent(at, &event);
         };
         send(QEvent::MouseButtonPress, place(*at), Qt::LeftButton, Qt::LeftButton);
-        for (int step = 0; step < 3 && at != nullptr; ++step) send(QEvent::MouseMove, place(*at), Qt::NoButton, Qt::LeftButton);
+        for (int step = 0; step < 3 && at != nullptr; ++step)
+            send(QEvent::MouseMove, place(*at), Qt::NoButton, Qt::LeftButton);
         if (at != nullptr) send(QEvent::MouseButtonRelease, place(*at), Qt::LeftButton, Qt::NoButton);
     }
     void wheel() {
         QWidget* at = widget();
         const QPointF where = place(*at);
         const int turned = below(2) == 0 ? 120 : -120;
-        QWheelEvent event(where, at->mapToGlobal(where), {}, {0, turned}, Qt::NoButton, oneOf(kSomeModifiers), Qt::NoScrollPhase, false);
+        QWheelEvent event(where, at->mapToGlobal(where), {}, {0, turned}, Qt::NoButton, oneOf(kSomeModifiers),
+                          Qt::NoScrollPhase, false);
         QApplication::sendEvent(at, &event);
     }
     void menu() {
@@ -132,10 +137,13 @@ private:
 
 TEST_CASE("window: random events over every view, and it still does its work", "[.random]") {
     const QFont font = QApplication::font();
-    const unsigned seed = qEnvironmentVariableIsSet("QPSCOPE_SEED") ? qEnvironmentVariable("QPSCOPE_SEED").toUInt() : 16;
-    const int events = qEnvironmentVariableIsSet("QPSCOPE_EVENTS") ? qEnvironmentVariable("QPSCOPE_EVENTS").toInt() : kRandomEvents;
+    const unsigned seed =
+        qEnvironmentVariableIsSet("QPSCOPE_SEED") ? qEnvironmentVariable("QPSCOPE_SEED").toUInt() : 16;
+    const int events =
+        qEnvironmentVariableIsSet("QPSCOPE_EVENTS") ? qEnvironmentVariable("QPSCOPE_EVENTS").toInt() : kRandomEvents;
     REQUIRE(events > 0);
-    const QStringList files{QString::fromStdString(sampleFile("err_mixed")), QString::fromStdString(sampleFile("nvme_rdma"))};
+    const QStringList files{QString::fromStdString(sampleFile("err_mixed")),
+                            QString::fromStdString(sampleFile("nvme_rdma"))};
     OpenWindow opened;
     opened.open(files);
     std::set<QString> views;

@@ -13,12 +13,13 @@ using namespace dissect;
 
 std::shared_ptr<const LoadedCapture> loadSample(std::string_view name, std::string_view file) {
     auto sample = std::make_shared<LoadedCapture>();
-    auto capture = CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR "/captures/").append(name).append("/").append(file));
+    auto capture =
+        CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR "/captures/").append(name).append("/").append(file));
     REQUIRE(capture.has_value());
-    transport::Analysis analysis(
-        {.message = [&](transport::ConnectionId connection, transport::End requester, const transport::Message& message) {
-            sample->messages.append(transport::MessageRow(connection, requester, message));
-        }});
+    transport::Analysis analysis({.message = [&](transport::ConnectionId connection, transport::End requester,
+                                                 const transport::Message& message) {
+        sample->messages.append(transport::MessageRow(connection, requester, message));
+    }});
     Batch batch;
     Packet packet;
     transport::Observation observation;
@@ -40,9 +41,15 @@ std::shared_ptr<const LoadedCapture> loadSample(std::string_view name, std::stri
     return sample;
 }
 
-transport::PacketRow SampleRows::row(FrameIndex frame) const { return m_sample->rows.at(std::to_underlying(frame) - 1); }
-FrameIndex SampleRows::frameAt(std::uint64_t position) const { return shown ? shown->at(position) : FrameIndex{position + 1}; }
-std::uint64_t SampleRows::positionOf(FrameIndex frame) const { return shown ? shown->rank(frame) : std::to_underlying(frame) - 1; }
+transport::PacketRow SampleRows::row(FrameIndex frame) const {
+    return m_sample->rows.at(std::to_underlying(frame) - 1);
+}
+FrameIndex SampleRows::frameAt(std::uint64_t position) const {
+    return shown ? shown->at(position) : FrameIndex{position + 1};
+}
+std::uint64_t SampleRows::positionOf(FrameIndex frame) const {
+    return shown ? shown->rank(frame) : std::to_underlying(frame) - 1;
+}
 
 const Packet* SampleRows::read(FrameIndex frame) {
     if (lost.contains(frame)) return nullptr;

@@ -1,4 +1,5 @@
-// Rows for the packet list without a session: those of a sample capture, analysed; and a hundred million that do not exist.
+// Rows for the packet list without a session: those of a sample capture, analysed; and a hundred million that do not
+// exist.
 #pragma once
 
 #include <gui/packets/packet_rows.hpp>
@@ -12,7 +13,9 @@
 namespace qps::gui::tests {
 
 // 0 where there is no frame.
-[[nodiscard]] inline std::uint64_t number(std::optional<dissect::FrameIndex> frame) { return frame ? std::to_underlying(*frame) : 0; }
+[[nodiscard]] inline std::uint64_t number(std::optional<dissect::FrameIndex> frame) {
+    return frame ? std::to_underlying(*frame) : 0;
+}
 
 // A capture in memory.
 struct LoadedCapture {
@@ -24,7 +27,8 @@ struct LoadedCapture {
     transport::GrowingStore<transport::MessageRow> messages;
 };
 // captures/<name>/<file>
-[[nodiscard]] std::shared_ptr<const LoadedCapture> loadSample(std::string_view name, std::string_view file = "capture.pcap");
+[[nodiscard]] std::shared_ptr<const LoadedCapture> loadSample(std::string_view name,
+                                                              std::string_view file = "capture.pcap");
 
 class SampleRows : public PacketRows {
 public:
@@ -41,7 +45,9 @@ public:
     [[nodiscard]] dissect::FrameIndex frameAt(std::uint64_t position) const override;
     [[nodiscard]] std::uint64_t positionOf(dissect::FrameIndex frame) const override;
     [[nodiscard]] bool isShown(dissect::FrameIndex frame) const override { return !shown || shown->contains(frame); }
-    [[nodiscard]] const transport::GrowingStore<transport::MessageRow>* messages() const override { return &m_sample->messages; }
+    [[nodiscard]] const transport::GrowingStore<transport::MessageRow>* messages() const override {
+        return &m_sample->messages;
+    }
     [[nodiscard]] const dissect::Packet* read(dissect::FrameIndex frame) override;
     [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override;
 
@@ -56,17 +62,24 @@ public:
     mutable std::uint64_t looked_up = 0;  // rows
     std::uint64_t decoded = 0;            // packets
 
-    EndlessRows(std::shared_ptr<const LoadedCapture> sample, std::uint64_t rows) : m_sample(std::move(sample)), m_rows(rows) {}
+    EndlessRows(std::shared_ptr<const LoadedCapture> sample, std::uint64_t rows)
+        : m_sample(std::move(sample)), m_rows(rows) {}
 
     [[nodiscard]] std::uint64_t total() const override { return m_rows; }
     [[nodiscard]] transport::PacketRow row(dissect::FrameIndex frame) const override;
     [[nodiscard]] std::uint64_t count() const override { return m_rows; }
-    [[nodiscard]] dissect::FrameIndex frameAt(std::uint64_t position) const override { return dissect::FrameIndex{position + 1}; }
-    [[nodiscard]] std::uint64_t positionOf(dissect::FrameIndex frame) const override { return std::to_underlying(frame) - 1; }
+    [[nodiscard]] dissect::FrameIndex frameAt(std::uint64_t position) const override {
+        return dissect::FrameIndex{position + 1};
+    }
+    [[nodiscard]] std::uint64_t positionOf(dissect::FrameIndex frame) const override {
+        return std::to_underlying(frame) - 1;
+    }
     [[nodiscard]] bool isShown(dissect::FrameIndex) const override { return true; }
     [[nodiscard]] const transport::GrowingStore<transport::MessageRow>* messages() const override { return nullptr; }
     [[nodiscard]] const dissect::Packet* read(dissect::FrameIndex frame) override;
-    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override { return std::make_unique<EndlessRows>(m_sample, m_rows); }
+    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override {
+        return std::make_unique<EndlessRows>(m_sample, m_rows);
+    }
 
 private:
     std::shared_ptr<const LoadedCapture> m_sample;

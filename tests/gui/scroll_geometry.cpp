@@ -21,7 +21,8 @@ std::vector<std::uint64_t> someRows(std::uint64_t rows) {
 }  // namespace
 
 TEST_CASE("of any number of rows each can be brought into sight, and the last is whole") {
-    const std::uint64_t rows = GENERATE(0ULL, 1ULL, 39ULL, 40ULL, 41ULL, 100ULL, 100'000'000ULL, 1ULL << 31, 4'000'000'000ULL, 1ULL << 62);
+    const std::uint64_t rows =
+        GENERATE(0ULL, 1ULL, 39ULL, 40ULL, 41ULL, 100ULL, 100'000'000ULL, 1ULL << 31, 4'000'000'000ULL, 1ULL << 62);
     const ScrollGeometry geometry{rows, 40};
     CAPTURE(rows);
     CHECK(geometry.lastTop() == (rows > 40 ? rows - 40 : 0));
@@ -77,9 +78,11 @@ TEST_CASE("ranges of frames join, split and are found") {
     ranges.add(frame(10), frame(5));
     ranges.add(frame(20), frame(30));
     CHECK(ranges.ranges() == std::vector<FrameRange>{{frame(5), frame(10)}, {frame(20), frame(30)}});
-    CHECK((ranges.contains(frame(5)) && ranges.contains(frame(10)) && !ranges.contains(frame(11)) && !ranges.contains(frame(4))));
+    CHECK((ranges.contains(frame(5)) && ranges.contains(frame(10)) && !ranges.contains(frame(11)) &&
+           !ranges.contains(frame(4))));
     ranges.remove(frame(25));
-    CHECK(ranges.ranges() == std::vector<FrameRange>{{frame(5), frame(10)}, {frame(20), frame(24)}, {frame(26), frame(30)}});
+    CHECK(ranges.ranges() ==
+          std::vector<FrameRange>{{frame(5), frame(10)}, {frame(20), frame(24)}, {frame(26), frame(30)}});
     ranges.remove(frame(5));
     ranges.add(frame(25), frame(25));
     CHECK(ranges.ranges() == std::vector<FrameRange>{{frame(6), frame(10)}, {frame(20), frame(30)}});

@@ -66,7 +66,8 @@ TEST_CASE("a damaged file is shown up to the damage, and a missing one is told")
     auto bytes = qps::test::read_file(kLossy.toStdString());
     bytes.resize(bytes.size() / 2);
     Session session(2);
-    session.open({QString::fromStdString(folder.write("half.pcap", bytes)), QString::fromStdString(folder.file("missing.pcap"))});
+    session.open({QString::fromStdString(folder.write("half.pcap", bytes)),
+                  QString::fromStdString(folder.file("missing.pcap"))});
     REQUIRE(wait(session));
     CHECK(session.packets() > 500);
     REQUIRE(session.problems().size() == 2);

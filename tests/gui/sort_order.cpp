@@ -27,14 +27,17 @@ using Order = std::vector<std::uint32_t>;
 
 TEST_CASE("rows are sorted by what cells are worth, absent ones first") {
     constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-    CHECK(sorted({Cell{std::uint64_t{9}}, Cell{}, Cell{std::uint64_t{0}}, Cell{~std::uint64_t{0}}}) == Order{1, 2, 0, 3});
-    CHECK(sorted({Cell{std::int64_t{5}}, Cell{std::int64_t{-5}}, Cell{kMost}, Cell{-kMost}, Cell{}}) == Order{4, 3, 1, 0, 2});
+    CHECK(sorted({Cell{std::uint64_t{9}}, Cell{}, Cell{std::uint64_t{0}}, Cell{~std::uint64_t{0}}}) ==
+          Order{1, 2, 0, 3});
+    CHECK(sorted({Cell{std::int64_t{5}}, Cell{std::int64_t{-5}}, Cell{kMost}, Cell{-kMost}, Cell{}}) ==
+          Order{4, 3, 1, 0, 2});
     CHECK(sorted({Cell{true}, Cell{false}}) == Order{1, 0});
     CHECK(sorted({Cell{"10.0.0.10:7"}, Cell{"10.0.0.9:7"}, Cell{}, Cell{"10.0.0.9:12"}}) == Order{2, 1, 3, 0});
 }
 
 TEST_CASE("rows that are alike keep their order, whichever end comes first") {
-    const std::vector<Cell> cells{Cell{std::uint64_t{1}}, Cell{std::uint64_t{2}}, Cell{std::uint64_t{1}}, Cell{std::uint64_t{2}}};
+    const std::vector<Cell> cells{Cell{std::uint64_t{1}}, Cell{std::uint64_t{2}}, Cell{std::uint64_t{1}},
+                                  Cell{std::uint64_t{2}}};
     CHECK(sorted(cells) == Order{0, 2, 1, 3});
     CHECK(sorted(cells, true) == Order{1, 3, 0, 2});
 }
@@ -65,6 +68,6 @@ TEST_CASE("a million rows are sorted well under a second, also by a text") {
     sortRows(order, keys, false);
     const std::chrono::duration<double> took = processorTime() - start;
     CHECK(std::ranges::is_sorted(order, {}, [&](std::uint32_t row) { return keys[row]; }));
-    CHECK(asked == kRows);    // cells are made once, not for each comparison
+    CHECK(asked == kRows);                                    // cells are made once, not for each comparison
     CHECK(took.count() < (qps::tests::kSanitized ? 20 : 5));  // of computing, whatever else runs; some tenths optimised
 }

@@ -55,8 +55,9 @@ TEST_CASE("the words of the start page") {
     const auto timeline = readSample(name).timeline;
     const QPalette palette;
     QString text;
-    for (const QString& card : {captureText(*timeline, {}, {}, palette), qualityText(*timeline, {}, palette), findingsText(*timeline, palette),
-                                connectionsText(*timeline, palette), messagesText(*timeline)})
+    for (const QString& card :
+         {captureText(*timeline, {}, {}, palette), qualityText(*timeline, {}, palette),
+          findingsText(*timeline, palette), connectionsText(*timeline, palette), messagesText(*timeline)})
         text += plain(card) + QStringLiteral("\n\n");
     qps::tests::check_golden(std::string("gui/golden/summary_") + name + ".txt", text.toStdString());
 }
@@ -81,7 +82,8 @@ TEST_CASE("a capture that was not read to its end is not called reliable") {
     Timeline timeline = qps::tests::healthy();
     timeline.quality.icrc_good = 400;
     CHECK(qualityText(timeline, {}, QPalette()).contains(QStringLiteral("The capture is reliable")));
-    for (const qps::gui::ReadExtent& extent : {qps::gui::ReadExtent{.damaged = true}, qps::gui::ReadExtent{.cancelled = true}}) {
+    for (const qps::gui::ReadExtent& extent :
+         {qps::gui::ReadExtent{.damaged = true}, qps::gui::ReadExtent{.cancelled = true}}) {
         CHECK(worst(judgements(timeline, extent)) == qps::gui::Verdict::Doubtful);
         CHECK_FALSE(qualityText(timeline, extent, QPalette()).contains(QStringLiteral("The capture is reliable")));
     }
@@ -122,7 +124,8 @@ TEST_CASE("connections in trouble come before busy ones") {
 }
 
 TEST_CASE("names that a file makes up begin no tags") {
-    const QString text = captureText(qps::tests::healthy(), {QStringLiteral("<b>a"), QStringLiteral("b")}, {QStringLiteral("<i>bad")}, {});
+    const QString text = captureText(qps::tests::healthy(), {QStringLiteral("<b>a"), QStringLiteral("b")},
+                                     {QStringLiteral("<i>bad")}, {});
     CHECK_FALSE(text.contains(QStringLiteral("<b>a")));
     CHECK_FALSE(text.contains(QStringLiteral("<i>")));
 }
@@ -137,7 +140,8 @@ TEST_CASE("the start page of a capture, in light and dark") {
     SummaryView view(session, selection);
     view.resize(1100, 900);
     view.show();
-    view.setRecentFiles({QStringLiteral("/data/captures/loss in the night.pcapng"), QStringLiteral("/data/rack 7/storage.pcap")});
+    view.setRecentFiles(
+        {QStringLiteral("/data/captures/loss in the night.pcapng"), QStringLiteral("/data/rack 7/storage.pcap")});
     CHECK(view.currentWidget() == &view.emptyPage());
     grab(view, QStringLiteral("summary_empty") + suffix);
     for (const char* name : {"loss_write", "multi_qp", "err_mixed"}) {
@@ -230,7 +234,8 @@ TEST_CASE("without a capture one can be opened, opened again or recorded") {
 TEST_CASE("figures of a part say so") {
     needApplication();
     SummaryPage page;
-    SummaryInput input{std::make_shared<Timeline>(qps::tests::healthy()), QStringLiteral("a.pcap"), {}, {}, true, 0.426};
+    SummaryInput input{
+        std::make_shared<Timeline>(qps::tests::healthy()), QStringLiteral("a.pcap"), {}, {}, true, 0.426};
     page.show(input);
     const auto says = [&page](const char* words) {
         return std::ranges::any_of(page.findChildren<QLabel*>(), [words](const QLabel* label) {

@@ -1,4 +1,5 @@
-// The models of the tables keep Qt's contract while they are sorted, narrowed, searched and replaced, and show what the core says.
+// The models of the tables keep Qt's contract while they are sorted, narrowed, searched and replaced, and show what the
+// core says.
 #include <dissect/filter/filter.hpp>
 #include <gui/tables/cm_model.hpp>
 #include <gui/tables/connection_model.hpp>

@@ -1,5 +1,5 @@
-// The table views over sample captures: rows follow the selection and the selection follows rows, filters come from rows, text
-// is found and copied, and everything can be done by keys.
+// The table views over sample captures: rows follow the selection and the selection follows rows, filters come from
+// rows, text is found and copied, and everything can be done by keys.
 #include <gui/tables/cm_pane.hpp>
 #include <gui/tables/cm_view.hpp>
 #include <gui/tables/column_widths.hpp>
@@ -30,8 +30,7 @@ using qps::dissect::FrameIndex;
 namespace {
 
 // A view of a capture, as the window has it.
-template <class View>
-struct OpenedTable {
+template <class View> struct OpenedTable {
     explicit OpenedTable(const std::string& capture, int width = 1100) : selection(session), view(session, selection) {
         openSample(session, capture);
         view.resize(width, 560);
@@ -50,7 +49,8 @@ struct OpenedTable {
 TEST_CASE("filters of rows join the one that is there") {
     CHECK(combined(QStringLiteral("a"), QStringLiteral("b"), FilterUse::Replace) == QStringLiteral("b"));
     CHECK(combined(QStringLiteral("a"), QStringLiteral("b"), FilterUse::Exclude) == QStringLiteral("not (b)"));
-    CHECK(combined(QStringLiteral("a or c"), QStringLiteral("b"), FilterUse::And) == QStringLiteral("(a or c) and (b)"));
+    CHECK(combined(QStringLiteral("a or c"), QStringLiteral("b"), FilterUse::And) ==
+          QStringLiteral("(a or c) and (b)"));
     CHECK(combined(QStringLiteral("a"), QStringLiteral("b"), FilterUse::Or) == QStringLiteral("(a) or (b)"));
     CHECK(combined(QStringLiteral(" "), QStringLiteral("b"), FilterUse::And) == QStringLiteral("b"));
 }

@@ -45,11 +45,13 @@ TEST_CASE("times that a file makes up stay in the cell") {
 
 TEST_CASE("of several moments at one pixel the refusal is drawn") {
     const TimeRange axis{Instant{0}, Instant{1000}};
-    const WhenShape shape =
-        whenShape({axis, {{Instant{500}, Trouble::Resent}, {Instant{501}, Trouble::Refused}, {Instant{10}, Trouble::Resent}}}, axis, 11, 2);
+    const WhenShape shape = whenShape(
+        {axis, {{Instant{500}, Trouble::Resent}, {Instant{501}, Trouble::Refused}, {Instant{10}, Trouble::Resent}}},
+        axis, 11, 2);
     CHECK(shape.ticks == std::vector{WhenTick{0, Trouble::Resent}, WhenTick{5, Trouble::Refused}});
-    CHECK(whenText({axis, {{Instant{5}, Trouble::Resent}, {Instant{6}, Trouble::Resent}, {Instant{7}, Trouble::Refused}}}, axis) ==
-          QStringLiteral("start 0.000000 s, duration 1 us; retransmitted 2 times, refused once"));
+    CHECK(
+        whenText({axis, {{Instant{5}, Trouble::Resent}, {Instant{6}, Trouble::Resent}, {Instant{7}, Trouble::Refused}}},
+                 axis) == QStringLiteral("start 0.000000 s, duration 1 us; retransmitted 2 times, refused once"));
 }
 
 TEST_CASE("trouble is found by its connection, its requester and its time") {

@@ -1,5 +1,5 @@
-// For tests of the whole window: a MainWindow as a user has it before him, its parts, and someone who answers its dialogs. Settings
-// lie in a folder of this process alone.
+// For tests of the whole window: a MainWindow as a user has it before him, its parts, and someone who answers its
+// dialogs. Settings lie in a folder of this process alone.
 #pragma once
 
 #include <gui/packets/packets_view.hpp>
@@ -82,7 +82,9 @@ struct OpenWindow {
         window.activateWindow();
         REQUIRE(QTest::qWaitForWindowActive(&window));
     }
-    explicit OpenWindow(const std::string& sample) : OpenWindow() { open({QString::fromStdString(sampleFile(sample))}); }
+    explicit OpenWindow(const std::string& sample) : OpenWindow() {
+        open({QString::fromStdString(sampleFile(sample))});
+    }
 
     void open(const QStringList& files) {
         window.open(files);
@@ -109,16 +111,16 @@ struct OpenWindow {
     }
     Session& session() { return window.session(); }
     Selection& selection() { return window.selection(); }
-    [[nodiscard]] std::uint64_t packet() { return selection().packet() ? std::to_underlying(*selection().packet()) : 0; }
+    [[nodiscard]] std::uint64_t packet() {
+        return selection().packet() ? std::to_underlying(*selection().packet()) : 0;
+    }
     // A view that was shown already.
-    template <class View>
-    View& view() {
+    template <class View> View& view() {
         auto* found = window.findChild<View*>();
         REQUIRE(found != nullptr);
         return *found;
     }
-    template <class Part>
-    Part& named(const char* name) {
+    template <class Part> Part& named(const char* name) {
         for (Part* each : window.findChildren<Part*>())
             if (heardName(*each) == QLatin1String(name)) return *each;
         FAIL("nothing is called " << name);

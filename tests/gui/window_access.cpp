@@ -1,4 +1,5 @@
-// The window for those who have no mouse, or cannot see: names, keys and the way of Tab; and every action, whatever is open.
+// The window for those who have no mouse, or cannot see: names, keys and the way of Tab; and every action, whatever is
+// open.
 #include <gui/filter/filter_line.hpp>
 #include <gui/look.hpp>
 #include <gui/packets/find_bar.hpp>
@@ -26,7 +27,8 @@ QStringList nameless(QWidget& window) {
         if (!heardName(*each).isEmpty()) continue;
         QString path;
         for (const QWidget* at = each; at != nullptr; at = at->parentWidget())
-            path.prepend(QLatin1Char('/') + QLatin1String(at->metaObject()->className()) + QLatin1Char('#') + at->objectName());
+            path.prepend(QLatin1Char('/') + QLatin1String(at->metaObject()->className()) + QLatin1Char('#') +
+                         at->objectName());
         found << path;
     }
     return found;
@@ -41,7 +43,8 @@ TEST_CASE("window: no two actions have the same key") {
     OpenWindow opened;
     QMap<QString, QStringList> keys;
     for (const QAction* action : opened.window.findChildren<QAction*>()) {
-        if (action->shortcutContext() != Qt::WindowShortcut && action->shortcutContext() != Qt::ApplicationShortcut) continue;
+        if (action->shortcutContext() != Qt::WindowShortcut && action->shortcutContext() != Qt::ApplicationShortcut)
+            continue;
         for (const QKeySequence& key : action->shortcuts()) {
             CHECK_FALSE(key.isEmpty());
             keys[key.toString()] << action->text();
@@ -99,7 +102,8 @@ TEST_CASE("window: every action can be asked for, with and without a capture, in
             if (!isHarmless(row.id)) continue;
             CAPTURE(view.id, row.text, withCapture);
             opened.window.showView(QString::fromUtf8(view.id));
-            if (withCapture && opened.session().packets() == 0) opened.open({QString::fromStdString(sampleFile("err_mixed"))});
+            if (withCapture && opened.session().packets() == 0)
+                opened.open({QString::fromStdString(sampleFile("err_mixed"))});
             const Answering answering;
             opened.window.action(row.id)->setEnabled(true);  // also those that are not offered
             opened.window.action(row.id)->trigger();
@@ -133,8 +137,8 @@ TEST_CASE("window: Tab reaches filter, sidebar, list, fields and bytes, and come
     OpenWindow opened("loss_write");
     opened.window.showView(QStringLiteral("packets"));
     auto& packets = opened.view<PacketsView>();
-    const std::array<QWidget*, 5> wanted{opened.window.findChild<FilterLine*>(), &opened.named<QListWidget>("Views"), &packets.list(),
-                                         &packets.panes().tree(), &packets.panes().bytes()};
+    const std::array<QWidget*, 5> wanted{opened.window.findChild<FilterLine*>(), &opened.named<QListWidget>("Views"),
+                                         &packets.list(), &packets.panes().tree(), &packets.panes().bytes()};
     std::set<QWidget*> reached;
     QWidget* first = opened.window.focusWidget();
     int steps = 0;
@@ -165,5 +169,6 @@ TEST_CASE("window: the list of keys names every key of the table") {
     opened.key(Qt::Key_F1);
     CHECK(answering.dialogs() == 1);
     for (const ActionRow& row : actionRows())
-        if (!row.keys.empty()) CHECK(shown.contains(QString::fromUtf8(row.keys.data(), static_cast<qsizetype>(row.keys.size()))));
+        if (!row.keys.empty())
+            CHECK(shown.contains(QString::fromUtf8(row.keys.data(), static_cast<qsizetype>(row.keys.size()))));
 }

@@ -1,4 +1,5 @@
-// The filter of the window: typed from anywhere, wrong, applied, counted, undone; and time ranges that narrow as filters do.
+// The filter of the window: typed from anywhere, wrong, applied, counted, undone; and time ranges that narrow as
+// filters do.
 #include <gui/filter/filter_bar.hpp>
 #include <gui/filter/filter_line.hpp>
 #include <gui/pictures/psn_picture.hpp>
@@ -26,7 +27,8 @@ FilterLine& lineOf(OpenWindow& opened) { return *opened.window.filterBar().findC
 
 void wheel(Plot& plot, int notches) {
     const QPointF at = plot.layoutNow().panels.front().area.center();
-    QWheelEvent event(at, plot.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent event(at, plot.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                      false);
     QApplication::sendEvent(&plot, &event);
 }
 
@@ -39,13 +41,13 @@ void drag(Plot& plot, Qt::KeyboardModifiers modifiers, double from, double to) {
         QApplication::sendEvent(&plot, &event);
     };
     send(QEvent::MouseButtonPress, at(from), Qt::LeftButton, Qt::LeftButton);
-    for (int step = 1; step <= 10; ++step) send(QEvent::MouseMove, at(from + (to - from) * step / 10), Qt::NoButton, Qt::LeftButton);
+    for (int step = 1; step <= 10; ++step)
+        send(QEvent::MouseMove, at(from + (to - from) * step / 10), Qt::NoButton, Qt::LeftButton);
     send(QEvent::MouseButtonRelease, at(to), Qt::LeftButton, Qt::NoButton);
     QApplication::processEvents();
 }
 
-template <class Picture>
-Plot& shownPlot(OpenWindow& opened, const char* id) {
+template <class Picture> Plot& shownPlot(OpenWindow& opened, const char* id) {
     REQUIRE(opened.window.showView(QLatin1String(id)));
     auto& picture = opened.view<Picture>();
     REQUIRE(QTest::qWaitFor([&] { return picture.settled() && !picture.plot().data().empty(); }, kPatience));
@@ -60,12 +62,14 @@ TEST_CASE("a filter is made by a worker, and who stops it does not wait for it")
     const std::uint64_t packets = read.index->packets.size();
     std::atomic<bool> elsewhere = false;
     Filtering filtering;
-    filtering.start(read.index,
-                    [&, here = std::this_thread::get_id()](const std::function<bool()>&) {
-                        elsewhere = std::this_thread::get_id() != here;
-                        return std::optional(qps::transport::RowFilter(read.index, *qps::dissect::Filter::compile("frame.number < 11"), {}));
-                    },
-                    packets);
+    filtering.start(
+        read.index,
+        [&, here = std::this_thread::get_id()](const std::function<bool()>&) {
+            elsewhere = std::this_thread::get_id() != here;
+            return std::optional(
+                qps::transport::RowFilter(read.index, *qps::dissect::Filter::compile("frame.number < 11"), {}));
+        },
+        packets);
     CHECK(filtering.running());
     REQUIRE(QTest::qWaitFor([&] { return !filtering.running(); }, kPatience));
     CHECK(elsewhere);
@@ -73,14 +77,15 @@ TEST_CASE("a filter is made by a worker, and who stops it does not wait for it")
 
     // One that never comes to an end by itself.
     std::atomic<bool> begun = false, ended = false;
-    filtering.start(read.index,
-                    [&](const std::function<bool()>& stop) -> std::optional<qps::transport::RowFilter> {
-                        begun = true;
-                        while (!stop()) std::this_thread::yield();
-                        ended = true;
-                        return std::nullopt;
-                    },
-                    packets);
+    filtering.start(
+        read.index,
+        [&](const std::function<bool()>& stop) -> std::optional<qps::transport::RowFilter> {
+            begun = true;
+            while (!stop()) std::this_thread::yield();
+            ended = true;
+            return std::nullopt;
+        },
+        packets);
     REQUIRE(QTest::qWaitFor([&] { return begun.load(); }, kPatience));
     CHECK(filtering.running());
     filtering.stop();
@@ -166,7 +171,8 @@ TEST_CASE("window: no letter alone is a key of the window") {
 TEST_CASE("window: filters are undone and done again, by keys and buttons") {
     OpenWindow opened("loss_write");
     opened.window.showView(QStringLiteral("packets"));
-    const QStringList filters{QStringLiteral("infiniband"), QStringLiteral("rdma.retransmission"), QStringLiteral("infiniband.aeth")};
+    const QStringList filters{QStringLiteral("infiniband"), QStringLiteral("rdma.retransmission"),
+                              QStringLiteral("infiniband.aeth")};
     for (const QString& filter : filters) REQUIRE(opened.selection().applyFilter(filter));
     opened.settle();
     opened.key(Qt::Key_Up, Qt::AltModifier);

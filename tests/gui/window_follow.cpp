@@ -1,4 +1,5 @@
-// What is selected in one view is what the others show: of messages under way at once the right one, also in a view that is opened later.
+// What is selected in one view is what the others show: of messages under way at once the right one, also in a view
+// that is opened later.
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/tables/index_views.hpp>
@@ -27,7 +28,8 @@ std::optional<Pipelined> pipelined(const CaptureIndex& index) {
             const MessageRow& later = index.messages[two];
             if (later.connection() != message.connection() || later.requester() != message.requester()) continue;
             if (later.first_frame() <= message.first_frame() || later.first_frame() >= message.last_frame()) continue;
-            if (message.last_frame() < later.last_frame()) return Pipelined{message.last_frame(), message.first_frame()};
+            if (message.last_frame() < later.last_frame())
+                return Pipelined{message.last_frame(), message.first_frame()};
         }
     }
     return std::nullopt;
@@ -79,5 +81,6 @@ TEST_CASE("window: where there are several none is selected until somebody does"
     OpenWindow opened("multi_qp");
     REQUIRE(opened.session().timeline()->connections.size() > 1);
     const auto packet = opened.selection().packet();
-    CHECK((!opened.selection().connection() || (packet && opened.session().index()->row(*packet).connection() == opened.selection().connection())));
+    CHECK((!opened.selection().connection() ||
+           (packet && opened.session().index()->row(*packet).connection() == opened.selection().connection())));
 }

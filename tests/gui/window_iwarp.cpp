@@ -1,5 +1,5 @@
-// iWARP in the window: its packets have a connection, which can be followed; the ladder names its messages; what stands in the place of
-// PSNs are the sequence numbers of TCP.
+// iWARP in the window: its packets have a connection, which can be followed; the ladder names its messages; what stands
+// in the place of PSNs are the sequence numbers of TCP.
 #include <gui/packets/corresponding.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
@@ -48,7 +48,8 @@ TEST_CASE("window: packets of iWARP have their connection, and it can be followe
         list.setFocus();
         opened.key(Qt::Key_F, Qt::ControlModifier | Qt::AltModifier);
         opened.settle();
-        CHECK(opened.selection().filter() == QStringLiteral("rdma.connection == %1").arg(std::to_underlying(connection.uid)));
+        CHECK(opened.selection().filter() ==
+              QStringLiteral("rdma.connection == %1").arg(std::to_underlying(connection.uid)));
         CHECK(opened.selection().shown() == connection.packets());
     }
 }
@@ -118,7 +119,8 @@ TEST_CASE("window: what counts over TCP is its sequence numbers, of one end alon
     std::size_t retransmitted = 0;
     for (const Connection& connection : connections)
         for (const End end : {End::a, End::b}) {
-            const auto series = series::psn_series(*opened.session().index(), *opened.session().timeline(), connection.uid, end);
+            const auto series =
+                series::psn_series(*opened.session().index(), *opened.session().timeline(), connection.uid, end);
             REQUIRE(series);
             CHECK(series->stream);
             const auto& requests = series->of(series::PsnMark::request);
@@ -130,7 +132,8 @@ TEST_CASE("window: what counts over TCP is its sequence numbers, of one end alon
                 bytes += row.payload_length();
             }
             // What was sent once lies one behind the other.
-            if (!requests.empty()) CHECK(requests.back().y - requests.front().y <= static_cast<std::int64_t>(2 * bytes));
+            if (!requests.empty())
+                CHECK(requests.back().y - requests.front().y <= static_cast<std::int64_t>(2 * bytes));
             const auto& acknowledged = series->of(series::PsnMark::acknowledged);
             for (std::size_t i = 1; i < acknowledged.size(); ++i) CHECK(acknowledged[i].y > acknowledged[i - 1].y);
             if (!requests.empty() && !acknowledged.empty())

@@ -1,6 +1,6 @@
 // A capture while it is going on: what can be done with its packets can be done at once, without choosing one first.
-#include <gui/packets/find_bar.hpp>
 #include <gui/live/choice.hpp>
+#include <gui/packets/find_bar.hpp>
 #include <tests/gui/window.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -69,7 +69,9 @@ TEST_CASE("window: a live capture stops on the first finding that is bad enough"
     opened.window.capture(choice);
     qputenv("PATH", before);
     REQUIRE(QTest::qWaitFor([&] { return opened.session().packets() == 2228; }, kPatience));
-    const auto findings = [&] { return opened.session().timeline() != nullptr && !opened.session().timeline()->findings.empty(); };
+    const auto findings = [&] {
+        return opened.session().timeline() != nullptr && !opened.session().timeline()->findings.empty();
+    };
     REQUIRE(QTest::qWaitFor(findings, kPatience));
     if (stopOn == StopOn::Warning) {
         REQUIRE(QTest::qWaitFor([&] { return !opened.session().busy(); }, kPatience));
@@ -97,9 +99,9 @@ TEST_CASE("window: of a live capture everything can be done as soon as there are
     QApplication::processEvents();
     REQUIRE(opened.session().state() == Session::State::Capturing);
     REQUIRE_FALSE(opened.selection().packet());
-    for (const ActionId id : {ActionId::SaveCapture, ActionId::ExportPackets, ActionId::ExportAnalysis, ActionId::GoToPacket,
-                              ActionId::NextFinding, ActionId::PreviousFinding, ActionId::Find, ActionId::FindNext, ActionId::LastPacket,
-                              ActionId::Close}) {
+    for (const ActionId id : {ActionId::SaveCapture, ActionId::ExportPackets, ActionId::ExportAnalysis,
+                              ActionId::GoToPacket, ActionId::NextFinding, ActionId::PreviousFinding, ActionId::Find,
+                              ActionId::FindNext, ActionId::LastPacket, ActionId::Close}) {
         CAPTURE(static_cast<int>(id));
         CHECK(opened.window.action(id)->isEnabled());
     }

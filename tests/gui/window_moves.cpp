@@ -1,5 +1,5 @@
-// Moving about in the window by keys and clicks: from findings to their evidence, along connections and messages, to marks, to
-// packets by number, and from view to view.
+// Moving about in the window by keys and clicks: from findings to their evidence, along connections and messages, to
+// marks, to packets by number, and from view to view.
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/summary/summary_view.hpp>
@@ -59,7 +59,9 @@ bool landed(OpenWindow& opened, FrameIndex frame) {
            list.viewport()->rect().contains(row.center()) && list.isVisible();
 }
 
-auto connectionOf(OpenWindow& opened) { return opened.session().index()->row(*opened.selection().packet()).connection(); }
+auto connectionOf(OpenWindow& opened) {
+    return opened.session().index()->row(*opened.selection().packet()).connection();
+}
 
 constexpr Qt::KeyboardModifiers kCtrlShift = Qt::ControlModifier | Qt::ShiftModifier;
 
@@ -70,7 +72,8 @@ TEST_CASE("window: a finding's link on the start page lands on its packet, with 
     opened.window.showView(QStringLiteral("packets"));
     opened.window.showView(QStringLiteral("summary"));
     QApplication::processEvents();
-    CHECK(findingsOf(opened).accessibleDescription().contains(QStringLiteral("lost 21 packets")));  // what a screen reader says
+    CHECK(findingsOf(opened).accessibleDescription().contains(
+        QStringLiteral("lost 21 packets")));  // what a screen reader says
     const QString link = clickLink(findingsOf(opened), QStringLiteral("frame:"));
     QApplication::processEvents();
     const FrameIndex frame{link.section(QLatin1Char(':'), 1).toULongLong()};
@@ -232,10 +235,12 @@ TEST_CASE("window: the connection chosen in the table is that of the pictures") 
     opened.window.showView(QStringLiteral("ladder"));
     LadderView& ladder = opened.view<LadderPicture>().view();
     REQUIRE(QTest::qWaitFor([&] { return !ladder.ladder().lines.empty(); }, kPatience));
-    for (const auto& line : ladder.ladder().lines) CHECK(opened.session().index()->row(line.frame).connection() == chosen);
+    for (const auto& line : ladder.ladder().lines)
+        CHECK(opened.session().index()->row(line.frame).connection() == chosen);
     // A packet of another one changes both.
     opened.window.showView(QStringLiteral("packets"));
-    for (std::uint64_t frame = 1; opened.selection().connection() == chosen; ++frame) opened.selection().selectPacket(FrameIndex{frame});
+    for (std::uint64_t frame = 1; opened.selection().connection() == chosen; ++frame)
+        opened.selection().selectPacket(FrameIndex{frame});
     opened.window.showView(QStringLiteral("connections"));
     CHECK(table.model().place(*table.current()).connection == opened.selection().connection());
 }

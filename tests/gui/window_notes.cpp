@@ -1,5 +1,5 @@
-// What a user has said of packets in the window, comments and marks: nothing takes it away unasked, and what reads the same files again
-// leaves it where it is.
+// What a user has said of packets in the window, comments and marks: nothing takes it away unasked, and what reads the
+// same files again leaves it where it is.
 #include <gui/live/choice.hpp>
 #include <tests/gui/window.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -64,7 +64,8 @@ TEST_CASE("window: comments and marks are asked about before another capture tak
         CHECK_FALSE(opened.window.close());
         CHECK(cancelling.dialogs() == 4);
         CHECK(cancelling.said()[0] ==
-              QStringLiteral("The packet comments and the marks have not been saved. Save the packets with their comments?"));
+              QStringLiteral(
+                  "The packet comments and the marks have not been saved. Save the packets with their comments?"));
         CHECK(opened.annotated());
     }
     const Answering discarding([](QWidget& dialog) { press(dialog, QMessageBox::Discard); });

@@ -10,7 +10,6 @@
 #include <tests/gui/window.hpp>
 #include <transport-replay/model/timeline.hpp>
 
-#include <algorithm>
 #include <QFile>
 #include <QLineEdit>
 #include <QMenu>
@@ -20,7 +19,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QToolButton>
-
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -52,14 +51,20 @@ bool showsSomething(QWidget& view) {
         return QTest::qWaitFor([ladder] { return !ladder->view().ladder().lines.empty(); }, kPatience);
     if (auto* packets = qobject_cast<PacketsView*>(&view)) return packets->list().geometryOfRows().rows != 0;
     if (auto* statistics = qobject_cast<StatisticsView*>(&view))
-        return QTest::qWaitFor([statistics] { return statistics->settled(); }, kPatience) && !statistics->sheet().sheetRows().empty();
+        return QTest::qWaitFor([statistics] { return statistics->settled(); }, kPatience) &&
+               !statistics->sheet().sheetRows().empty();
     for (const TableView* table : view.findChildren<TableView*>())
         if (table->model().rowCount() != 0) return true;
     for (const QLabel* label : view.findChildren<QLabel*>())
         if (label->isVisible() && label->text().size() > 100) return true;
     constexpr int kOfSheets = 1'000;  // ms; some have nothing to say
     const auto sheets = view.findChildren<Sheet*>();
-    return !sheets.isEmpty() && QTest::qWaitFor([&] { return std::ranges::any_of(sheets, [](const Sheet* sheet) { return !sheet->sheetRows().empty(); }); }, kOfSheets);
+    return !sheets.isEmpty() &&
+           QTest::qWaitFor(
+               [&] {
+                   return std::ranges::any_of(sheets, [](const Sheet* sheet) { return !sheet->sheetRows().empty(); });
+               },
+               kOfSheets);
 }
 
 QByteArray contentsOfSample(const std::string& sample) {
@@ -122,7 +127,8 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
         REQUIRE(view != nullptr);
         CHECK(view->isVisible());
         // For a line or a file of the user's; for management datagrams, of which these have none.
-        const bool waits = id == QStringLiteral("logs") || id == QStringLiteral("fabric") || id == QStringLiteral("compare");
+        const bool waits =
+            id == QStringLiteral("logs") || id == QStringLiteral("fabric") || id == QStringLiteral("compare");
         CHECK(showsSomething(*view) != (missing.contains(id) || waits));
         CHECK(coloursOf(*view) > kLeastColours);
         grab(opened.window, QStringLiteral("window_%1_%2").arg(QLatin1String(name), id));
@@ -170,10 +176,12 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
         QString reason;
     };
     const std::array all{
-        Bad{QStringLiteral("/no/such/capture.pcap"), QStringLiteral("cannot open: ") + QString::fromLocal8Bit(std::strerror(ENOENT))},
+        Bad{QStringLiteral("/no/such/capture.pcap"),
+            QStringLiteral("cannot open: ") + QString::fromLocal8Bit(std::strerror(ENOENT))},
         Bad{folder.path(), QStringLiteral("is a directory")},
-        Bad{written(folder, "letter.txt", "Dear reader"), QStringLiteral("not a capture: 11 bytes, shorter than a file header of 24; first "
-                                                                         "bytes 44 65 61 72 20 72 65 61 \"Dear rea\"")},
+        Bad{written(folder, "letter.txt", "Dear reader"),
+            QStringLiteral("not a capture: 11 bytes, shorter than a file header of 24; first "
+                           "bytes 44 65 61 72 20 72 65 61 \"Dear rea\"")},
         Bad{written(folder, "empty.pcap", {}), QStringLiteral("empty file")},
     };
     const auto& [path, reason] = all[GENERATE(0U, 1U, 2U, 3U)];
@@ -191,7 +199,8 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
 
 TEST_CASE("window: what is no capture does not replace the one that is open") {
     const QTemporaryDir folder;
-    const QString path = GENERATE(0, 1) == 0 ? written(folder, "letter.txt", "Dear reader") : QStringLiteral("/no/such/capture.pcap");
+    const QString path =
+        GENERATE(0, 1) == 0 ? written(folder, "letter.txt", "Dear reader") : QStringLiteral("/no/such/capture.pcap");
     OpenWindow opened;
     opened.open({QString::fromStdString(sampleFile("loss_write"))});
     const std::uint64_t packets = opened.session().packets();
@@ -302,7 +311,9 @@ TEST_CASE("window: recent files are in the menu and on the start page, the last 
     CHECK(menu->actions()[0]->text() == first);
     const QTemporaryDir folder;
     const QByteArray bytes = contentsOfSample("rping_v6");
-    for (int i = 0; i < 20; ++i) opened.window.open({written(folder, QStringLiteral("this & that %1.pcap").arg(i).toLatin1().constData(), bytes)});
+    for (int i = 0; i < 20; ++i)
+        opened.window.open(
+            {written(folder, QStringLiteral("this & that %1.pcap").arg(i).toLatin1().constData(), bytes)});
     opened.settle();
     CHECK(menu->actions().size() == 10);
     CHECK(menu->actions()[0]->text() == folder.filePath(QStringLiteral("this && that 19.pcap")));
@@ -357,17 +368,18 @@ TEST_CASE("window: what was captured is not lost unasked") {
     }
     SECTION("but once saved, without a word") {
         const Answering saving([&](QWidget& dialog) {
-            dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(folder.filePath(QStringLiteral("saved.pcapng")));
+            dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))
+                ->setText(folder.filePath(QStringLiteral("saved.pcapng")));
             qobject_cast<QDialog*>(&dialog)->accept();
         });
         opened.key(Qt::Key_S, Qt::ControlModifier);
-        REQUIRE(QTest::qWaitFor([&] { return opened.said().contains(QStringLiteral("saved.pcapng")); },
-                                kPatience));
+        REQUIRE(QTest::qWaitFor([&] { return opened.said().contains(QStringLiteral("saved.pcapng")); }, kPatience));
         CHECK(opened.window.close());
         CHECK(saving.dialogs() == 1);
     }
     SECTION("or discarded") {
-        const Answering discarding([](QWidget& dialog) { qobject_cast<QMessageBox*>(&dialog)->button(QMessageBox::Discard)->click(); });
+        const Answering discarding(
+            [](QWidget& dialog) { qobject_cast<QMessageBox*>(&dialog)->button(QMessageBox::Discard)->click(); });
         opened.open({QString::fromStdString(sampleFile("rping_v6"))});
         CHECK(discarding.dialogs() == 1);
         CHECK_FALSE(opened.session().isLive());

@@ -1,12 +1,11 @@
-// The window and a file that somebody truncates, while it is read and afterwards: what is there stays, what is gone is said with its
-// offset, and nothing ends the program.
+// The window and a file that somebody truncates, while it is read and afterwards: what is there stays, what is gone is
+// said with its offset, and nothing ends the program.
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <QFile>
 #include <QToolButton>
-
 #include <filesystem>
 
 using namespace qps::gui;
@@ -69,7 +68,8 @@ TEST_CASE("window: a file that is truncated while it is read is shown as far as 
     CHECK(opened.session().state() == Session::State::Done);
     CHECK(opened.session().isDamaged());
     REQUIRE(opened.session().problems().size() == 1);
-    CHECK(opened.session().problems()[0] == path + QStringLiteral(": the file was truncated while it was read ") + atOffset(end));
+    CHECK(opened.session().problems()[0] ==
+          path + QStringLiteral(": the file was truncated while it was read ") + atOffset(end));
     CHECK(told(opened) == opened.session().problems()[0]);
     // No packet is made of what is no longer there: the last one is the last whole record.
     const std::uint64_t read = opened.session().packets();

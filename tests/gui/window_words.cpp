@@ -64,7 +64,8 @@ TEST_CASE("window: what is exported without another wish is what is seen") {
 TEST_CASE("window: the export of a connection has the messages that set it up and took it down") {
     OpenWindow opened("ucmatose");
     const auto& timeline = *opened.session().timeline();
-    const auto with = std::ranges::find_if(timeline.connections, [](const Connection& each) { return each.cm_attempt.has_value(); });
+    const auto with =
+        std::ranges::find_if(timeline.connections, [](const Connection& each) { return each.cm_attempt.has_value(); });
     REQUIRE(with != timeline.connections.end());
     opened.selection().selectConnection(with->uid);
     REQUIRE(opened.selection().applyFilter(QStringLiteral("rdma.connection == %1").arg(std::to_underlying(with->uid))));
@@ -143,7 +144,9 @@ TEST_CASE("window: the words of a finding give way to the figures, and go when s
     REQUIRE(words.text().startsWith(QStringLiteral("Finding 1 of ")));
     CHECK(words.isVisible());
     CHECK(counts.isVisible());
-    const auto place = [&](QWidget& widget) { return QRect(widget.mapTo(&opened.window, QPoint(0, 0)), widget.size()); };
+    const auto place = [&](QWidget& widget) {
+        return QRect(widget.mapTo(&opened.window, QPoint(0, 0)), widget.size());
+    };
     CHECK_FALSE(place(words).intersects(place(counts)));
     CHECK(opened.window.statusBar()->currentMessage().isEmpty());
     CHECK_FALSE(words.toolTip().isEmpty());  // all of it

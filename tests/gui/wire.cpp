@@ -1,4 +1,5 @@
-// From a wire into the session, through the program that captures. Only where somebody made a network for it: recorder/window.sh.
+// From a wire into the session, through the program that captures. Only where somebody made a network for it:
+// recorder/window.sh.
 #include <gui/live/recorder.hpp>
 #include <gui/session/session.hpp>
 #include <tests/gui/application.hpp>
@@ -12,7 +13,8 @@
 using namespace qps::gui;
 using namespace qps::gui::tests;
 
-TEST_CASE("Packets from an interface arrive while it captures, and the capture is whole when it is stopped", "[.wire]") {
+TEST_CASE("Packets from an interface arrive while it captures, and the capture is whole when it is stopped",
+          "[.wire]") {
     needApplication();
     constexpr quint16 kPort = 4791;
     Session session;

@@ -1,9 +1,8 @@
-// agent_walk A B: goes the walk of tests/conformance/agent.walk with two agents that serve at [ADDRESS@]HOST[:PORT]; ADDRESS is
-// that of the device, where it is not the host's.
-// Prints what they answer otherwise than the walk says, and how many requests there were; exit code 1 where there was something.
-// agent_walk --noise A COUNT SEED: requests at random; what counts is that each is answered, and that the agent lives.
-// Before either: --secret FILE, that the agents share.
-// With AGENT_WALK_TALK set: also everything that is said, on standard error.
+// agent_walk A B: goes the walk of tests/conformance/agent.walk with two agents that serve at [ADDRESS@]HOST[:PORT];
+// ADDRESS is that of the device, where it is not the host's. Prints what they answer otherwise than the walk says, and
+// how many requests there were; exit code 1 where there was something. agent_walk --noise A COUNT SEED: requests at
+// random; what counts is that each is answered, and that the agent lives. Before either: --secret FILE, that the agents
+// share. With AGENT_WALK_TALK set: also everything that is said, on standard error.
 #include <tests/support/agent_walk.hpp>
 #include <transport-replay/conformance/agent/agent_connection.hpp>
 #include <transport-replay/conformance/agent/secret.hpp>
@@ -27,7 +26,8 @@ std::expected<ParsedAnswer, std::string> ask(AgentConnection& agent, const Reque
         if (auto answer = agent.client().take_answer(sequence)) {
             if (std::getenv("AGENT_WALK_TALK") != nullptr)
                 fmt::print(stderr, "{}    {}", write_request(sequence, request),
-                           answer->ok ? write_answer(sequence, answer->fields) : write_refusal(sequence, answer->error, answer->text));
+                           answer->ok ? write_answer(sequence, answer->fields)
+                                      : write_refusal(sequence, answer->error, answer->text));
             return *answer;
         }
         if (agent.finished()) return std::unexpected(agent.problem());
@@ -45,7 +45,8 @@ Where where_of(const std::string& word) {
     const std::string where = word.substr(word.find('@') + 1);  // all of it where there is none
     const std::string host = where.substr(0, where.find(':'));
     const auto port = where.contains(':') ? text_of::number(where.substr(host.size() + 1)) : kAgentPort;
-    return {word.contains('@') ? word.substr(0, word.find('@')) : host, host, static_cast<std::uint16_t>(port.value_or(0))};
+    return {word.contains('@') ? word.substr(0, word.find('@')) : host, host,
+            static_cast<std::uint16_t>(port.value_or(0))};
 }
 
 int make_noise(AgentConnection& agent, const std::string& address, std::uint64_t count, std::uint64_t seed) {
@@ -101,9 +102,10 @@ int main(int count, char** words) {
         agents.emplace(name, std::move(*agent));
     }
     if (noise)
-        return make_noise(agents.at('a'), walk.values["a"], text_of::number(words[3]).value_or(0), text_of::number(words[4]).value_or(0));
-    const auto wrong =
-        walk.go(qps::tests::agent_walk_text(), [&](char agent, const Request& request) { return ask(agents.at(agent), request); });
+        return make_noise(agents.at('a'), walk.values["a"], text_of::number(words[3]).value_or(0),
+                          text_of::number(words[4]).value_or(0));
+    const auto wrong = walk.go(qps::tests::agent_walk_text(),
+                               [&](char agent, const Request& request) { return ask(agents.at(agent), request); });
     for (const std::string& each : wrong) fmt::print("{}\n", each);
     fmt::print("{} requests, {} answered otherwise\n", walk.asked, wrong.size());
     return wrong.empty() ? 0 : 1;

@@ -20,7 +20,8 @@ std::vector<std::string_view> rows_of(std::string_view text) {
 
 std::string shortened(std::string_view text) {
     constexpr std::size_t kMost = 60;
-    return text.size() <= kMost ? std::string(text) : fmt::format("{}... ({} characters)", text.substr(0, kMost), text.size());
+    return text.size() <= kMost ? std::string(text)
+                                : fmt::format("{}... ({} characters)", text.substr(0, kMost), text.size());
 }
 
 }  // namespace
@@ -34,17 +35,20 @@ std::string read_text(const std::string& path) {
 // A user's preferences for tshark must not count.
 Ending run_tshark(std::vector<std::string> words) {
     words.insert(words.begin(), "tshark");
-    return run(words, {.environment = {"HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "LC_ALL=C.UTF-8", "TZ=UTC"}});
+    return run(words,
+               {.environment = {"HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "LC_ALL=C.UTF-8", "TZ=UTC"}});
 }
 
 std::string must(const Ending& ending, std::string_view what) {
-    if (ending.code != 0) throw std::runtime_error(fmt::format("{} ended with code {}: {}", what, ending.code, ending.err));
+    if (ending.code != 0)
+        throw std::runtime_error(fmt::format("{} ended with code {}: {}", what, ending.code, ending.err));
     return ending.out;
 }
 
 void print(const std::string& field, const std::string& capture, Side side, const Difference& difference) {
-    fmt::print("DIFFERENT ({}): {} in {}, {} packets, first in frame {} of {}\n    tshark  {}\n    qpscope {}\n", name(side), field,
-               capture, difference.packets, difference.frame, difference.where, shortened(difference.theirs), shortened(difference.ours));
+    fmt::print("DIFFERENT ({}): {} in {}, {} packets, first in frame {} of {}\n    tshark  {}\n    qpscope {}\n",
+               name(side), field, capture, difference.packets, difference.frame, difference.where,
+               shortened(difference.theirs), shortened(difference.ours));
 }
 
 Comparison::Comparison(std::string qpscope)
@@ -66,7 +70,8 @@ void Comparison::compare(const Capture& capture) {
     const auto our_rows = rows_of(our_text);
     const auto their_rows = rows_of(their_text);
     if (our_rows.size() != their_rows.size() + 1)  // ours have a heading
-        throw std::runtime_error(fmt::format("{}: {} packets of ours, {} of theirs", capture.name, our_rows.size() - 1, their_rows.size()));
+        throw std::runtime_error(
+            fmt::format("{}: {} packets of ours, {} of theirs", capture.name, our_rows.size() - 1, their_rows.size()));
     for (std::size_t i = 0; i < their_rows.size(); ++i)
         compare_packet(capture, i + 1, split(our_rows[i + 1], '\t'), split(their_rows[i], '\t'));
 }
@@ -86,7 +91,8 @@ std::vector<std::string> Comparison::our_words(const Capture& capture) const {
     return words;
 }
 
-void Comparison::note(const Capture& capture, std::size_t frame, const std::string& field, std::string_view ours, std::string_view theirs) {
+void Comparison::note(const Capture& capture, std::size_t frame, const std::string& field, std::string_view ours,
+                      std::string_view theirs) {
     const Side side = theirs.empty() ? Side::ours : ours.empty() ? Side::theirs : Side::both;
     Difference& difference = tally_.differences[{field, capture.name, side}];
     if (difference.packets++ == 0) {
@@ -106,7 +112,8 @@ void Comparison::compare_packet(const Capture& capture, std::size_t frame, const
         if (ours[i].empty() && theirs[i].empty()) continue;
         ++tally_.values;
         tally_.seen.insert(fields_[i].name);
-        if (canonical_values(fields_[i], Writer::qpscope, ours[i]) != canonical_values(fields_[i], Writer::tshark, theirs[i]))
+        if (canonical_values(fields_[i], Writer::qpscope, ours[i]) !=
+            canonical_values(fields_[i], Writer::tshark, theirs[i]))
             note(capture, frame, fields_[i].name, ours[i], theirs[i]);
     }
     compare_payload(capture, frame, ours, theirs);

@@ -51,7 +51,8 @@ public:
 private:
     [[nodiscard]] std::vector<std::string> their_words(const Capture& capture) const;
     [[nodiscard]] std::vector<std::string> our_words(const Capture& capture) const;
-    void note(const Capture& capture, std::size_t frame, const std::string& field, std::string_view ours, std::string_view theirs);
+    void note(const Capture& capture, std::size_t frame, const std::string& field, std::string_view ours,
+              std::string_view theirs);
     void compare_packet(const Capture& capture, std::size_t frame, const std::vector<std::string_view>& ours,
                         const std::vector<std::string_view>& theirs);
     void compare_payload(const Capture& capture, std::size_t frame, const std::vector<std::string_view>& ours,

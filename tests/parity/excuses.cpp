@@ -39,7 +39,8 @@ std::string_view name(Side side) { return kSideNames[static_cast<std::size_t>(si
 bool Excuses::excuse(std::string_view field, std::string_view name, Side side) {
     for (Excuse& excuse : list) {
         if (!fits(excuse.field, field) || excuse.side != side) continue;
-        if (std::ranges::none_of(excuse.cases, [&](const std::string& word) { return word == "*" || word == name; })) continue;
+        if (std::ranges::none_of(excuse.cases, [&](const std::string& word) { return word == "*" || word == name; }))
+            continue;
         excuse.used.insert(std::string(name));
         return true;
     }
@@ -51,8 +52,8 @@ std::vector<std::string> Excuses::stale() const {
     for (const Excuse& excuse : list)
         for (const std::string& word : excuse.cases)
             if (word == "*" ? excuse.used.empty() : !excuse.used.contains(word))
-                sentences.push_back(fmt::format("line {}: {} does not differ ({}) in {}", excuse.line, excuse.field, name(excuse.side),
-                                                word == "*" ? "any capture" : word));
+                sentences.push_back(fmt::format("line {}: {} does not differ ({}) in {}", excuse.line, excuse.field,
+                                                name(excuse.side), word == "*" ? "any capture" : word));
     return sentences;
 }
 
@@ -73,7 +74,8 @@ Excuses read_excuses(std::string_view text) {
         words >> side;
         std::getline(words >> std::ws, reason);
         const auto found = side_of(side);
-        if (!found || reason.empty()) excuses.problems.push_back(fmt::format("line {}: not FIELD CAPTURES SIDE REASON: {}", number, line));
+        if (!found || reason.empty())
+            excuses.problems.push_back(fmt::format("line {}: not FIELD CAPTURES SIDE REASON: {}", number, line));
         else excuses.list.push_back({field, words_of(cases), *found, reason, number, {}});
     }
     return excuses;

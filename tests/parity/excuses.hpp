@@ -9,7 +9,8 @@
 
 namespace qps::test {
 
-// Which side has a value: both have one, but not the same, or one side alone. Or tshark does not read the capture at all.
+// Which side has a value: both have one, but not the same, or one side alone. Or tshark does not read the capture at
+// all.
 enum class Side { both, ours, theirs, unreadable };
 
 [[nodiscard]] std::string_view name(Side side);

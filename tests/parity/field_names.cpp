@@ -96,7 +96,8 @@ std::vector<SharedField> shared_fields(std::string_view ours, std::string_view t
     std::vector<SharedField> fields;
     for (const std::string_view line : split(ours, '\n')) {
         const auto cells = split(line, '\t');
-        // A field that is known from earlier packets has the payloads decoded that connections are known for, which tshark does not do.
+        // A field that is known from earlier packets has the payloads decoded that connections are known for, which
+        // tshark does not do.
         if (cells.size() < 4 || cells[1] == "presence" || cells[3].ends_with("known from earlier packets")) continue;
         if (const auto found = their_types.find(cells[0]); found != their_types.end())
             fields.push_back({std::string(cells[0]), std::string(cells[1]), std::string(found->second)});

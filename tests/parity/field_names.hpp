@@ -23,8 +23,8 @@ enum class Writer { qpscope, tshark };
 // Cells of a row.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-// The values of a cell, in the form in which both sides are equal if they mean the same: numbers in decimal, flags 0 or 1,
-// bytes as hex digits, seconds without trailing zeros. What has no such form stays as it is.
+// The values of a cell, in the form in which both sides are equal if they mean the same: numbers in decimal, flags 0 or
+// 1, bytes as hex digits, seconds without trailing zeros. What has no such form stays as it is.
 [[nodiscard]] std::vector<std::string> canonical_values(const SharedField& field, Writer writer, std::string_view cell);
 
 }  // namespace qps::test

@@ -3,8 +3,9 @@
 //
 //   parity QPSCOPE CAPTURES DIFFERENCES [CASE...]
 //
-// CAPTURES is the folder with catalogue.json, DIFFERENCES the list of excuses. With CASEs only those are compared, and stale
-// excuses are no failure. Exit code 0: no difference without an excuse; 1: some, or a stale excuse; 77: no tshark.
+// CAPTURES is the folder with catalogue.json, DIFFERENCES the list of excuses. With CASEs only those are compared, and
+// stale excuses are no failure. Exit code 0: no difference without an excuse; 1: some, or a stale excuse; 77: no
+// tshark.
 #include <tests/cli/process.hpp>
 #include <tests/parity/comparison.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -23,14 +24,16 @@ using namespace qps::test;
 constexpr int kSkipped = 77;
 
 // The sample captures and those in `captures`, as far as they are wanted.
-std::vector<Capture> captures_in(const std::string& folder, std::vector<Capture> captures, const std::vector<std::string>& wanted) {
+std::vector<Capture> captures_in(const std::string& folder, std::vector<Capture> captures,
+                                 const std::vector<std::string>& wanted) {
     const auto catalogue = nlohmann::json::parse(read_text(folder + "/catalogue.json"));
     for (const auto& row : catalogue["captures"]) {
         const auto name = row["case"].get<std::string>();
         captures.push_back({name, fmt::format("{}/{}/{}", folder, name, row["file"].get<std::string>())});
     }
     if (!wanted.empty())
-        std::erase_if(captures, [&](const Capture& capture) { return std::ranges::find(wanted, capture.name) == wanted.end(); });
+        std::erase_if(captures,
+                      [&](const Capture& capture) { return std::ranges::find(wanted, capture.name) == wanted.end(); });
     return captures;
 }
 
@@ -69,7 +72,9 @@ int compare_all(const std::vector<std::string>& words) {
             ++stale;
         }
     fmt::print("{}\n", about);
-    if (!same_version) fmt::print("the list of differences is about tshark {}: what it has too much is no failure here\n", excuses.tshark);
+    if (!same_version)
+        fmt::print("the list of differences is about tshark {}: what it has too much is no failure here\n",
+                   excuses.tshark);
     fmt::print(
         "{} captures, {} packets, {} fields with a value, {} values, {} payloads; {} differences without an excuse, {} stale excuses\n",
         captures.size(), tally.packets, tally.seen.size(), tally.values, tally.payloads, unexcused, stale);

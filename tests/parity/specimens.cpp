@@ -1,4 +1,5 @@
-// Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every field.
+// Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every
+// field.
 #include <dissect/build.hpp>
 #include <dissect/capture/writer.hpp>
 #include <dissect/headers/segment_routing.hpp>
@@ -25,13 +26,27 @@ using Specs = std::vector<PacketSpec>;
 
 // Fields that decide what follows, or what a header is.
 bool structural(const Field& field) {
-    static const std::set<std::string_view> names{
-        "infiniband.bth.opcode",          "infiniband.bth.padcnt",      "infiniband.bth.tver",           "infiniband.bth.destqp",
-        "infiniband.deth.srcqp",          "infiniband.mad.baseversion", "infiniband.mad.mgmtclass",      "infiniband.mad.classversion",
-        "infiniband.mad.attributeid",     "infiniband.rmpp.rmpptype",   "infiniband.sa.attributeoffset", "infiniband.lrh.lnh",
-        "infiniband.lrh.pktlen",          "infiniband.lrh.vl",          "infiniband.lrh.lver",           "infiniband.grh.ipver",
-        "infiniband.grh.paylen",          "infiniband.grh.nxthdr",      "infiniband.cm.req.serviceid",   "infiniband.rmpp.rmppflags",
-        "infiniband.smpdirected.hopcount"};
+    static const std::set<std::string_view> names{"infiniband.bth.opcode",
+                                                  "infiniband.bth.padcnt",
+                                                  "infiniband.bth.tver",
+                                                  "infiniband.bth.destqp",
+                                                  "infiniband.deth.srcqp",
+                                                  "infiniband.mad.baseversion",
+                                                  "infiniband.mad.mgmtclass",
+                                                  "infiniband.mad.classversion",
+                                                  "infiniband.mad.attributeid",
+                                                  "infiniband.rmpp.rmpptype",
+                                                  "infiniband.sa.attributeoffset",
+                                                  "infiniband.lrh.lnh",
+                                                  "infiniband.lrh.pktlen",
+                                                  "infiniband.lrh.vl",
+                                                  "infiniband.lrh.lver",
+                                                  "infiniband.grh.ipver",
+                                                  "infiniband.grh.paylen",
+                                                  "infiniband.grh.nxthdr",
+                                                  "infiniband.cm.req.serviceid",
+                                                  "infiniband.rmpp.rmppflags",
+                                                  "infiniband.smpdirected.hopcount"};
     return names.contains(field.name);
 }
 
@@ -50,7 +65,8 @@ void fill(HeaderSpec& header_spec, std::uint64_t& n) {
         if (type == ValueType::bytes || type == ValueType::ipv6 || type == ValueType::text) {
             std::vector<std::byte> bytes;
             constexpr std::uint64_t kPrintable = 26;  // text of tshark's ends at bytes that are none
-            for (std::size_t i = 0; i < field.width / 8U; ++i) bytes.push_back(static_cast<std::byte>('a' + (n + i) % kPrintable));
+            for (std::size_t i = 0; i < field.width / 8U; ++i)
+                bytes.push_back(static_cast<std::byte>('a' + (n + i) % kPrintable));
             (void)set(header_spec, field.name, Bytes(bytes));
         } else {
             (void)set(header_spec, field.name, distinct(field, n));
@@ -135,9 +151,9 @@ Specs omni_path() {
         for (const ManagementClass management_class : tests::classes_of(row)) {
             std::uint64_t n = row.id;
             specs.push_back(tests::opa_datagram(management_class, row, (row.id & 1) != 0));
-            const std::size_t attribute =
-                specs.back().headers.size() -
-                static_cast<std::size_t>(std::ranges::count_if(row.layers, [](LayerKind layer) { return layer != LayerKind::frame; }));
+            const std::size_t attribute = specs.back().headers.size() -
+                                          static_cast<std::size_t>(std::ranges::count_if(
+                                              row.layers, [](LayerKind layer) { return layer != LayerKind::frame; }));
             for (std::size_t i = attribute; i < specs.back().headers.size(); ++i) fill(specs.back().headers[i], n);
             constexpr std::uint64_t kOnePort = 1 << 24, kGetResponse = 0x81;
             set(specs.back(), "opa.mad.method", kGetResponse);
@@ -320,33 +336,41 @@ Specs lnet() {
     const auto get = lnet_header(2, 0, 3, lnet_get_rest(8192));
     const auto done = joined({cookie, octets_of(std::uint32_t{7})});
     const auto memory = lnet_memory(0x77, 8192, 0x7f00'1234'5000);
-    return sends(Opcode{0x04}, Network::roce_v2_ipv4,
-                 {lnet_message(0xd0, {}, true, 9), lnet_message(0xd2, joined({put, cookie})), lnet_message(0xd3, done),
-                  lnet_message(0xd4, joined({cookie, octets_of(std::uint64_t{0xd1}), memory})), lnet_message(0xd5, done),
-                  lnet_message(0xd6, joined({get, cookie, memory})), lnet_message(0xd7, done),
-                  lnet_message(0xd1, lnet_header(0, 0, 3, joined({octets_of(std::uint64_t{0xabc}), octets_of(std::uint32_t{77})}))),
-                  lnet_message(0xd1, get)});
+    return sends(
+        Opcode{0x04}, Network::roce_v2_ipv4,
+        {lnet_message(0xd0, {}, true, 9), lnet_message(0xd2, joined({put, cookie})), lnet_message(0xd3, done),
+         lnet_message(0xd4, joined({cookie, octets_of(std::uint64_t{0xd1}), memory})), lnet_message(0xd5, done),
+         lnet_message(0xd6, joined({get, cookie, memory})), lnet_message(0xd7, done),
+         lnet_message(0xd1,
+                      lnet_header(0, 0, 3, joined({octets_of(std::uint64_t{0xabc}), octets_of(std::uint32_t{77})}))),
+         lnet_message(0xd1, get)});
 }
 
 // Requests and replies of Lustre.
 Specs lustre() {
     using namespace qps::tests;
-    const auto put = [](const LustreMessage& message, std::uint32_t portal) { return lustre_put(lustre_message(message), 1001, portal); };
-    return sends(Opcode{0x04}, Network::roce_v2_ipv4,
-                 {put({.opcode = 400}, 28), put({.type = 4713, .opcode = 400}, 4), put({.opcode = 400, .body = 152}, 28),
-                  put({.opcode = 4, .buffers = lustre_extents(77, 0x100000, 2)}, 6),
-                  put({.opcode = 3, .buffers = lustre_extents(78, 0, 1)}, 6), put({.type = 4712, .opcode = 13, .status = 5}, 4)});
+    const auto put = [](const LustreMessage& message, std::uint32_t portal) {
+        return lustre_put(lustre_message(message), 1001, portal);
+    };
+    return sends(
+        Opcode{0x04}, Network::roce_v2_ipv4,
+        {put({.opcode = 400}, 28), put({.type = 4713, .opcode = 400}, 4), put({.opcode = 400, .body = 152}, 28),
+         put({.opcode = 4, .buffers = lustre_extents(77, 0x100000, 2)}, 6),
+         put({.opcode = 3, .buffers = lustre_extents(78, 0, 1)}, 6),
+         put({.type = 4712, .opcode = 13, .status = 5}, 4)});
 }
 
 // Messages in digits; errors quote a RoCE packet, whole or in part.
 Specs icmp() {
-    const std::string ip = "45a10400123440004011b6ea0a0000010a000002", udp = "c12312b703ec0000", bth = "0440ffff00000011800000aa";
-    const std::string ip6 = "60a1234503ec114020010db800000000000000000000000120010db8000000000000000000000002", mac = "525400770011";
+    const std::string ip = "45a10400123440004011b6ea0a0000010a000002", udp = "c12312b703ec0000",
+                      bth = "0440ffff00000011800000aa";
+    const std::string ip6 = "60a1234503ec114020010db800000000000000000000000120010db8000000000000000000000002",
+                      mac = "525400770011";
     const std::string group = "ff020000000000000000000000000016", target = "20010db8000000000000000000000012";
     const std::vector<std::string> of_ipv4{
-        "0800abcd12340005616263646566", "0000abcd12340005616263646566",  "0303abcd00000000" + ip + udp + bth, "0304abcd000005dc" + ip + udp,
-        "0304abcd000705dc" + ip + udp,  "0501abcd0a0000fe" + ip + udp,   "0b00abcd00000000" + ip + udp,       "0c00abcd14000000" + ip + udp,
-        "0400abcd00000000" + ip + udp,
+        "0800abcd12340005616263646566", "0000abcd12340005616263646566", "0303abcd00000000" + ip + udp + bth,
+        "0304abcd000005dc" + ip + udp,  "0304abcd000705dc" + ip + udp,  "0501abcd0a0000fe" + ip + udp,
+        "0b00abcd00000000" + ip + udp,  "0c00abcd14000000" + ip + udp,  "0400abcd00000000" + ip + udp,
     };
     const std::vector<std::string> of_ipv6{
         "0104abcd00000000" + ip6 + udp + bth,
@@ -384,8 +408,8 @@ Specs icmp() {
 // Native, in ERF.
 Specs ipoib() {
     using namespace qps::tests;
-    Specs specs =
-        sends(Opcode{0x64}, Network::native_local, {ipoib_arp(false), ipoib_arp(true), ipoib_ipv4(17, udp_datagram(7001, 7003, 40))});
+    Specs specs = sends(Opcode{0x64}, Network::native_local,
+                        {ipoib_arp(false), ipoib_arp(true), ipoib_ipv4(17, udp_datagram(7001, 7003, 40))});
     for (PacketSpec& spec : specs) {
         spec.link = LinkType::erf;
         spec.headers.insert(spec.headers.begin(), {LayerKind::erf});
@@ -411,20 +435,22 @@ Capture write(const std::string& folder, const std::string& name, LinkType link,
 }  // namespace
 
 std::vector<Capture> write_specimens(const std::string& folder) {
-    return {write(folder, "built_opcodes", LinkType::ethernet,
-                  opcodes(std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})),
-            write(folder, "built_mads", LinkType::ethernet, mads()),
-            write(folder, "built_notices", LinkType::ethernet, notices()),
-            write(folder, "built_omni_path", LinkType::erf, omni_path()),
-            write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
-            write(folder, "built_smb_direct", LinkType::ethernet, smb_direct()),
-            write(folder, "built_erf", LinkType::erf, in_erf()),
-            write(folder, "built_lnet", LinkType::ethernet, lnet()),
-            write(folder, "built_lustre", LinkType::ethernet, lustre()),
-            write(folder, "built_ipoib", LinkType::erf, ipoib()),
-            write(folder, "built_icmp", LinkType::ethernet, icmp()),
-            write(folder, "built_cooked", LinkType::linux_cooked, on_link(LinkType::linux_cooked, LayerKind::linux_cooked)),
-            write(folder, "built_loopback", LinkType::null_loopback, on_link(LinkType::null_loopback, LayerKind::null_loopback))};
+    return {
+        write(folder, "built_opcodes", LinkType::ethernet,
+              opcodes(std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})),
+        write(folder, "built_mads", LinkType::ethernet, mads()),
+        write(folder, "built_notices", LinkType::ethernet, notices()),
+        write(folder, "built_omni_path", LinkType::erf, omni_path()),
+        write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
+        write(folder, "built_smb_direct", LinkType::ethernet, smb_direct()),
+        write(folder, "built_erf", LinkType::erf, in_erf()),
+        write(folder, "built_lnet", LinkType::ethernet, lnet()),
+        write(folder, "built_lustre", LinkType::ethernet, lustre()),
+        write(folder, "built_ipoib", LinkType::erf, ipoib()),
+        write(folder, "built_icmp", LinkType::ethernet, icmp()),
+        write(folder, "built_cooked", LinkType::linux_cooked, on_link(LinkType::linux_cooked, LayerKind::linux_cooked)),
+        write(folder, "built_loopback", LinkType::null_loopback,
+              on_link(LinkType::null_loopback, LayerKind::null_loopback))};
 }
 
 }  // namespace qps::test

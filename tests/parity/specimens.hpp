@@ -1,4 +1,5 @@
-// Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every field.
+// Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every
+// field.
 #pragma once
 
 #include <string>

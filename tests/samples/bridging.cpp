@@ -44,7 +44,9 @@ HeaderSpec ets_recommended() {
 }
 
 // RoCEv2's port to priority 3, DSCP 48 to 6.
-HeaderSpec applications() { return bridging_tlv(12, kind::dcbx_applications, {}, octets({0x63, 0x12, 0xb7, 0xc5, 0x00, 0x30})); }
+HeaderSpec applications() {
+    return bridging_tlv(12, kind::dcbx_applications, {}, octets({0x63, 0x12, 0xb7, 0xc5, 0x00, 0x30}));
+}
 
 PacketSpec from_nic() {
     std::vector<HeaderSpec> tlvs = lldp_station(kNic, "enp1s0f0");
@@ -60,19 +62,24 @@ PacketSpec from_switch() {
     tlvs.push_back(tlv(4, kind::lldp_port_description, {}, octets_of_text("to node-1")));
     tlvs.push_back(tlv(5, kind::lldp_system_name, {}, octets_of_text("leaf-1")));
     tlvs.push_back(tlv(6, kind::lldp_system_description, {}, octets_of_text("a switch made to order")));
-    tlvs.push_back(tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
+    tlvs.push_back(
+        tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
     // An IPv4 address, interface index 12, no object.
     tlvs.push_back(tlv(8, kind::lldp_management_address, {{"lldp.mgn.address.len", 5}, {"lldp.mgn.address.subtype", 1}},
                        octets({192, 0, 2, 254, 2, 0, 0, 0, 12, 0})));
     tlvs.push_back(bridging_tlv(1, kind::lldp_port_vlan, {{"lldp.ieee.802_1.port_vlan.id", 100}}));
-    tlvs.push_back(bridging_tlv(2, kind::lldp_protocol_vlan,
-                                {{"lldp.ieee.802_1.port_and_vlan_id_flag", 0x06}, {"lldp.ieee.802_1.port_proto_vlan.id", 100}}));
-    tlvs.push_back(bridging_tlv(3, kind::lldp_vlan_name, {{"lldp.ieee.802_1.vlan.id", 100}, {"lldp.ieee.802_1.vlan.name_len", 7}},
+    tlvs.push_back(
+        bridging_tlv(2, kind::lldp_protocol_vlan,
+                     {{"lldp.ieee.802_1.port_and_vlan_id_flag", 0x06}, {"lldp.ieee.802_1.port_proto_vlan.id", 100}}));
+    tlvs.push_back(bridging_tlv(3, kind::lldp_vlan_name,
+                                {{"lldp.ieee.802_1.vlan.id", 100}, {"lldp.ieee.802_1.vlan.name_len", 7}},
                                 octets_of_text("storage")));
     tlvs.push_back(bridging_tlv(7, kind::lldp_aggregation, {{"lldp.ieee.802_1.aggregation_status", 1}}));
-    tlvs.push_back(bridging_tlv(8, kind::lldp_congestion, {{"rdma.lldp.cnpv", kLossless}, {"rdma.lldp.cnpv.ready", kLossless}}));
-    tlvs.push_back(tlv(127, kind::lldp_max_frame,
-                       {{"lldp.orgtlv.oui", kOuiEthernet}, {"lldp.ieee.802_3.subtype", 4}, {"lldp.ieee.802_3.max_frame_size", 9216}}));
+    tlvs.push_back(
+        bridging_tlv(8, kind::lldp_congestion, {{"rdma.lldp.cnpv", kLossless}, {"rdma.lldp.cnpv.ready", kLossless}}));
+    tlvs.push_back(tlv(
+        127, kind::lldp_max_frame,
+        {{"lldp.orgtlv.oui", kOuiEthernet}, {"lldp.ieee.802_3.subtype", 4}, {"lldp.ieee.802_3.max_frame_size", 9216}}));
     tlvs.push_back(ets());
     tlvs.push_back(ets_recommended());
     tlvs.push_back(pfc_tlv(kLossless, false));
@@ -96,7 +103,8 @@ PacketSpec from_older_switch() {
                       {"lldp.dcbx.feature.willing", 1},
                       {"rdma.lldp.pfc.enabled", kLossless},
                       {"lldp.dcbx.feature.pfc.numtcs", 8}}),
-             cee_tlv(4, kind::cee_applications, {{"lldp.dcbx.feature.enabled", 1}}, octets({0x89, 0x15, 0x00, 0x1b, 0x21, 0x08}))});
+             cee_tlv(4, kind::cee_applications, {{"lldp.dcbx.feature.enabled", 1}},
+                     octets({0x89, 0x15, 0x00, 0x1b, 0x21, 0x08}))});
     tlvs.insert(tlvs.end(), features.begin(), features.end());
     return lldp_frame(kSwitch + 1, tlvs);
 }
@@ -104,7 +112,8 @@ PacketSpec from_older_switch() {
 // Stations that name themselves otherwise, and TLVs that are kept as bytes.
 PacketSpec from_address() {
     const std::vector<HeaderSpec> tlvs{
-        tlv(1, kind::lldp_chassis_address, {{"lldp.chassis.subtype", 5}, {"lldp.network_address.subtype", 1}}, octets({192, 0, 2, 7})),
+        tlv(1, kind::lldp_chassis_address, {{"lldp.chassis.subtype", 5}, {"lldp.network_address.subtype", 1}},
+            octets({192, 0, 2, 7})),
         tlv(2, kind::lldp_port_mac, {{"lldp.port.subtype", 3}, {"lldp.port.id.mac", kNic + 6}}),
         tlv(3, kind::lldp_time_to_live, {{"lldp.time_to_live", 3601}}),
         tlv(8, kind::lldp_management_address, {{"lldp.mgn.address.len", 17}, {"lldp.mgn.address.subtype", 2}},
@@ -150,7 +159,9 @@ constexpr std::uint64_t kSecondOfPause = 1'000'000'000;
 SamplePacket announced(bool is_switch, std::uint64_t pause) {
     std::vector<HeaderSpec> tlvs = lldp_station(is_switch ? kSwitch : kNic, is_switch ? "Ethernet12" : "enp1s0f0");
     tlvs.push_back(tlv(5, kind::lldp_system_name, {}, octets_of_text(is_switch ? "leaf-1" : "node-1")));
-    if (is_switch) tlvs.push_back(tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
+    if (is_switch)
+        tlvs.push_back(
+            tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
     const std::uint64_t percent = is_switch ? 50 : 80;
     tlvs.push_back(bridging_tlv(9, kind::dcbx_ets,
                                 {{"lldp.dcbx.feature.pg.pgid_prio3", 1},
@@ -166,7 +177,8 @@ SamplePacket announced(bool is_switch, std::uint64_t pause) {
 // A SEND of the NIC's host, or its acknowledgment, with priority 4.
 SamplePacket of_priority_4(std::uint64_t number, bool acknowledges) {
     constexpr std::uint64_t kHost = 0xc0000201, kPeer = 0xc0000202;
-    PacketSpec spec = transport_packet(Opcode{static_cast<std::uint8_t>(acknowledges ? 0x11 : 0x04)}, Network::roce_v2_ipv4);
+    PacketSpec spec =
+        transport_packet(Opcode{static_cast<std::uint8_t>(acknowledges ? 0x11 : 0x04)}, Network::roce_v2_ipv4);
     spec.headers.insert(spec.headers.begin() + 1, {LayerKind::vlan});
     set(spec, "eth.src", acknowledges ? kSwitch : kNic);
     set(spec, "eth.dst", acknowledges ? kNic : kSwitch);
@@ -192,7 +204,8 @@ std::vector<SamplePacket> bridging_differs() {
         packets.push_back(announced(true, round == 0 ? 0 : 28 * kSecondOfPause));
         packets.push_back(announced(false, kSecondOfPause));
         for (std::uint64_t i = 0; i < kSends; ++i)
-            for (const bool acknowledges : {false, true}) packets.push_back(of_priority_4(round * kSends + i, acknowledges));
+            for (const bool acknowledges : {false, true})
+                packets.push_back(of_priority_4(round * kSends + i, acknowledges));
     }
     return packets;
 }
@@ -200,7 +213,8 @@ std::vector<SamplePacket> bridging_differs() {
 std::vector<SamplePacket> bridging() {
     PacketSpec leaves = lldp_frame(kNic, lldp_station(kNic, "enp1s0f0", 0));
     leaves.trailer.resize(26);
-    return {{from_nic()}, {from_switch()}, {from_older_switch()}, {from_address()}, {from_name()}, {congestion_message()}, {leaves}};
+    return {{from_nic()},           {from_switch()}, {from_older_switch()}, {from_address()}, {from_name()},
+            {congestion_message()}, {leaves}};
 }
 
 }  // namespace qps::tests

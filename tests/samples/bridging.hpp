@@ -1,5 +1,5 @@
-// A NIC and a switch that announce themselves and what they do for lossless traffic, by LLDP with DCBX of IEEE and of CEE; a congestion
-// notification message of a bridge.
+// A NIC and a switch that announce themselves and what they do for lossless traffic, by LLDP with DCBX of IEEE and of
+// CEE; a congestion notification message of a bridge.
 #pragma once
 
 #include <tests/samples/samples.hpp>

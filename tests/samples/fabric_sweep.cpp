@@ -27,7 +27,8 @@ constexpr Node kNode2{"node-2 HCA-1", 0x0002c90300000c20, 4, 1, 1};
 constexpr Node kNode3{"node-3 HCA-1", 0x0002c90300000d30, 5, 1, 1};
 constexpr std::uint64_t kPermissive = 0xffff;
 constexpr std::uint64_t kPrefix = 0xfe80000000000000;
-constexpr std::uint64_t kGet = 1, kSet = 2, kTrap = 5, kReport = 6, kRepress = 7, kGetTable = 0x12, kDelete = 0x15, kResponse = 0x80;
+constexpr std::uint64_t kGet = 1, kSet = 2, kTrap = 5, kReport = 6, kRepress = 7, kGetTable = 0x12, kDelete = 0x15,
+                        kResponse = 0x80;
 
 using Gid = std::array<std::byte, 16>;
 Gid gid_of(std::uint64_t prefix, std::uint64_t guid) {
@@ -45,9 +46,10 @@ public:
     void wait(std::uint64_t nanoseconds) { pause_ += nanoseconds; }
     void next_transaction() { ++transaction_; }
 
-    PacketSpec datagram(ManagementClass management_class, std::uint16_t attribute, std::uint64_t method, std::uint64_t from,
-                        std::uint64_t to) const {
-        PacketSpec spec = mad_packet(management_class, *find_attribute(management_class, attribute), Network::native_local);
+    PacketSpec datagram(ManagementClass management_class, std::uint16_t attribute, std::uint64_t method,
+                        std::uint64_t from, std::uint64_t to) const {
+        PacketSpec spec =
+            mad_packet(management_class, *find_attribute(management_class, attribute), Network::native_local);
         spec.link = LinkType::erf;
         spec.headers.insert(spec.headers.begin(), {LayerKind::erf});
         set(spec, "infiniband.lrh.slid", from);
@@ -116,8 +118,8 @@ struct Asked {
         const auto management_class = directed ? ManagementClass::subnet_directed : ManagementClass::subnet_lid_routed;
         const std::uint64_t here = directed ? kPermissive : kManager.lid;
         const std::uint64_t there = directed ? kPermissive : lid;
-        PacketSpec spec =
-            sweep.datagram(management_class, attribute, method | (back ? kResponse : 0), back ? there : here, back ? here : there);
+        PacketSpec spec = sweep.datagram(management_class, attribute, method | (back ? kResponse : 0),
+                                         back ? there : here, back ? here : there);
         set(spec, "infiniband.mad.attributemodifier", modifier);
         if (!directed) return spec;
         set(spec, "infiniband.mad.status", back ? 0x8000 : 0);
@@ -165,14 +167,16 @@ void ask_switches(Sweep& sweep) {
     }
     const Asked routed{sweep, {}, kSwitch.lid};
     routed.ask(0x19, kSet, 0, forward);
-    routed.ask(0x1b, kSet, 0, [](PacketSpec& spec) { set(spec, "infiniband.multicastforwardingtable.portmask", 0x000e); });
+    routed.ask(0x1b, kSet, 0,
+               [](PacketSpec& spec) { set(spec, "infiniband.multicastforwardingtable.portmask", 0x000e); });
 }
 
 void watch_managers(Sweep& sweep) {
     sweep.next_transaction();
     PacketSpec request = sweep.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet, kNode2.lid, kManager.lid);
     sweep.say(request);
-    PacketSpec answer = sweep.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet | kResponse, kManager.lid, kNode2.lid);
+    PacketSpec answer =
+        sweep.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet | kResponse, kManager.lid, kNode2.lid);
     set(answer, "infiniband.sminfo.guid", kManager.guid + 1);
     set(answer, "infiniband.sminfo.actcount", 1234);
     set(answer, "infiniband.sminfo.priority", 14);
@@ -184,8 +188,9 @@ struct Query {
     Sweep& sweep;
     const Node& asker;
     [[nodiscard]] PacketSpec packet(std::uint16_t attribute, std::uint64_t method, bool back) const {
-        PacketSpec spec = sweep.datagram(ManagementClass::subnet_administration, attribute, method | (back ? kResponse : 0),
-                                         back ? kManager.lid : asker.lid, back ? asker.lid : kManager.lid);
+        PacketSpec spec =
+            sweep.datagram(ManagementClass::subnet_administration, attribute, method | (back ? kResponse : 0),
+                           back ? kManager.lid : asker.lid, back ? asker.lid : kManager.lid);
         set(spec, "infiniband.rmpp.rmppversion", 1);
         return spec;
     }
@@ -199,7 +204,8 @@ struct Query {
     }
 };
 
-void put_segment(PacketSpec& spec, std::uint64_t number, std::uint64_t flags, std::uint64_t payload, std::uint64_t record_size) {
+void put_segment(PacketSpec& spec, std::uint64_t number, std::uint64_t flags, std::uint64_t payload,
+                 std::uint64_t record_size) {
     set(spec, "infiniband.rmpp.rmpptype", 1);
     set(spec, "infiniband.rmpp.rmppflags", flags);
     set(spec, "infiniband.rmpp.data1", number);
@@ -212,8 +218,9 @@ std::vector<std::byte> node_records() {
     constexpr std::size_t kRecord = 112;
     std::vector<std::byte> all;
     for (const Node* node : {&kManager, &kSwitch, &kNode2, &kNode3}) {
-        PacketSpec spec = mad_packet(ManagementClass::subnet_administration, *find_attribute(ManagementClass::subnet_administration, 0x11),
-                                     Network::native_local);
+        PacketSpec spec =
+            mad_packet(ManagementClass::subnet_administration,
+                       *find_attribute(ManagementClass::subnet_administration, 0x11), Network::native_local);
         spec.headers.push_back({LayerKind::node_info});
         spec.headers.push_back({LayerKind::node_description});
         set(spec, "infiniband.sa.lid", node->lid);
@@ -226,7 +233,8 @@ std::vector<std::byte> node_records() {
 }
 
 // An answer of several segments: all headers behind the SA header give way to the bytes of the records.
-void answer_table(const Query& query, std::uint16_t attribute, const std::vector<std::byte>& records, std::uint64_t record_size) {
+void answer_table(const Query& query, std::uint16_t attribute, const std::vector<std::byte>& records,
+                  std::uint64_t record_size) {
     constexpr std::size_t kRoom = 200;
     const std::size_t segments = (records.size() + kRoom - 1) / kRoom;
     for (std::size_t i = 0; i < segments; ++i) {
@@ -291,8 +299,10 @@ void join_groups(Sweep& sweep) {
             set(spec, "infiniband.mcmemberrecord.joinstate", 1);
             if (back) set(spec, "infiniband.mcmemberrecord.q_key", 0x0b1b);
             if (back) set(spec, "infiniband.mcmemberrecord.mlid", 0xc000);
-            if (back) set(spec, "infiniband.mcmemberrecord.mtuselector", 2), set(spec, "infiniband.mcmemberrecord.mtu", 4);
-            if (back) set(spec, "infiniband.mcmemberrecord.rateselector", 2), set(spec, "infiniband.mcmemberrecord.rate", 3);
+            if (back)
+                set(spec, "infiniband.mcmemberrecord.mtuselector", 2), set(spec, "infiniband.mcmemberrecord.mtu", 4);
+            if (back)
+                set(spec, "infiniband.mcmemberrecord.rateselector", 2), set(spec, "infiniband.mcmemberrecord.rate", 3);
             sweep.say(spec);
         }
     }
@@ -318,8 +328,8 @@ void add_events(Sweep& sweep) {
     sweep.next_transaction();
     for (const std::uint64_t method : {kTrap, kTrap, kRepress}) {
         const bool repress = method == kRepress;
-        PacketSpec spec = sweep.datagram(ManagementClass::subnet_lid_routed, 2, method, repress ? kManager.lid : kSwitch.lid,
-                                         repress ? kSwitch.lid : kManager.lid);
+        PacketSpec spec = sweep.datagram(ManagementClass::subnet_lid_routed, 2, method,
+                                         repress ? kManager.lid : kSwitch.lid, repress ? kSwitch.lid : kManager.lid);
         set(spec, "infiniband.notice.isgeneric", 1);
         set(spec, "infiniband.notice.type", 1);
         set(spec, "infiniband.notice.producertypevendorid", 2);

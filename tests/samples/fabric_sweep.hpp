@@ -1,5 +1,5 @@
-// A small fabric under management: a switch and three hosts, swept, asked, changed and measured, as a tap at the port of the first host
-// sees it, which runs the subnet manager.
+// A small fabric under management: a switch and three hosts, swept, asked, changed and measured, as a tap at the port
+// of the first host sees it, which runs the subnet manager.
 #pragma once
 
 #include <tests/samples/samples.hpp>

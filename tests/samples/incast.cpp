@@ -15,15 +15,15 @@ namespace {
 // Times are picoseconds, so that no rounding depends on the machine: a byte takes 80 of them at 100 Gbit/s.
 using Time = std::uint64_t;
 constexpr Time kNanosecond = 1000, kMicrosecond = 1000 * kNanosecond, kByteTime = 80;
-constexpr Time kCable = 600 * kNanosecond;        // from a host to the switch and through it, or back
-constexpr Time kAnswers = 900 * kNanosecond;      // what the receiving NIC takes to answer
+constexpr Time kCable = 600 * kNanosecond;          // from a host to the switch and through it, or back
+constexpr Time kAnswers = 900 * kNanosecond;        // what the receiving NIC takes to answer
 constexpr Time kTimeout = 4'194'304 * kNanosecond;  // local ACK timeout 10
 constexpr std::uint64_t kHosts = 16, kMessages = 7, kPacketsOfMessage = 16, kMtu = 4096;
 constexpr std::uint64_t kRecorded = 5;  // the sender whose link has a tap too
 constexpr std::uint64_t kPackets = kMessages * kPacketsOfMessage;
-constexpr std::uint64_t kAskEvery = 8;                    // packets, for an ACK
-constexpr std::uint64_t kFrame = kMtu + 58 + 24;          // bytes on the wire, with headers, preamble, FCS and gap
-constexpr std::uint64_t kBuffer = 440'000;                // of the port of the switch, bytes
+constexpr std::uint64_t kAskEvery = 8;            // packets, for an ACK
+constexpr std::uint64_t kFrame = kMtu + 58 + 24;  // bytes on the wire, with headers, preamble, FCS and gap
+constexpr std::uint64_t kBuffer = 440'000;        // of the port of the switch, bytes
 constexpr std::uint64_t kMarkFrom = 120'000, kMarkAll = 400'000;
 constexpr std::size_t kSnapLength = 96;
 constexpr std::uint64_t kFirstRate = 12'000, kLeastRate = 1'000, kStepRate = 400;  // of a sender, Mbit/s
@@ -34,8 +34,8 @@ struct Stop {
     Time at;
     Time lasts;
 };
-constexpr std::array kStops{Stop{142 * kMicrosecond, 11 * kMicrosecond}, Stop{231 * kMicrosecond, 16 * kMicrosecond}, Stop{263 * kMicrosecond, 12 * kMicrosecond},
-                            Stop{412 * kMicrosecond, 9 * kMicrosecond}};
+constexpr std::array kStops{Stop{142 * kMicrosecond, 11 * kMicrosecond}, Stop{231 * kMicrosecond, 16 * kMicrosecond},
+                            Stop{263 * kMicrosecond, 12 * kMicrosecond}, Stop{412 * kMicrosecond, 9 * kMicrosecond}};
 
 struct Data {
     std::uint64_t host = 0;
@@ -61,7 +61,9 @@ constexpr std::uint64_t sender_qp(std::uint64_t host) { return 0x0006a1 + host *
 constexpr std::uint64_t receiver_qp(std::uint64_t host) { return 0x012c40 + host * 3; }
 
 void address(PacketSpec& spec, std::uint64_t from, std::uint64_t to) {
-    const auto ip = [](std::uint64_t host) { return 0x0a14'0000 + (host == kHosts ? 100 : 11 + host); };  // 10.20.0.11 and up to 10.20.0.100
+    const auto ip = [](std::uint64_t host) {
+        return 0x0a14'0000 + (host == kHosts ? 100 : 11 + host);
+    };  // 10.20.0.11 and up to 10.20.0.100
     const auto mac = [](std::uint64_t host) { return 0x02c0'ff00'0000 + 0x11 * (host + 1); };
     set(spec, "eth.src", mac(from));
     set(spec, "eth.dst", mac(to));
@@ -72,7 +74,10 @@ void address(PacketSpec& spec, std::uint64_t from, std::uint64_t to) {
 
 PacketSpec frame_of_data(const Data& data) {
     constexpr auto kWriteFirst = Opcode{0x06}, kWriteMiddle = Opcode{0x07}, kWriteLast = Opcode{0x08};
-    PacketSpec spec = transport_packet(data.begins() ? kWriteFirst : data.ends() ? kWriteLast : kWriteMiddle, Network::roce_v2_ipv4);
+    PacketSpec spec = transport_packet(data.begins() ? kWriteFirst
+                                       : data.ends() ? kWriteLast
+                                                     : kWriteMiddle,
+                                       Network::roce_v2_ipv4);
     address(spec, data.host, kHosts);
     set(spec, "ip.id", data.identification);
     set(spec, "ip.dsfield.dscp", 26);
@@ -86,7 +91,8 @@ PacketSpec frame_of_data(const Data& data) {
         set(spec, "infiniband.reth.r_key", 0x0018'2b00 + data.host);
         set(spec, "infiniband.reth.dmalen", kPacketsOfMessage * kMtu);
     }
-    for (std::size_t i = 0; i < kMtu; ++i) spec.payload.push_back(static_cast<std::byte>(0xe0 + (data.number + i) % 16));
+    for (std::size_t i = 0; i < kMtu; ++i)
+        spec.payload.push_back(static_cast<std::byte>(0xe0 + (data.number + i) % 16));
     return spec;
 }
 
@@ -126,9 +132,9 @@ PacketSpec pause_of(bool stop) {
 struct Sender {
     std::uint64_t next = 0, acknowledged = 0;  // packets
     std::uint64_t rate = kFirstRate;
-    Time free = 0;       // when its pace lets it send
-    Time raised = 0;     // its rate, or cut it
-    Time heard = 0;      // since when its ACK timer runs
+    Time free = 0;         // when its pace lets it send
+    Time raised = 0;       // its rate, or cut it
+    Time heard = 0;        // since when its ACK timer runs
     bool waiting = false;  // an event will have it send
     std::uint16_t identification = 0;
 };
@@ -146,7 +152,8 @@ public:
         for (std::uint64_t host = 0; host < kHosts; ++host) {
             Sender& sender = senders_[host];
             sender.identification = static_cast<std::uint16_t>(host * 4099 + 17);
-            sender.free = sender.raised = (1 + host * 7 % kHosts) * 900 * kNanosecond;  // they do not begin at the same moment
+            sender.free = sender.raised =
+                (1 + host * 7 % kHosts) * 900 * kNanosecond;  // they do not begin at the same moment
             wake(host);
         }
         for (const Stop& stop : kStops) {
@@ -172,7 +179,9 @@ private:
         Time time;
         std::uint64_t order;
         std::function<void()> act;
-        [[nodiscard]] bool operator<(const Event& other) const { return std::pair(time, order) > std::pair(other.time, other.order); }  // the first is on top
+        [[nodiscard]] bool operator<(const Event& other) const {
+            return std::pair(time, order) > std::pair(other.time, other.order);
+        }  // the first is on top
     };
     void at(Time time, std::function<void()> act) { events_.push({time, order_++, std::move(act)}); }
 
@@ -246,7 +255,8 @@ private:
             answer({Kind::cnp, data.host});
         }
         if (data.number > receiver.expected) {
-            if (!receiver.asked) answer({Kind::nak, data.host, receiver.expected, receiver.expected / kPacketsOfMessage});
+            if (!receiver.asked)
+                answer({Kind::nak, data.host, receiver.expected, receiver.expected / kPacketsOfMessage});
             receiver.asked = true;
             return;
         }
@@ -283,7 +293,7 @@ private:
     std::array<Sender, kHosts> senders_{};
     std::array<Receiver, kHosts> receivers_{};
     std::deque<Data> queue_;
-    std::uint64_t queued_ = 0;  // bytes
+    std::uint64_t queued_ = 0;          // bytes
     std::uint16_t identification_ = 0;  // of the receiver
     bool leaving_ = false, paused_ = false;
 };

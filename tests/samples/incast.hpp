@@ -1,5 +1,5 @@
-// Sixteen hosts that write to one at once, over a switch whose port to it has too little room: queues, marks, pauses and losses at
-// 100 Gbit/s, as taps at the receiver's link and at the one of a sender see them.
+// Sixteen hosts that write to one at once, over a switch whose port to it has too little room: queues, marks, pauses
+// and losses at 100 Gbit/s, as taps at the receiver's link and at the one of a sender see them.
 #pragma once
 
 #include <tests/samples/samples.hpp>

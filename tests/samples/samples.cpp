@@ -47,7 +47,8 @@ PacketSpec opcode_packet(Opcode opcode, Network network, std::uint64_t number) {
     PacketSpec spec = transport_packet(opcode, network);
     fill_transport(spec, number);
     if (info(opcode).carries_payload)
-        for (std::size_t i = 0; i < kPayload; ++i) spec.payload.push_back(static_cast<std::byte>(0xe0 + i));  // no known protocol
+        for (std::size_t i = 0; i < kPayload; ++i)
+            spec.payload.push_back(static_cast<std::byte>(0xe0 + i));  // no known protocol
     return spec;
 }
 
@@ -55,7 +56,8 @@ Packets every_opcode(std::initializer_list<Network> networks) {
     Packets packets;
     for (const Network network : networks)
         for (std::size_t code = 0; code < kOpcodes.size(); ++code)
-            if (kOpcodes[code].defined) packets.push_back({opcode_packet(static_cast<Opcode>(code), network, packets.size() % 128)});
+            if (kOpcodes[code].defined)
+                packets.push_back({opcode_packet(static_cast<Opcode>(code), network, packets.size() % 128)});
     return packets;
 }
 
@@ -100,7 +102,8 @@ void fill_attribute(PacketSpec& spec, LayerKind kind, std::uint8_t seed) {
         value = value * 131 + 7;
         const std::uint64_t fitting = field.width >= 64 ? value : value & ((std::uint64_t{1} << field.width) - 1);
         std::vector<std::byte> bytes;
-        for (std::size_t i = 0; i < field.width / 8U; ++i) bytes.push_back(static_cast<std::byte>('A' + (seed + i) % 26));
+        for (std::size_t i = 0; i < field.width / 8U; ++i)
+            bytes.push_back(static_cast<std::byte>('A' + (seed + i) % 26));
         if (!set(*attribute, field.name, fitting)) set(*attribute, field.name, Bytes(bytes));
     }
 }
@@ -147,8 +150,9 @@ Packets tunnels() {
     Packets packets;
     std::uint64_t number = 1;
     const auto add = [&](PacketSpec spec) { packets.push_back({std::move(spec)}); };
-    for (const auto& [network, first] : {std::pair{Network::roce_v2_ipv4, LayerKind::ipv4},
-                                         std::pair{Network::roce_v2_ipv6, LayerKind::ipv6}, std::pair{Network::roce_v1, LayerKind::grh}}) {
+    for (const auto& [network, first] :
+         {std::pair{Network::roce_v2_ipv4, LayerKind::ipv4}, std::pair{Network::roce_v2_ipv6, LayerKind::ipv6},
+          std::pair{Network::roce_v1, LayerKind::grh}}) {
         PacketSpec tagged = ordinary(network, number++);
         insert_before(tagged, first, {vlan(100, 3)});
         add(tagged);
@@ -184,13 +188,14 @@ Packets tunnels() {
 // Sends a packet the other way: from who received the data to who sent it.
 void turn_round(PacketSpec& spec) {
     using Ends = std::pair<std::string_view, std::string_view>;
-    constexpr std::array<Ends, 3> kEnds{Ends{"eth.src", "eth.dst"}, Ends{"ip.src", "ip.dst"}, Ends{"ipv6.src", "ipv6.dst"}};
+    constexpr std::array<Ends, 3> kEnds{Ends{"eth.src", "eth.dst"}, Ends{"ip.src", "ip.dst"},
+                                        Ends{"ipv6.src", "ipv6.dst"}};
     for (HeaderSpec& header_spec : spec.headers)
         for (const auto& [source, destination] : kEnds) {
-            const auto from =
-                std::ranges::find(header_spec.settings, source, [](const FieldSetting& setting) { return setting.field->name; });
-            const auto to =
-                std::ranges::find(header_spec.settings, destination, [](const FieldSetting& setting) { return setting.field->name; });
+            const auto from = std::ranges::find(header_spec.settings, source,
+                                                [](const FieldSetting& setting) { return setting.field->name; });
+            const auto to = std::ranges::find(header_spec.settings, destination,
+                                              [](const FieldSetting& setting) { return setting.field->name; });
             if (from == header_spec.settings.end() || to == header_spec.settings.end()) continue;
             std::swap(from->number, to->number);
             std::swap(from->bytes, to->bytes);
@@ -291,12 +296,18 @@ Packets wrong() {
 }
 
 constexpr std::array kSamples{
-    Sample{"opcodes_roce", LinkType::ethernet, opcodes_roce}, Sample{"opcodes_native", LinkType::infiniband, opcodes_native},
-    Sample{"opcodes_erf", LinkType::erf, opcodes_erf},        Sample{"attributes_erf", LinkType::erf, attributes},
-    Sample{"tunnels", LinkType::ethernet, tunnels},           Sample{"congestion", LinkType::ethernet, congestion},
-    Sample{"cut_128", LinkType::ethernet, cut_128},           Sample{"wrong", LinkType::ethernet, wrong},
-    Sample{"fabric_sweep", LinkType::erf, fabric_sweep},      Sample{"ultra_ethernet", LinkType::ethernet, ultra_ethernet},
-    Sample{"bridging", LinkType::ethernet, bridging},         Sample{"bridging_differs", LinkType::ethernet, bridging_differs},
+    Sample{"opcodes_roce", LinkType::ethernet, opcodes_roce},
+    Sample{"opcodes_native", LinkType::infiniband, opcodes_native},
+    Sample{"opcodes_erf", LinkType::erf, opcodes_erf},
+    Sample{"attributes_erf", LinkType::erf, attributes},
+    Sample{"tunnels", LinkType::ethernet, tunnels},
+    Sample{"congestion", LinkType::ethernet, congestion},
+    Sample{"cut_128", LinkType::ethernet, cut_128},
+    Sample{"wrong", LinkType::ethernet, wrong},
+    Sample{"fabric_sweep", LinkType::erf, fabric_sweep},
+    Sample{"ultra_ethernet", LinkType::ethernet, ultra_ethernet},
+    Sample{"bridging", LinkType::ethernet, bridging},
+    Sample{"bridging_differs", LinkType::ethernet, bridging_differs},
     Sample{"ultra_ethernet_paths", LinkType::ethernet, ultra_ethernet_paths},
     Sample{"incast", LinkType::ethernet, incast_at_receiver, 0},
     Sample{"incast_sender", LinkType::ethernet, incast_at_sender, 0},
@@ -319,14 +330,16 @@ std::vector<std::byte> capture_of(const Sample& sample) {
     constexpr std::uint32_t kStart = 1767225600;
     constexpr std::uint64_t kSecond = 1'000'000'000;
     std::vector<std::byte> file;
-    for (const std::uint32_t word : {kMagic, kVersion, 0U, 0U, kSnapLength, std::to_underlying(sample.link)}) append_le32(file, word);
+    for (const std::uint32_t word : {kMagic, kVersion, 0U, 0U, kSnapLength, std::to_underlying(sample.link)})
+        append_le32(file, word);
     std::uint64_t time = 0;
     for (const SamplePacket& packet : sample.make()) {
         time += packet.pause;
         const std::vector<std::byte> bytes = build(packet.spec);
         const std::size_t captured = std::min(packet.captured, bytes.size());
-        for (const std::uint32_t word : {static_cast<std::uint32_t>(kStart + time / kSecond), static_cast<std::uint32_t>(time % kSecond),
-                                         static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(bytes.size())})
+        for (const std::uint32_t word :
+             {static_cast<std::uint32_t>(kStart + time / kSecond), static_cast<std::uint32_t>(time % kSecond),
+              static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(bytes.size())})
             append_le32(file, word);
         time += sample.step;
         file.insert(file.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(captured));

@@ -38,9 +38,12 @@ UetHeader with(UetHeader header, const Fields& more) {
     return header;
 }
 UetHeader ack(std::uint64_t type, std::uint64_t psn, std::uint64_t next = 0) {
-    return {
-        kind::uet_ack,
-        {{"uet.pds.type", type}, {"uet.pds.nh", next}, {"uet.pds.cack_psn", psn}, {"uet.pds.spdcid", kPeer}, {"uet.pds.dpdcid", kHere}}};
+    return {kind::uet_ack,
+            {{"uet.pds.type", type},
+             {"uet.pds.nh", next},
+             {"uet.pds.cack_psn", psn},
+             {"uet.pds.spdcid", kPeer},
+             {"uet.pds.dpdcid", kHere}}};
 }
 UetHeader standard(std::uint64_t opcode, std::uint64_t message, std::uint64_t length) {
     return {kind::ses_standard,
@@ -110,7 +113,8 @@ void open(Packets& packets) {
                            {"uet.pds.spdcid", kHere}}};
     UetHeader write = with(standard(1, 7, 8), {{"uet.ses.std.hd", 1}, {"uet.ses.std.header_data", 0xdeadbeefcafef00d}});
     packets.push_back({uet_packet({.ecn = 3}, {opens, write}, octets(8, 0xa0))});
-    packets.push_back({uet_packet(kBack, {with(ack(8, kFirstPsn, 4), {{"uet.pds.flags.m", 1}}), nscc(1), response(7, 8)})});
+    packets.push_back(
+        {uet_packet(kBack, {with(ack(8, kFirstPsn, 4), {{"uet.pds.flags.m", 1}}), nscc(1), response(7, 8)})});
 }
 
 // A message of three packets over three paths; the second is trimmed by a switch, refused and sent again.
@@ -119,15 +123,16 @@ void trimmed(Packets& packets) {
     UetHeader first = standard(1, 8, kLength);
     std::erase_if(first.fields, [](const auto& field) { return field.first == "uet.ses.std.eom"; });
     packets.push_back({uet_packet(kThere, {request(kFirstPsn + 1), first}, octets(kPiece, 0))});
-    PacketSpec cut =
-        uet_packet({.entropy = 0xc002, .dscp = 5}, {request(kFirstPsn + 2), later(8, kPiece, kPiece, kLength, false)}, octets(kPiece, 0));
+    PacketSpec cut = uet_packet({.entropy = 0xc002, .dscp = 5},
+                                {request(kFirstPsn + 2), later(8, kPiece, kPiece, kLength, false)}, octets(kPiece, 0));
     const std::uint64_t whole = 8 + 12 + 44 + kPiece + 4;
     cut.payload.clear();
     set(cut, "udp.length", whole);  // as its sender wrote it; the switch corrects IP's length alone
     packets.push_back({cut});
-    packets.push_back({uet_packet({.entropy = 0xc003},
-                                  {with(request(kFirstPsn + 3), {{"uet.pds.flags.ar", 1}}), later(8, 2 * kPiece, kPiece, kLength, true)},
-                                  octets(kPiece, 0))});
+    packets.push_back({uet_packet(
+        {.entropy = 0xc003},
+        {with(request(kFirstPsn + 3), {{"uet.pds.flags.ar", 1}}), later(8, 2 * kPiece, kPiece, kLength, true)},
+        octets(kPiece, 0))});
     packets.push_back({uet_packet(kBack, {{kind::uet_nack,
                                            {{"uet.pds.type", 10},
                                             {"uet.pds.nack.code", 1},
@@ -135,11 +140,12 @@ void trimmed(Packets& packets) {
                                             {"uet.pds.spdcid", kPeer},
                                             {"uet.pds.dpdcid", kHere}}}})});
     packets.push_back({uet_packet(kBack, {with(ack(8, kFirstPsn + 1), {{"uet.pds.ack_psn_offset", 2}}), nscc(5)})});
-    packets.push_back({uet_packet(
-        {.entropy = 0xc004},
-        {with(request(kFirstPsn + 2), {{"uet.pds.flags.retx", 1}, {"uet.pds.flags.ar", 1}, {"uet.pds.clear_psn_offset", 0xfffe}}),
-         later(8, kPiece, kPiece, kLength, false)},
-        octets(kPiece, 0))});
+    packets.push_back(
+        {uet_packet({.entropy = 0xc004},
+                    {with(request(kFirstPsn + 2),
+                          {{"uet.pds.flags.retx", 1}, {"uet.pds.flags.ar", 1}, {"uet.pds.clear_psn_offset", 0xfffe}}),
+                     later(8, kPiece, kPiece, kLength, false)},
+                    octets(kPiece, 0))});
     packets.push_back({uet_packet(kBack, {ack(7, kFirstPsn + 3, 4), response(8, kLength)})});
 }
 
@@ -157,15 +163,20 @@ void operations(Packets& packets) {
                                      {"uet.ses.rsp.payload_length", 8},
                                      {"uet.ses.rsp.mod_length", 8}}}},
                                   octets(8, 0xa0))});
-    const UetHeader sum{kind::ses_atomic,
-                        {{"uet.ses.atomic_op_ext_hdr.atomic_opcode", 2}, {"uet.ses.atomic_op_ext_hdr.atomic_data_type", 7}}};
-    const UetHeader swap{kind::ses_atomic,
-                         {{"uet.ses.atomic_op_ext_hdr.atomic_opcode", 0x0d}, {"uet.ses.atomic_op_ext_hdr.atomic_data_type", 7}}};
+    const UetHeader sum{
+        kind::ses_atomic,
+        {{"uet.ses.atomic_op_ext_hdr.atomic_opcode", 2}, {"uet.ses.atomic_op_ext_hdr.atomic_data_type", 7}}};
+    const UetHeader swap{
+        kind::ses_atomic,
+        {{"uet.ses.atomic_op_ext_hdr.atomic_opcode", 0x0d}, {"uet.ses.atomic_op_ext_hdr.atomic_data_type", 7}}};
     packets.push_back({uet_packet(kThere, {request(kFirstPsn + 5), standard(3, 10, 8), sum}, octets(8, 1))});
-    packets.push_back({uet_packet(kThere, {request(kFirstPsn + 6), standard(4, 11, 8), swap, {kind::ses_compare_swap}})});
-    packets.push_back({uet_packet(
-        kThere, {request(kFirstPsn + 7), standard(6, 12, 65536), {kind::ses_rendezvous, {{"uet.ses.rendv_ext_hdr.eager_length", 16}}}},
-        octets(16, 0x40))});
+    packets.push_back(
+        {uet_packet(kThere, {request(kFirstPsn + 6), standard(4, 11, 8), swap, {kind::ses_compare_swap}})});
+    packets.push_back({uet_packet(kThere,
+                                  {request(kFirstPsn + 7),
+                                   standard(6, 12, 65536),
+                                   {kind::ses_rendezvous, {{"uet.ses.rendv_ext_hdr.eager_length", 16}}}},
+                                  octets(16, 0x40))});
     packets.push_back({uet_packet(kBack, {ack(7, kFirstPsn + 7, 4), response(12, 0, 0x1c)})});  // the key is bad
 }
 
@@ -173,14 +184,17 @@ void operations(Packets& packets) {
 void others(Packets& packets) {
     const UetHeader ordered = with(request(0x10003, 3, kOrdered), {{"uet.pds.clear_psn_offset", 0xfffe}});
     packets.push_back({uet_packet(kThere, {ordered, later(7, 8, 4, 16, false)}, octets(4, 0xb0))});
-    packets.push_back({uet_packet(kThere,
-                                  {request(0x10004, 3, kCcOrdered),
-                                   {kind::uet_request_cc, {{"uet.pds.cc_state.ccc_id", 3}, {"uet.pds.cc_state.credit_target", 0x800}}},
-                                   later(7, 12, 4, 16, true)},
-                                  octets(4, 0xb4))});
     packets.push_back({uet_packet(
-        kBack, {ack(8, 0x10004), {kind::uet_ack_credit, {{"uet.pds.ack.cc_type", 1}, {"uet.pds.ack.cc_state.credit", 0x400}}}})});
-    packets.push_back({uet_packet(kBack, {ack(9, 0x10004), {kind::uet_ack_ccx, {{"uet.pds.ack.ccx_type", 14}}}}, octets(16, 0xd0))});
+        kThere,
+        {request(0x10004, 3, kCcOrdered),
+         {kind::uet_request_cc, {{"uet.pds.cc_state.ccc_id", 3}, {"uet.pds.cc_state.credit_target", 0x800}}},
+         later(7, 12, 4, 16, true)},
+        octets(4, 0xb4))});
+    packets.push_back({uet_packet(
+        kBack, {ack(8, 0x10004),
+                {kind::uet_ack_credit, {{"uet.pds.ack.cc_type", 1}, {"uet.pds.ack.cc_state.credit", 0x400}}}})});
+    packets.push_back(
+        {uet_packet(kBack, {ack(9, 0x10004), {kind::uet_ack_ccx, {{"uet.pds.ack.ccx_type", 14}}}}, octets(16, 0xd0))});
     packets.push_back({uet_packet(kBack,
                                   {{kind::uet_nack,
                                     {{"uet.pds.type", 12},
@@ -197,17 +211,19 @@ void others(Packets& packets) {
                            {"uet.ses.small_req.req_length", 16},
                            {"uet.ses.small_req.job_id", kJob},
                            {"uet.ses.small_req.buffer_offset", 0x2000}}};
+    packets.push_back({uet_packet(
+        kThere,
+        {{kind::uet_rudi, {{"uet.pds.type", 4}, {"uet.pds.nh", 1}, {"uet.pds.rudi.pkt_id", 0x11223344}}}, small})});
     packets.push_back(
-        {uet_packet(kThere, {{kind::uet_rudi, {{"uet.pds.type", 4}, {"uet.pds.nh", 1}, {"uet.pds.rudi.pkt_id", 0x11223344}}}, small})});
-    packets.push_back({uet_packet(kBack,
-                                  {{kind::uet_rudi, {{"uet.pds.type", 5}, {"uet.pds.nh", 6}, {"uet.pds.rudi.pkt_id", 0x11223344}}},
-                                   {kind::ses_response_data_small,
-                                    {{"uet.ses.rsp.opcode", 2},
-                                     {"uet.ses.rsp.return_code", 1},
-                                     {"uet.ses.rsp.payload_length", 16},
-                                     {"uet.ses.rsp.job_id", kJob},
-                                     {"uet.ses.rsp.original_request_psn", 0x11223344}}}},
-                                  octets(16, 0))});
+        {uet_packet(kBack,
+                    {{kind::uet_rudi, {{"uet.pds.type", 5}, {"uet.pds.nh", 6}, {"uet.pds.rudi.pkt_id", 0x11223344}}},
+                     {kind::ses_response_data_small,
+                      {{"uet.ses.rsp.opcode", 2},
+                       {"uet.ses.rsp.return_code", 1},
+                       {"uet.ses.rsp.payload_length", 16},
+                       {"uet.ses.rsp.job_id", kJob},
+                       {"uet.ses.rsp.original_request_psn", 0x11223344}}}},
+                    octets(16, 0))});
     const UetHeader datagram{kind::ses_medium_data,
                              {{"uet.ses.std.opcode", 7},
                               {"uet.ses.med_req.flags.hd", 1},
@@ -216,8 +232,10 @@ void others(Packets& packets) {
                               {"uet.ses.med_req.req_length", 4},
                               {"uet.ses.med_req.job_id", kJob},
                               {"uet.ses.med_req.header_data", 0x0102030405060708}}};
-    packets.push_back({uet_packet(kThere, {{kind::uet_uud, {{"uet.pds.type", 6}, {"uet.pds.nh", 2}}}, datagram}, octets(4, 0xc0))});
-    packets.push_back({uet_packet(kThere, {with(control(6, 0, kFirstPsn + 8), {{"uet.pds.ctrl_probe_opaque", 0xbeef}})})});
+    packets.push_back(
+        {uet_packet(kThere, {{kind::uet_uud, {{"uet.pds.type", 6}, {"uet.pds.nh", 2}}}, datagram}, octets(4, 0xc0))});
+    packets.push_back(
+        {uet_packet(kThere, {with(control(6, 0, kFirstPsn + 8), {{"uet.pds.ctrl_probe_opaque", 0xbeef}})})});
     packets.push_back({uet_packet(kBack, {{kind::uet_ack_probe,
                                            {{"uet.pds.type", 7},
                                             {"uet.pds.flags.p", 1},
@@ -240,8 +258,9 @@ void last(Packets& packets) {
                              {"uet.tss.tsc.epoch", 1},
                              {"uet.tss.tsc.counter", 5}}};
     packets.push_back({uet_packet(kThere, {secured}, octets(80, 0x51), false)});
-    packets.push_back({uet_packet(kThere, {{kind::uet_tss, {{"uet.tss.type", 1}, {"uet.tss.sdi", 0xcafe}, {"uet.tss.tsc.counter", 6}}}},
-                                  octets(80, 0x52), false)});
+    packets.push_back({uet_packet(
+        kThere, {{kind::uet_tss, {{"uet.tss.type", 1}, {"uet.tss.sdi", 0xcafe}, {"uet.tss.tsc.counter", 6}}}},
+        octets(80, 0x52), false)});
     packets.push_back({uet_datagram({.back = true, .entropy = 53, .ecn = 0}, octets(48, 0x2d))});
 }
 

@@ -76,13 +76,12 @@ PacketSpec data_trimmed(std::uint64_t number, std::uint16_t path) {
 constexpr std::uint8_t kAnswerClass = 46;
 
 PacketSpec nack_of(std::uint64_t number, std::uint64_t code, std::uint16_t path) {
-    return uet_packet({.back = true, .entropy = path, .dscp = kAnswerClass},
-                      {{kind::uet_nack,
-                        {{"uet.pds.type", 10},
-                         {"uet.pds.nack.code", code},
-                         {"uet.pds.nack.psn", kFirst + number},
-                         {"uet.pds.spdcid", kTarget},
-                         {"uet.pds.dpdcid", kInitiator}}}});
+    return uet_packet({.back = true, .entropy = path, .dscp = kAnswerClass}, {{kind::uet_nack,
+                                                                               {{"uet.pds.type", 10},
+                                                                                {"uet.pds.nack.code", code},
+                                                                                {"uet.pds.nack.psn", kFirst + number},
+                                                                                {"uet.pds.spdcid", kTarget},
+                                                                                {"uet.pds.dpdcid", kInitiator}}}});
 }
 
 // What the receiver has: it answers each packet by name, with all before the first that is missing.
@@ -103,8 +102,7 @@ public:
                              {"uet.pds.cack_psn", cumulative},
                              {"uet.pds.spdcid", kTarget},
                              {"uet.pds.dpdcid", kInitiator}}},
-                           {kind::uet_ack_nscc,
-                            {{"uet.pds.ack.mpr", 4}, {"uet.pds.ack.sack_bitmap", bitmap}}}});
+                           {kind::uet_ack_nscc, {{"uet.pds.ack.mpr", 4}, {"uet.pds.ack.sack_bitmap", bitmap}}}});
     }
 
 private:
@@ -124,7 +122,8 @@ struct Sprayed {
 };
 
 std::vector<Sprayed> schedule() {
-    constexpr std::uint64_t kStep = 30 * kMicrosecond, kQuick = 40 * kMicrosecond, kSlow = 400 * kMicrosecond, kTimeout = 900 * kMicrosecond;
+    constexpr std::uint64_t kStep = 30 * kMicrosecond, kQuick = 40 * kMicrosecond, kSlow = 400 * kMicrosecond,
+                            kTimeout = 900 * kMicrosecond;
     constexpr std::uint64_t kLate = 75 * kMicrosecond;  // of the slow path, before the tap
     constexpr std::uint64_t kTrimmed = 2, kNoBuffer = 7;
     std::vector<Sprayed> all;
@@ -160,25 +159,27 @@ std::vector<SamplePacket> ultra_ethernet_paths() {
     std::vector<Passing> passing;
     std::vector<Sprayed> sent = schedule();
     for (const Sprayed& one : sent)
-        passing.push_back({one.sent, one.trimmed ? data_trimmed(one.number, one.path) : data(one.number, one.path, one.again, one.number < kOpening)});
+        passing.push_back({one.sent, one.trimmed ? data_trimmed(one.number, one.path)
+                                                 : data(one.number, one.path, one.again, one.number < kOpening)});
     std::ranges::stable_sort(sent, {}, &Sprayed::arrives);
     Receiver receiver;
     std::uint64_t last = 0;
     for (const Sprayed& one : sent) {
         if (one.arrives == 0) continue;
         last = one.arrives + kHalfWay;
-        passing.push_back({last, one.nack != 0 ? nack_of(one.number, one.nack, one.path) : receiver.answer(one.number, one.path, one.again)});
+        passing.push_back({last, one.nack != 0 ? nack_of(one.number, one.nack, one.path)
+                                               : receiver.answer(one.number, one.path, one.again)});
     }
     const std::uint64_t closing = kMessages * kPackets;
     last += kHalfWay;
-    passing.push_back({last, uet_packet({.entropy = kPaths[0], .dscp = kAnswerClass},
-                                        {{kind::uet_control,
-                                          {{"uet.pds.type", 11},
-                                           {"uet.pds.ctl_type", 4},
-                                           {"uet.pds.flags.ar", 1},
-                                           {"uet.pds.psn", kFirst + closing},
-                                           {"uet.pds.spdcid", kInitiator},
-                                           {"uet.pds.dpdcid", kTarget}}}})});
+    passing.push_back(
+        {last, uet_packet({.entropy = kPaths[0], .dscp = kAnswerClass}, {{kind::uet_control,
+                                                                          {{"uet.pds.type", 11},
+                                                                           {"uet.pds.ctl_type", 4},
+                                                                           {"uet.pds.flags.ar", 1},
+                                                                           {"uet.pds.psn", kFirst + closing},
+                                                                           {"uet.pds.spdcid", kInitiator},
+                                                                           {"uet.pds.dpdcid", kTarget}}}})});
     passing.push_back({last + kHalfWay * 4, receiver.answer(closing, kPaths[0], false)});
     std::ranges::stable_sort(passing, {}, &Passing::time);
     // The capture has a packet every 10 us at least.

@@ -1,6 +1,5 @@
 // What the sandbox forbids ends the process, what it refuses fails, and what readers need works: each tried by a child.
 #include <dissect/capture/file_map.hpp>
-#include <sandbox/sandbox.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
@@ -16,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sandbox/sandbox.hpp>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -106,7 +106,9 @@ const std::vector<Attempt>& attempts() {
     return all;
 }
 
-bool is_of_files(std::string_view name) { return name.find("file") != std::string_view::npos || name == "a folder" || name == "another name"; }
+bool is_of_files(std::string_view name) {
+    return name.find("file") != std::string_view::npos || name == "a folder" || name == "another name";
+}
 
 }  // namespace
 
@@ -167,7 +169,9 @@ TEST_CASE("threads, memory and signals work in the sandbox") {
     CHECK(in_sandbox({}, [] {
               std::atomic<int> sum = 0;
               std::vector<std::thread> threads;
-              for (int i = 0; i < 8; ++i) threads.emplace_back([&sum] { sum += static_cast<int>(std::vector<char>(1U << 20, 'x').size() >> 20); });
+              for (int i = 0; i < 8; ++i)
+                  threads.emplace_back(
+                      [&sum] { sum += static_cast<int>(std::vector<char>(1U << 20, 'x').size() >> 20); });
               for (std::thread& thread : threads) thread.join();
               return sum == 8;
           }) == kWorked);
@@ -202,7 +206,8 @@ TEST_CASE("where nobody may install a filter, a sentence says so and nothing has
                                         sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
                                         sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
         const sock_fprog program{code.size(), code.data()};
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(kNoSandbox);
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+            _exit(kNoSandbox);
         const auto entered = sandbox::enter({});
         if (entered || !entered.error().starts_with("cannot install a seccomp filter: ")) _exit(kWrong);
         _exit(opens("/dev/null", O_WRONLY) ? kWorked : kFailed);

@@ -1,4 +1,5 @@
-// Latencies, depth and activity of connections, and sums of pairs of hosts, from messages and rows whose truth is known.
+// Latencies, depth and activity of connections, and sums of pairs of hosts, from messages and rows whose truth is
+// known.
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connection_times.hpp>
@@ -22,7 +23,8 @@ TEST_CASE("percentiles of latencies are order statistics: exact of few values, w
         double error;
     };
     // The widest has more bins than are kept, so that they are coarser.
-    for (const auto& [bits, count, error] : {Spread{40, 64, 0}, Spread{4, 5000, 0}, Spread{16, 5000, 0.008}, Spread{62, 5000, 0.032}}) {
+    for (const auto& [bits, count, error] :
+         {Spread{40, 64, 0}, Spread{4, 5000, 0}, Spread{16, 5000, 0.008}, Spread{62, 5000, 0.032}}) {
         LatencySketch sketch;
         std::vector<std::int64_t> values;
         for (int i = 0; i < count; ++i) {
@@ -49,7 +51,8 @@ TEST_CASE("sketches of latencies add up to what one of all values is, in any ord
     std::mt19937_64 random(11);
     for (const int count : {10, 60, 65, 130, 4000}) {
         std::vector<Duration> values;
-        for (int i = 0; i < count; ++i) values.push_back(Duration{static_cast<std::int64_t>(random() >> (20 + random() % 40))});
+        for (int i = 0; i < count; ++i)
+            values.push_back(Duration{static_cast<std::int64_t>(random() >> (20 + random() % 40))});
         LatencySketch whole, reversed;
         std::array<LatencySketch, 3> parts;
         for (const Duration value : values) whole.add(value);
@@ -74,12 +77,13 @@ TEST_CASE("how many messages were outstanding at once") {
     constexpr ConnectionId kId{3};
     const auto depth = [](std::vector<std::pair<int, int>> messages) {
         ConnectionTimes times;
-        for (const auto& [first, answer] : messages) times.add(kId, End::b, Outcome::completed, Instant{first}, Instant{answer});
+        for (const auto& [first, answer] : messages)
+            times.add(kId, End::b, Outcome::completed, Instant{first}, Instant{answer});
         return (*times.find(kId))[1].depth;
     };
-    CHECK(depth({{0, 10}, {10, 20}, {20, 30}}) == 1);              // one after the other
-    CHECK(depth({{0, 10}, {1, 11}, {2, 12}, {11, 20}}) == 3);      // three at once, then two
-    CHECK(depth({{0, 10}, {1, 10}, {2, 10}, {3, 10}}) == 4);       // an ACK for all
+    CHECK(depth({{0, 10}, {10, 20}, {20, 30}}) == 1);          // one after the other
+    CHECK(depth({{0, 10}, {1, 11}, {2, 12}, {11, 20}}) == 3);  // three at once, then two
+    CHECK(depth({{0, 10}, {1, 10}, {2, 10}, {3, 10}}) == 4);   // an ACK for all
     ConnectionTimes none;
     none.add(kId, End::a, Outcome::open, Instant{0}, Instant{0});
     CHECK(none.find(kId) == nullptr);
@@ -90,7 +94,9 @@ TEST_CASE("how many messages were outstanding at once") {
 
 TEST_CASE("pairs of hosts are sums of connections, in the direction of requests") {
     Timeline timeline;
-    const auto host = [](std::uint64_t number) { return Address{{0, 0xffff'0a00'0000 + number}, AddressSpace::roce_v2}; };
+    const auto host = [](std::uint64_t number) {
+        return Address{{0, 0xffff'0a00'0000 + number}, AddressSpace::roce_v2};
+    };
     const auto add = [&](std::uint64_t a, std::uint64_t b, std::uint64_t bytes, std::uint64_t lost) {
         Connection& connection = timeline.connections.emplace_back();
         connection.uid = ConnectionId{static_cast<std::uint32_t>(timeline.connections.size())};

@@ -11,11 +11,13 @@ using namespace qps::transport::series;
 TEST_CASE("Widths of an I/O graph are as asked, unless there were too many bins", "[series][io]") {
     CHECK(graph_width(Duration{1'000'000}, Duration{1000}) == Duration{1000});
     CHECK(graph_width(Duration{1'000'000'000}, Duration{1000}) == Duration{20'000});
-    for (const std::int64_t range : {std::int64_t{0}, std::int64_t{999}, std::int64_t{1'000'000'000}, std::int64_t{INT64_MAX}}) {
+    for (const std::int64_t range :
+         {std::int64_t{0}, std::int64_t{999}, std::int64_t{1'000'000'000}, std::int64_t{INT64_MAX}}) {
         const std::int64_t automatic = std::to_underlying(graph_width(Duration{range}, Duration{}));
         REQUIRE(automatic > 0);
         CHECK(range / automatic <= 500);
-        CHECK(range / std::to_underlying(graph_width(Duration{range}, Duration{1})) < static_cast<std::int64_t>(kMostGraphBins));
+        CHECK(range / std::to_underlying(graph_width(Duration{range}, Duration{1})) <
+              static_cast<std::int64_t>(kMostGraphBins));
     }
 }
 
@@ -23,7 +25,8 @@ TEST_CASE("Packets of rows come to what they are in each bin", "[series][io]") {
     auto index = std::make_shared<CaptureIndex>();
     Rows rows;
     for (const std::int64_t time : {0, 500, 1500, 3999})
-        static_cast<void>(index->packets.append(PacketRow(0, 0, rows.observation(time, kSendOnly, 1), rows.record(End::a))));
+        static_cast<void>(
+            index->packets.append(PacketRow(0, 0, rows.observation(time, kSendOnly, 1), rows.record(End::a))));
     const std::array<GraphSeries, 4> asked{GraphSeries{{}, Measure::packets, {}}, GraphSeries{{}, Measure::bytes, {}},
                                            GraphSeries{{}, Measure::bits_per_second, {}},
                                            GraphSeries{*Filter::compile("frame.number == 3"), Measure::packets, {}}};
@@ -55,5 +58,6 @@ TEST_CASE("Only fields of numbers can be measured", "[series][io]") {
     CHECK_FALSE(is_numeric(*column("ip.src")));
     CHECK_FALSE(is_numeric(*column("eth.src")));
     CHECK(measure_rows().size() == 9);
-    for (std::size_t i = 0; i < measure_rows().size(); ++i) CHECK(static_cast<std::size_t>(measure_rows()[i].measure) == i);
+    for (std::size_t i = 0; i < measure_rows().size(); ++i)
+        CHECK(static_cast<std::size_t>(measure_rows()[i].measure) == i);
 }

@@ -76,8 +76,8 @@ TEST_CASE("Messages stand in the order in which they began", "[series][ladder]")
 
 TEST_CASE("A message is a line, what answers several stands once", "[series][ladder]") {
     const Ladder drawn = Conversation().drawn(0, 3);
-    CHECK(labels(drawn) == Labels{"SEND, 2 KiB", "SEND, 1.953 KiB", "NAK, PSN sequence error, PSN 11", "ACK, PSN 13, answers 2 messages",
-                                  "SEND, not answered"});
+    CHECK(labels(drawn) == Labels{"SEND, 2 KiB", "SEND, 1.953 KiB", "NAK, PSN sequence error, PSN 11",
+                                  "ACK, PSN 13, answers 2 messages", "SEND, not answered"});
     CHECK(drawn.lines[0].ends == Instant{9000});
     CHECK(drawn.lines[0].collapsed);
     CHECK(drawn.lines[0].message == 0U);
@@ -93,7 +93,8 @@ TEST_CASE("A message is a line, what answers several stands once", "[series][lad
 TEST_CASE("A message that is expanded shows its packets, and no others", "[series][ladder]") {
     const Conversation made;
     const Ladder first = made.drawn(0, 1, {0});
-    CHECK(labels(first) == Labels{"SEND FIRST, PSN 10", "NAK, PSN sequence error, PSN 11", "SEND LAST, PSN 11, retransmitted", "ACK, PSN 13"});
+    CHECK(labels(first) == Labels{"SEND FIRST, PSN 10", "NAK, PSN sequence error, PSN 11",
+                                  "SEND LAST, PSN 11, retransmitted", "ACK, PSN 13"});
     CHECK(first.lines[0].heading);
     CHECK_FALSE(first.lines[0].collapsed);
     CHECK(first.lines[2].tone == LadderTone::retransmission);
@@ -106,7 +107,8 @@ TEST_CASE("A message that is expanded shows its packets, and no others", "[serie
 TEST_CASE("A message of too many packets says that not all are shown", "[series][ladder]") {
     Rows rows;
     FrameIndex last{};
-    for (std::size_t i = 0; i < kMaxMessagePackets + 10; ++i) last = rows.retransmission(static_cast<std::int64_t>(i), 5);
+    for (std::size_t i = 0; i < kMaxMessagePackets + 10; ++i)
+        last = rows.retransmission(static_cast<std::int64_t>(i), 5);
     rows.message({FrameIndex{1}, last, last}, Verb::send, 1, 10);
     const auto made = ladder(rows.index, {}, LadderMessages::of(rows.index, kOne).value(), 0, 1, {0});
     REQUIRE(made);
@@ -205,9 +207,12 @@ TEST_CASE("a ladder of Ultra Ethernet names its packets as they are") {
     REQUIRE(open);
     const Labels all = labels(*open);
     CHECK(std::ranges::none_of(all, [](const std::string& label) { return label.contains("SEND"); }));
-    CHECK(std::ranges::count_if(all, [](const std::string& label) { return label.starts_with("RUD request, PSN "); }) >= 8);
+    CHECK(std::ranges::count_if(all, [](const std::string& label) { return label.starts_with("RUD request, PSN "); }) >=
+          8);
     CHECK(std::ranges::count_if(all, [](const std::string& label) { return label.ends_with(", retransmitted"); }) >= 1);
-    CHECK(std::ranges::count_if(open->lines, [](const LadderLine& line) { return line.tone == LadderTone::acknowledgment && line.label.starts_with("ACK, PSN "); }) >= 1);
+    CHECK(std::ranges::count_if(open->lines, [](const LadderLine& line) {
+              return line.tone == LadderTone::acknowledgment && line.label.starts_with("ACK, PSN ");
+          }) >= 1);
 
     const auto psns = psn_series(index, timeline, kOne, End::a);
     REQUIRE(psns);

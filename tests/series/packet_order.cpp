@@ -1,4 +1,5 @@
-// Packets sorted by numbers and by texts: the order, ties, packets that a filter shows, bounds, and that it can be stopped.
+// Packets sorted by numbers and by texts: the order, ties, packets that a filter shows, bounds, and that it can be
+// stopped.
 #include <tests/support/catch.hpp>
 #include <transport-replay/series/packet_order.hpp>
 
@@ -21,7 +22,8 @@ OrderBy by_number(std::uint64_t (*key)(FrameIndex), bool descending = false) {
 }
 
 OrderBy by_text(std::function<std::string(FrameIndex)> key, bool descending = false) {
-    return {.text = [key] { return [key](FrameIndex frame, std::string& text) { text = key(frame); }; }, .descending = descending};
+    return {.text = [key] { return [key](FrameIndex frame, std::string& text) { text = key(frame); }; },
+            .descending = descending};
 }
 
 std::vector<std::uint64_t> places_of(const PacketOrder& order) {
@@ -82,7 +84,8 @@ TEST_CASE("texts that are all different are sorted, more of them with more memor
     // As Info has them: alike at the beginning, with numbers of different lengths, and not a few the same.
     const auto info = [](FrameIndex frame) {
         const std::uint64_t mix = number_of(frame) * 0x9e3779b97f4a7c15U;
-        return "RC SEND_ONLY, QP " + std::to_string(mix % 7) + ", PSN " + std::string(mix % 3, '0') + std::to_string(mix % 50'000) + (mix % 2 == 0 ? " \xc3\xa4" : "");
+        return "RC SEND_ONLY, QP " + std::to_string(mix % 7) + ", PSN " + std::string(mix % 3, '0') +
+               std::to_string(mix % 50'000) + (mix % 2 == 0 ? " \xc3\xa4" : "");
     };
     std::atomic<std::uint64_t> done = 0;
     for (const bool descending : {false, true}) {
@@ -102,12 +105,14 @@ TEST_CASE("texts that are all different are sorted, more of them with more memor
     REQUIRE_FALSE(few);
     CHECK(few.error() == NoOrder::too_many_texts);
     const std::uint64_t threads = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
-    constexpr std::uint64_t kOfThread = 80 * RowSet::kPieceRows / 2;  // texts of a piece one after the other, and their order
+    constexpr std::uint64_t kOfThread =
+        80 * RowSet::kPieceRows / 2;  // texts of a piece one after the other, and their order
     CHECK(order_packets(kPackets, nullptr, by_text(info), {}, 40 * kPackets + threads * kOfThread).has_value());
     // Every other character a digit: no text is too long to be kept.
     std::string zebra;
     for (std::size_t i = 0; i < kLongestSortedText; ++i) zebra += i % 2 == 0 ? '1' : 'a';
-    const auto same = order_packets(3, nullptr, by_text([&](FrameIndex frame) { return zebra + std::to_string(9 - number_of(frame)); }), {});
+    const auto same = order_packets(
+        3, nullptr, by_text([&](FrameIndex frame) { return zebra + std::to_string(9 - number_of(frame)); }), {});
     REQUIRE(same);
     CHECK(places_of(*same) == std::vector<std::uint64_t>{0, 1, 2});  // what comes behind does not count
 }
@@ -116,11 +121,13 @@ TEST_CASE("what is too much to sort is told, and a sort can be stopped", "[serie
     const auto number = order_packets(most_sorted_by_number(kUsualSortMemory) + 1, nullptr, by_number(mixed), {});
     REQUIRE_FALSE(number);
     CHECK(number.error() == NoOrder::too_many_packets);
-    const auto text = order_packets(most_sorted_by_text(kUsualSortMemory) + 1, nullptr, by_text([](FrameIndex) { return std::string(); }), {});
+    const auto text = order_packets(most_sorted_by_text(kUsualSortMemory) + 1, nullptr,
+                                    by_text([](FrameIndex) { return std::string(); }), {});
     REQUIRE_FALSE(text);
     CHECK(text.error() == NoOrder::too_many_packets);
     std::atomic<int> asked = 0;
-    const auto stopped = order_packets(most_sorted_by_number(kUsualSortMemory), nullptr, by_number(mixed), {.stopped = [&] { return ++asked > 100; }});
+    const auto stopped = order_packets(most_sorted_by_number(kUsualSortMemory), nullptr, by_number(mixed),
+                                       {.stopped = [&] { return ++asked > 100; }});
     REQUIRE_FALSE(stopped);
     CHECK(stopped.error() == NoOrder::stopped);
 }

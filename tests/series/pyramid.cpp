@@ -58,8 +58,8 @@ TEST_CASE("Extremes of any run of points", "[series][pyramid]") {
     for (std::size_t first = 0; first < 700; first += 13)
         for (std::size_t end = first + 1; end <= 700; end += 29) {
             const auto begin = pyramid.points().begin();
-            const auto [least, most] = std::ranges::minmax_element(begin + static_cast<std::ptrdiff_t>(first),
-                                                                   begin + static_cast<std::ptrdiff_t>(end), {}, &Point::y);
+            const auto [least, most] = std::ranges::minmax_element(
+                begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end), {}, &Point::y);
             REQUIRE(pyramid.extremes(first, end).least == least->y);
             REQUIRE(pyramid.extremes(first, end).most == most->y);
         }
@@ -95,7 +95,8 @@ TEST_CASE("Marks are all points of thin columns and the extremes of thick ones",
 
 TEST_CASE("A pointer finds the point nearest in time at its height", "[series][pyramid]") {
     std::vector<Point> points;
-    for (std::int64_t i = 0; i < 100; ++i) points.push_back({Instant{i * 10}, i % 2, FrameIndex{static_cast<std::uint64_t>(i) + 1}});
+    for (std::int64_t i = 0; i < 100; ++i)
+        points.push_back({Instant{i * 10}, i % 2, FrameIndex{static_cast<std::uint64_t>(i) + 1}});
     const Pyramid<Point> pyramid(std::move(points));
     const Range all{Instant{0}, Instant{1000}};
     CHECK(pyramid.nearest(all, Instant{204}, 0, 0) == 20U);

@@ -8,8 +8,8 @@
 
 namespace qps::tests {
 
-inline constexpr dissect::Opcode kSendFirst{0x00}, kSendMiddle{0x01}, kSendLast{0x02}, kSendOnly{0x04}, kWriteOnly{0x0a},
-    kReadRequest{0x0c}, kReadOnly{0x10}, kAcknowledge{0x11}, kCnp{0x81};
+inline constexpr dissect::Opcode kSendFirst{0x00}, kSendMiddle{0x01}, kSendLast{0x02}, kSendOnly{0x04},
+    kWriteOnly{0x0a}, kReadRequest{0x0c}, kReadOnly{0x10}, kAcknowledge{0x11}, kCnp{0x81};
 inline constexpr std::uint8_t kAck = 0, kRnrNak = 0x20, kSequenceNak = 0x60, kAccessNak = 0x62;
 inline constexpr transport::ConnectionId kOne{1}, kTwo{2};
 
@@ -22,7 +22,8 @@ struct Rows {
         REQUIRE(index.packets.append(transport::PacketRow(0, 0, observation, record)));
         return dissect::FrameIndex{index.packets.size()};
     }
-    [[nodiscard]] transport::Observation observation(std::int64_t time, dissect::Opcode opcode, std::uint32_t psn) const {
+    [[nodiscard]] transport::Observation observation(std::int64_t time, dissect::Opcode opcode,
+                                                     std::uint32_t psn) const {
         transport::Observation made;
         made.kind = transport::ObservationKind::transport;
         made.encapsulation = dissect::Encapsulation::roce_v2;
@@ -49,12 +50,15 @@ struct Rows {
         again.retransmission = true;
         return add(observation(time, opcode, psn), again);
     }
-    dissect::FrameIndex answer(std::int64_t time, std::uint32_t psn, std::uint8_t syndrome = kAck, dissect::Opcode opcode = kAcknowledge) {
+    dissect::FrameIndex answer(std::int64_t time, std::uint32_t psn, std::uint8_t syndrome = kAck,
+                               dissect::Opcode opcode = kAcknowledge) {
         transport::Observation made = observation(time, opcode, psn);
         made.acknowledgment = transport::Acknowledgment{syndrome, {}};
         return add(made, record(transport::End::b));
     }
-    dissect::FrameIndex notification(std::int64_t time) { return add(observation(time, kCnp, 0), record(transport::End::b)); }
+    dissect::FrameIndex notification(std::int64_t time) {
+        return add(observation(time, kCnp, 0), record(transport::End::b));
+    }
 
     struct Ends {
         dissect::FrameIndex first{};

@@ -86,7 +86,8 @@ TEST_CASE("Queue pairs of two hosts are told apart up to a bound, in parts too",
 
 // Records of one file lie where those of another do: what was read of one is not taken for the other.
 TEST_CASE("Statistics of several files are those of each", "[series][statistics]") {
-    const std::vector<std::string> samples{"congestion/capture.pcap", "err_rnr/capture.pcap", "multi_qp/capture.pcap", "rping_v6/capture.pcap"};
+    const std::vector<std::string> samples{"congestion/capture.pcap", "err_rnr/capture.pcap", "multi_qp/capture.pcap",
+                                           "rping_v6/capture.pcap"};
     const auto together = index_of(samples);
     const auto all = statistics(together, together->packets.size(), nullptr);
     REQUIRE(all);
@@ -123,11 +124,14 @@ TEST_CASE("A pass takes its parts in order, whatever is slow, and ends when it i
     CHECK(taken.empty());
     const auto stopped = [&] { return taken.size() >= 20; };
     std::atomic<bool> stop = false;
-    CHECK_FALSE(pass_pieces<std::uint64_t>(100'000, {[&] { return stop.load(); }, nullptr}, begin, [&](std::uint64_t&& part) {
-        taken.push_back(part);
-        if (stopped()) stop = true;
-    }));
+    CHECK_FALSE(
+        pass_pieces<std::uint64_t>(100'000, {[&] { return stop.load(); }, nullptr}, begin, [&](std::uint64_t&& part) {
+            taken.push_back(part);
+            if (stopped()) stop = true;
+        }));
     CHECK(taken.size() < 1000);
-    const auto exhausted = [] { return [](std::uint64_t piece) -> std::uint64_t { return piece == 50 ? throw std::bad_alloc() : piece; }; };
+    const auto exhausted = [] {
+        return [](std::uint64_t piece) -> std::uint64_t { return piece == 50 ? throw std::bad_alloc() : piece; };
+    };
     CHECK_THROWS_AS(pass_pieces<std::uint64_t>(100, {}, exhausted, [](std::uint64_t&&) {}), std::bad_alloc);
 }

@@ -59,7 +59,8 @@ TEST_CASE("Sums of bins are the total, at every width", "[series][throughput]") 
     Amount total;
     for (int i = 0; i < 3000; ++i) {
         const auto time = static_cast<std::int64_t>(random() % 3'000'000);
-        total += amount_of(rows.index.row(random() % 4 == 0 ? rows.retransmission(time, 1) : rows.answer(time, 1, kRnrNak)));
+        total +=
+            amount_of(rows.index.row(random() % 4 == 0 ? rows.retransmission(time, 1) : rows.answer(time, 1, kRnrNak)));
     }
     const Range range{Instant{0}, Instant{3'000'000}};
     const Throughput made = all_of(rows.index, range);

@@ -1,5 +1,5 @@
-// What views keep beside rows and analysis: made captures drive every row of kViewRows far past the bounds of what is in it; what it
-// takes stays below the row, what there was no room for is told, and none of it takes long.
+// What views keep beside rows and analysis: made captures drive every row of kViewRows far past the bounds of what is
+// in it; what it takes stays below the row, what there was no room for is told, and none of it takes long.
 #include <dissect/capture/writer.hpp>
 #include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
@@ -78,14 +78,18 @@ bool many_ports(HeapWatch& peak) {
             if (parts.size() == kSideBySide) add_parts();
             parts.emplace_back();
         }
-        one.source(0x0a000000 + low(i % 4 == 0 ? i / 4 : i % 400)).port(static_cast<std::uint16_t>(mix(i))).queue_pair(low(i & 0xffffffU));
+        one.source(0x0a000000 + low(i % 4 == 0 ? i / 4 : i % 400))
+            .port(static_cast<std::uint16_t>(mix(i)))
+            .queue_pair(low(i & 0xffffffU));
         decode(one.frame(), packet);
         parts.back().count(packet);
     }
     add_parts();
     CHECK(sum.census.packets == times);
     CHECK(sum.ports.size() == Statistics::kMostPairs);
-    const auto told = [&](auto of) { return std::ranges::any_of(sum.ports, of, [](const auto& pair) -> const HostsPorts& { return pair.second; }); };
+    const auto told = [&](auto of) {
+        return std::ranges::any_of(sum.ports, of, [](const auto& pair) -> const HostsPorts& { return pair.second; });
+    };
     std::size_t ports = 0, queue_pairs = 0;
     for (const auto& [hosts, pair] : sum.ports) {
         ports += pair.packets.size();
@@ -93,7 +97,8 @@ bool many_ports(HeapWatch& peak) {
     }
     CHECK(ports <= Statistics::kMostPorts);
     CHECK(queue_pairs <= Statistics::kMostQueuePairs);
-    const bool all_told = told([](const HostsPorts& pair) { return pair.untold != 0; }) && told([](const HostsPorts& pair) { return pair.more_queue_pairs; });
+    const bool all_told = told([](const HostsPorts& pair) { return pair.untold != 0; }) &&
+                          told([](const HostsPorts& pair) { return pair.more_queue_pairs; });
     return sum.untold_pairs != 0 && (kSanitized || all_told);
 }
 
@@ -106,11 +111,16 @@ bool whole_fabric(HeapWatch& peak) {
         node.guid = NodeGuid{0x1000 + i};
         node.type = i % 4 == 0 ? 1 : 2;
         node.description = std::string(64, 'a');
-        for (std::size_t port = 1; port <= kPorts; ++port) node.ports[static_cast<std::uint8_t>(port)] = {.number = static_cast<std::uint8_t>(port), .lid = Lid{static_cast<std::uint16_t>(1 + i)}};
+        for (std::size_t port = 1; port <= kPorts; ++port)
+            node.ports[static_cast<std::uint8_t>(port)] = {.number = static_cast<std::uint8_t>(port),
+                                                           .lid = Lid{static_cast<std::uint16_t>(1 + i)}};
     }
     for (std::size_t i = 0; i < kMaxFabricLinks; ++i) {
-        const auto node = [](std::uint64_t number) { return Lid{static_cast<std::uint16_t>(1 + number % kMaxFabricNodes)}; };
-        report.fabric.links.push_back({{{}, node(i), static_cast<std::uint8_t>(1 + i / kMaxFabricNodes)}, {{}, node(mix(i)), 1}, false, {}});
+        const auto node = [](std::uint64_t number) {
+            return Lid{static_cast<std::uint16_t>(1 + number % kMaxFabricNodes)};
+        };
+        report.fabric.links.push_back(
+            {{{}, node(i), static_cast<std::uint8_t>(1 + i / kMaxFabricNodes)}, {{}, node(mix(i)), 1}, false, {}});
     }
     HeapWatch of_map;
     const FabricLayout layout = lay_out(report);
@@ -268,7 +278,8 @@ bool ladder_of_a_message(HeapWatch& peak) {
     const FrameIndex first = rows.request(0, 0, kSendFirst);
     for (std::uint32_t i = 1; i + 1 < packets; ++i) rows.request(i * 1000, i, kSendMiddle);
     const FrameIndex last = rows.request(packets * 1000, packets - 1, kSendLast);
-    rows.message({first, last, rows.answer(packets * 1001, packets - 1)}, Verb::send, packets, std::uint64_t{packets} * 1000);
+    rows.message({first, last, rows.answer(packets * 1001, packets - 1)}, Verb::send, packets,
+                 std::uint64_t{packets} * 1000);
     peak = {};
     const auto messages = LadderMessages::of(rows.index, kOne);
     REQUIRE(messages);
@@ -301,8 +312,10 @@ constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
 }  // namespace
 
-TEST_CASE("What views keep stays below their bounds, whatever a capture has, and says what it lacks", "[series][memory]") {
-    for (const ViewRow& row : kViewRows) CHECK((std::ranges::count(kTrials, row.name, &Trial::row) >= 1 ? "" : row.name) == "");
+TEST_CASE("What views keep stays below their bounds, whatever a capture has, and says what it lacks",
+          "[series][memory]") {
+    for (const ViewRow& row : kViewRows)
+        CHECK((std::ranges::count(kTrials, row.name, &Trial::row) >= 1 ? "" : row.name) == "");
     for (const Trial& trial : kTrials) {
         INFO(trial.row);
         const auto row = std::ranges::find(kViewRows, trial.row, &ViewRow::name);

@@ -54,14 +54,16 @@ public:
 
     NcclRun run() {
         NcclRun run;
-        for (unsigned operation = 0; operation < plan_.operations; ++operation) run.truth.push_back(play_operation(operation));
+        for (unsigned operation = 0; operation < plan_.operations; ++operation)
+            run.truth.push_back(play_operation(operation));
         run.report = watch();
         return run;
     }
 
 private:
     void add(unsigned source, unsigned destination) {
-        channels_.push_back({.source = source, .destination = destination, .latency = plan_.latency + below(plan_.latency + 1)});
+        channels_.push_back(
+            {.source = source, .destination = destination, .latency = plan_.latency + below(plan_.latency + 1)});
     }
     std::int64_t below(std::int64_t bound) {
         return bound <= 0 ? 0 : static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(bound));
@@ -89,14 +91,17 @@ private:
         truth.waited = truth.ready[order.back()] - truth.ready[order[order.size() - 2]];
         const unsigned turns = plan_.turns * (plan_.larger_every != 0 && operation % plan_.larger_every == 0 ? 2 : 1);
         const unsigned messages = turns * plan_.slices * (plan_.tree ? 1 : 2 * (plan_.ranks - 1));
-        pausing_ = below(100) < plan_.pause_percent ? std::optional(static_cast<unsigned>(below(plan_.ranks))) : std::nullopt;
+        pausing_ =
+            below(100) < plan_.pause_percent ? std::optional(static_cast<unsigned>(below(plan_.ranks))) : std::nullopt;
         pause_at_ = static_cast<unsigned>(below(messages));
         gpu_ = truth.ready;
         for (JobChannel& channel : channels_) {
-            for (auto* times : {&channel.offer, &channel.written, &channel.arrived, &channel.used}) times->assign(messages, 0);
+            for (auto* times : {&channel.offer, &channel.written, &channel.arrived, &channel.used})
+                times->assign(messages, 0);
             channel.last_offer = host_[channel.destination];
         }
-        for (unsigned message = 0; message < messages; ++message) plan_.tree ? step_tree(message) : step_ring(message, messages);
+        for (unsigned message = 0; message < messages; ++message)
+            plan_.tree ? step_tree(message) : step_ring(message, messages);
         for (JobChannel& channel : channels_) {
             for (unsigned message = 0; message < messages; ++message) {
                 done_[channel.source] = std::max(done_[channel.source], channel.arrived[message] + channel.latency);
@@ -134,7 +139,8 @@ private:
             JobChannel& out = channels_[rank];
             JobChannel& in = channels_[(rank + plan_.ranks - 1) % plan_.ranks];
             const bool needs = message >= plan_.slices;
-            const std::int64_t ready = work(rank, std::max(needs ? in.arrived[message - plan_.slices] : 0, room(out, message)), message);
+            const std::int64_t ready =
+                work(rank, std::max(needs ? in.arrived[message - plan_.slices] : 0, room(out, message)), message);
             if (needs) in.used[message - plan_.slices] = ready;
             write(out, message, ready);
         }
@@ -195,9 +201,10 @@ private:
             const std::int64_t sent = channel.written[message], last = channel.arrived[message] - channel.latency;
             // The sum of an all-reduce changes on its way; what is passed on stays.
             const std::uint64_t half = (plan_.ranks - 1) * plan_.slices, place = message % (2 * half);
-            const std::uint64_t chunk =
-                (channel.source * plan_.slices + 4 * half - place + place % plan_.slices * 2) % (plan_.ranks * plan_.slices);
-            const std::uint64_t sum = operation * 4096 + chunk * 64 + std::min<std::uint64_t>(place / plan_.slices, plan_.ranks - 1);
+            const std::uint64_t chunk = (channel.source * plan_.slices + 4 * half - place + place % plan_.slices * 2) %
+                                        (plan_.ranks * plan_.slices);
+            const std::uint64_t sum =
+                operation * 4096 + chunk * 64 + std::min<std::uint64_t>(place / plan_.slices, plan_.ranks - 1);
             packet = {.channel = number,
                       .opcode = kFirst,
                       .psn = channel.psn++,

@@ -1,6 +1,6 @@
-// NcclJob: ranks of NCCL that compute, then reduce together, operation after operation, as its network transport does: receivers offer
-// slots, senders write when the GPU has the data and the receiver has a slot, a slot is offered again when its data was used. It knows
-// when each rank was ready, and so whom the others waited for.
+// NcclJob: ranks of NCCL that compute, then reduce together, operation after operation, as its network transport does:
+// receivers offer slots, senders write when the GPU has the data and the receiver has a slot, a slot is offered again
+// when its data was used. It knows when each rank was ready, and so whom the others waited for.
 //
 // What it leaves out: packets that are lost, links that others use. Times are drawn from a seed, the same in every run.
 #pragma once

@@ -1,6 +1,5 @@
-#include <tests/simulator/rate_models.hpp>
-
 #include <dissect/headers/infiniband.hpp>
+#include <tests/simulator/rate_models.hpp>
 #include <transport-replay/live/verbs/dcqcn.hpp>
 
 #include <algorithm>
@@ -15,24 +14,25 @@ using namespace dissect;
 namespace {
 
 constexpr double kHeaders = 58;  // Ethernet, IPv4, UDP, BTH, ICRC
-constexpr std::uint8_t kFirst = 0x00, kMiddle = 0x01, kLast = 0x02, kAcknowledge = 0x11, kCnp = 0x81, kUnlimited = 31, kSequenceNak = 0x60;
+constexpr std::uint8_t kFirst = 0x00, kMiddle = 0x01, kLast = 0x02, kAcknowledge = 0x11, kCnp = 0x81, kUnlimited = 31,
+                       kSequenceNak = 0x60;
 constexpr Qpn kSenderQp{0x11}, kReceiverQp{0x22};
 constexpr double kStart = 1e6;  // ns
 
 // What chance decides of a scenario, once.
 struct World {
-    double line = 0;   // bytes per ns
-    double base = 0;   // round-trip time without queue, ns
-    double packet = 0;     // bytes on the wire
+    double line = 0;    // bytes per ns
+    double base = 0;    // round-trip time without queue, ns
+    double packet = 0;  // bytes on the wire
     std::uint32_t payload = 0;
-    std::uint32_t message = 0;    // packets
-    std::uint32_t asks_every = 0;  // packets, for an acknowledgment
+    std::uint32_t message = 0;            // packets
+    std::uint32_t asks_every = 0;         // packets, for an acknowledgment
     double kmin = 0, kmax = 0, pmax = 0;  // marking, bytes of queue
     bool marks = true;
-    double busy = 0, calm = 0;   // mean lengths of what the others do, ns
+    double busy = 0, calm = 0;                 // mean lengths of what the others do, ns
     double others_least = 0, others_most = 0;  // of the link, while they are busy
-    double jitter = 0;           // of the pace
-    double noise = 0;            // of the way back, ns
+    double jitter = 0;                         // of the pace
+    double noise = 0;                          // of the way back, ns
 };
 
 class Chance {
@@ -61,7 +61,8 @@ World drawn(Chance& chance, RateModel model) {
     world.kmax = world.kmin * chance.between(2, 5);
     world.pmax = chance.between(0.1, 1);
     world.marks = !chance.one_in(3);
-    if (model == RateModel::timely || model == RateModel::swift) world.marks = chance.one_in(3);  // where they are used, marks seldom are
+    if (model == RateModel::timely || model == RateModel::swift)
+        world.marks = chance.one_in(3);  // where they are used, marks seldom are
     if (model == RateModel::dcqcn) world.marks = true;
     world.busy = world.base * chance.between(4, 15);
     world.calm = world.base * chance.between(6, 30);
@@ -105,9 +106,9 @@ private:
 struct Told {
     double time = 0;
     bool cnp = false;
-    std::uint32_t psn = 0;      // that is acknowledged
+    std::uint32_t psn = 0;  // that is acknowledged
     double round_trip = 0;
-    bool lost = false;          // the receiver lacks this PSN
+    bool lost = false;                                                                   // the receiver lacks this PSN
     [[nodiscard]] bool operator<(const Told& other) const { return time > other.time; }  // the soonest is on top
 };
 
@@ -115,7 +116,9 @@ struct Told {
 class Sender {
 public:
     Sender(const RateScenario& scenario, const World& world, Chance& chance)
-        : model_(scenario.model), world_(world), rate_(world.line),
+        : model_(scenario.model),
+          world_(world),
+          rate_(world.line),
           dcqcn_({.line_rate = BitsPerSecond{static_cast<std::uint64_t>(world.line * 8e9)},
                   .min_rate = BitsPerSecond{static_cast<std::uint64_t>(world.line * 8e7)},
                   .additive = BitsPerSecond{static_cast<std::uint64_t>(world.line * chance.between(4e7, 16e7))},
@@ -125,8 +128,10 @@ public:
         high_ = low_ + chance.between(20'000, 60'000);
         step_ = world.line * chance.between(0.004, 0.012);
         target_ = world.base + chance.between(5'000, 15'000);
-        window_ = model_ == RateModel::fixed_window ? std::max(4.0, bdp * chance.between(0.6, 1.5)) : std::max(2.0, bdp);
-        if (model_ != RateModel::dcqcn && model_ != RateModel::swift && model_ != RateModel::fixed_window && model_ != RateModel::timely)
+        window_ =
+            model_ == RateModel::fixed_window ? std::max(4.0, bdp * chance.between(0.6, 1.5)) : std::max(2.0, bdp);
+        if (model_ != RateModel::dcqcn && model_ != RateModel::swift && model_ != RateModel::fixed_window &&
+            model_ != RateModel::timely)
             rate_ = world.line * chance.between(0.3, 0.8);
         increase_ = std::max(1.0, bdp * chance.between(0.01, 0.03));
         chance_ = &chance;
@@ -195,7 +200,8 @@ private:
     double rate_;  // bytes per ns
     verbs::Dcqcn dcqcn_;
     Chance* chance_ = nullptr;
-    double next_ = kStart, window_ = 0, low_ = 0, high_ = 0, step_ = 0, target_ = 0, increase_ = 1, decreased_ = 0, before_ = 0;
+    double next_ = kStart, window_ = 0, low_ = 0, high_ = 0, step_ = 0, target_ = 0, increase_ = 1, decreased_ = 0,
+           before_ = 0;
     double difference_ = 0, turn_ = 0;
     int falling_ = 0;
 };
@@ -203,8 +209,11 @@ private:
 class RateSimulation {
 public:
     explicit RateSimulation(const RateScenario& scenario)
-        : scenario_(scenario), chance_(scenario.seed * 8 + std::to_underlying(scenario.model)), world_(drawn(chance_, scenario.model)),
-          queue_(world_, chance_), sender_(scenario, world_, chance_) {
+        : scenario_(scenario),
+          chance_(scenario.seed * 8 + std::to_underlying(scenario.model)),
+          world_(drawn(chance_, scenario.model)),
+          queue_(world_, chance_),
+          sender_(scenario, world_, chance_) {
         credits_ = limit_ = 1 + chance_.of(4);
         quota_ = world_.message * world_.packet / (world_.line * chance_.between(0.15, 0.6));
         pause_ = chance_.between(1, 20) * world_.base;
@@ -277,7 +286,8 @@ private:
         return scenario_.tap == RateTap::receiver ? receiver : sender;
     }
     void answer(double at, std::uint32_t psn, double sent, bool lost) {
-        Told told{.time = at + world_.base / 2 + chance_.between(0, world_.noise), .psn = psn, .round_trip = 0, .lost = lost};
+        Told told{
+            .time = at + world_.base / 2 + chance_.between(0, world_.noise), .psn = psn, .round_trip = 0, .lost = lost};
         told.time = std::max(told.time, last_answer_ + 1);  // in order
         last_answer_ = told.time;
         told.round_trip = told.time - sent;
@@ -295,7 +305,8 @@ private:
         if (scenario_.model != RateModel::quota) return kUnlimited;
         return static_cast<std::uint8_t>(std::ranges::lower_bound(kCredits, credits) - kCredits.begin());
     }
-    // The receiver gives out credits at its own pace, a few at a time, and none before those are used up. When the sender goes on.
+    // The receiver gives out credits at its own pace, a few at a time, and none before those are used up. When the
+    // sender goes on.
     double await_grant() {
         granted_ = std::max(granted_ + quota_ * credits_, arrived_ + 100);
         limit_ += credits_;
@@ -323,7 +334,8 @@ private:
         Observation packet;
         packet.kind = ObservationKind::transport;
         packet.time = Instant{1'700'000'000'000'000'000 + static_cast<std::int64_t>(time)};
-        constexpr Address sender{{0, 0xffff0a000001}, AddressSpace::roce_v2}, receiver{{0, 0xffff0a000002}, AddressSpace::roce_v2};
+        constexpr Address sender{{0, 0xffff0a000001}, AddressSpace::roce_v2},
+            receiver{{0, 0xffff0a000002}, AddressSpace::roce_v2};
         packet.flow = data ? FlowKey{sender, receiver, kReceiverQp, {}} : FlowKey{receiver, sender, kSenderQp, {}};
         packet.flow_hash = FlowHash{}(packet.flow);
         packet.packet_hash = mix(++numbered_);
@@ -343,7 +355,8 @@ private:
     Sender sender_;
     std::priority_queue<Told> told_;
     std::vector<Observation> seen_;
-    std::uint32_t psn_ = 0, place_ = 0, message_ = 0, completed_ = 0, acknowledged_ = 0, limit_ = 0, credits_ = 1, identification_ = 0;
+    std::uint32_t psn_ = 0, place_ = 0, message_ = 0, completed_ = 0, acknowledged_ = 0, limit_ = 0, credits_ = 1,
+                  identification_ = 0;
     std::uint64_t numbered_ = 0;
     double last_cnp_ = 0, last_answer_ = 0, quota_ = 0, granted_ = kStart, arrived_ = kStart, pause_ = 0, loss_ = 0;
     bool again_ = false;

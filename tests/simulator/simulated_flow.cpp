@@ -16,8 +16,12 @@ constexpr std::uint32_t kAtomicBytes = 16;
 constexpr std::uint32_t kReceiveBytes = 1U << 22;  // of a posted receive where a message is to be too long for it
 
 // What goes into the region that is written.
-bool writes(WorkKind kind) { return kind == WorkKind::write || kind == WorkKind::write_with_immediate || kind == WorkKind::atomic_write; }
-bool takes_receive(WorkKind kind) { return kind <= WorkKind::send_with_invalidate || kind == WorkKind::write_with_immediate; }
+bool writes(WorkKind kind) {
+    return kind == WorkKind::write || kind == WorkKind::write_with_immediate || kind == WorkKind::atomic_write;
+}
+bool takes_receive(WorkKind kind) {
+    return kind <= WorkKind::send_with_invalidate || kind == WorkKind::write_with_immediate;
+}
 
 // The bytes of a message: any two messages differ.
 std::byte pattern(std::uint64_t message, std::uint64_t index) {
@@ -44,7 +48,8 @@ void lay_out(SimulatedFlow& flow) {
         if (is_atomic(message.kind) || message.kind == WorkKind::atomic_write) message.bytes = kAtomicLength;
         longest = std::max(longest, message.mistake == Mistake::too_long ? kReceiveBytes : message.bytes);
         std::vector<std::byte>& region = writes(message.kind) ? flow.written : flow.readable;
-        if (message.kind == WorkKind::atomic_write) region.resize((region.size() + kAtomicLength - 1) / kAtomicLength * kAtomicLength);
+        if (message.kind == WorkKind::atomic_write)
+            region.resize((region.size() + kAtomicLength - 1) / kAtomicLength * kAtomicLength);
         flow.places.push_back(message.kind == WorkKind::flush ? 0 : region.size());
         if (writes(message.kind)) region.resize(region.size() + message.bytes);
         if (message.kind == WorkKind::read) {
@@ -61,7 +66,9 @@ void lay_out(SimulatedFlow& flow) {
     }
     flow.receive.resize(longest + flow.header_room);
     for (const MemoryRegion& region :
-         {MemoryRegion{.key = kWriteKey, .rights = {.write = true, .flush_global = true, .flush_persistent = true}, .bytes = flow.written},
+         {MemoryRegion{.key = kWriteKey,
+                       .rights = {.write = true, .flush_global = true, .flush_persistent = true},
+                       .bytes = flow.written},
           MemoryRegion{.key = kReadKey, .rights = {.read = true}, .bytes = flow.readable},
           MemoryRegion{.key = kAtomicKey, .rights = {.atomic = true}, .bytes = flow.cells},
           MemoryRegion{.key = kForbiddenKey, .bytes = flow.forbidden}}) {
@@ -80,7 +87,9 @@ WorkRequest work_of(SimulatedFlow& flow, std::size_t message) {
     if (sends) local = pattern_of(message, length);
     else local.resize(length);
     if (plan.kind != WorkKind::flush) work.segments.push_back(local);
-    const Rkey key = is_atomic(plan.kind) ? kAtomicKey : writes(plan.kind) || plan.kind == WorkKind::flush ? kWriteKey : kReadKey;
+    const Rkey key = is_atomic(plan.kind)                                ? kAtomicKey
+                     : writes(plan.kind) || plan.kind == WorkKind::flush ? kWriteKey
+                                                                         : kReadKey;
     work.remote = {kBase + flow.places[message], key, plan.bytes};
     // FETCH_ADD counts in the first cell; COMPARE_SWAP climbs in the second, from one such message to the next.
     if (plan.kind == WorkKind::fetch_add) work.remote.address = kBase;
@@ -131,14 +140,16 @@ void take_request(SimulatedFlow& flow, const TransportPacket& packet) {
     execute(flow, packet);
     if (!flow.selective || flow.responder.expected() == expected) return;
     auto& kept = flow.selective->kept;
-    for (auto next = kept.extract(flow.responder.expected().value()); next; next = kept.extract(flow.responder.expected().value()))
+    for (auto next = kept.extract(flow.responder.expected().value()); next;
+         next = kept.extract(flow.responder.expected().value()))
         execute(flow, next.mapped().packet);
     std::erase_if(kept, [&](const auto& one) { return Psn(one.first).before(flow.responder.expected()); });
     if (!kept.empty()) execute(flow, kept.begin()->second.packet);  // another one is missing: a NAK
 }
 
 TransportPacket take_selective_nak(SelectiveRepeat& selective, const TransportPacket& nak) {
-    if (const auto sent = selective.sent.find(nak.psn.value()); sent != selective.sent.end()) selective.asked.push_back(sent->second);
+    if (const auto sent = selective.sent.find(nak.psn.value()); sent != selective.sent.end())
+        selective.asked.push_back(sent->second);
     constexpr std::uint8_t kAck = 31;  // with no credits told
     TransportPacket acknowledges = nak;
     acknowledges.psn = nak.psn.previous();

@@ -1,4 +1,5 @@
-// One way of a simulated queue pair: its messages, the memory they go through, and whether they arrived as they were meant.
+// One way of a simulated queue pair: its messages, the memory they go through, and whether they arrived as they were
+// meant.
 //
 // Every message has its own place in memory and bytes of its own, so that one executed twice, in the wrong order or in
 // part is seen. Everything here is ours; the bounds are the simulation's.
@@ -25,7 +26,7 @@ struct SelectiveRepeat {
         TransportPacket packet;
         std::vector<std::byte> payload;
     };
-    std::unordered_map<std::uint32_t, Kept> kept{};            // by PSN
+    std::unordered_map<std::uint32_t, Kept> kept{};             // by PSN
     std::unordered_map<std::uint32_t, TransportPacket> sent{};  // by PSN
     std::deque<TransportPacket> asked{};
 };
@@ -40,7 +41,7 @@ struct SimulatedFlow {
     std::vector<std::byte> receive{};                                    // the memory of all of them
     std::vector<std::byte> written{}, readable{}, cells{}, forbidden{};  // the regions
     std::vector<std::vector<std::byte>> local{};                         // of each message, at the requester
-    std::optional<SelectiveRepeat> selective{};  // nothing: go-back-N
+    std::optional<SelectiveRepeat> selective{};                          // nothing: go-back-N
     std::uint32_t header_room = 0;                                       // before every message received: of UD
     FlowTruth truth{};
     std::uint16_t port = 0;  // of UDP
@@ -54,7 +55,8 @@ struct SimulatedFlow {
     std::optional<dissect::Instant> last_cnp{};  // sent by the responder's end
 
     [[nodiscard]] bool open() const {
-        return posted < plan.size() || requester.state() == RequesterState::active || requester.state() == RequesterState::rnr_wait;
+        return posted < plan.size() || requester.state() == RequesterState::active ||
+               requester.state() == RequesterState::rnr_wait;
     }
 };
 
@@ -64,7 +66,8 @@ void lay_out(SimulatedFlow& flow);
 [[nodiscard]] WorkRequest work_of(SimulatedFlow& flow, std::size_t message);
 // A request arrives at the responder.
 void take_request(SimulatedFlow& flow, const TransportPacket& packet);
-// A NAK of a selective flow: the packet that it names is to be sent again alone. What it acknowledges, for the requester.
+// A NAK of a selective flow: the packet that it names is to be sent again alone. What it acknowledges, for the
+// requester.
 [[nodiscard]] TransportPacket take_selective_nak(SelectiveRepeat& selective, const TransportPacket& nak);
 // Whether what arrived is what was meant.
 void judge(SimulatedFlow& flow);

@@ -44,7 +44,9 @@ private:
     void take_completions(SimulatedFlow& flow);
 
     // Flows of a pair stand together: requests from a, then requests from b.
-    [[nodiscard]] SimulatedFlow& requests_of(End end, std::size_t pair) { return flows_[2 * pair + static_cast<std::size_t>(end)]; }
+    [[nodiscard]] SimulatedFlow& requests_of(End end, std::size_t pair) {
+        return flows_[2 * pair + static_cast<std::size_t>(end)];
+    }
     [[nodiscard]] const SimulatedFlow& requests_of(End end, std::size_t pair) const {
         return flows_[2 * pair + static_cast<std::size_t>(end)];
     }
@@ -67,12 +69,14 @@ LinkSettings seeded(const Scenario& scenario) {
     return settings;
 }
 
-Simulation::Simulation(const Scenario& scenario) : scenario_(scenario), link_(seeded(scenario), scenario.tap, kSimulationStart) {
+Simulation::Simulation(const Scenario& scenario)
+    : scenario_(scenario), link_(seeded(scenario), scenario.tap, kSimulationStart) {
     const std::uint32_t count = std::min(scenario.queue_pairs, kMaxQueuePairs);
     flows_.reserve(std::size_t{count} * 2);
     for (std::uint32_t pair = 0; pair < count; ++pair)
         for (End from : {End::a, End::b}) add_flow(pair, from);
-    if (scenario_.receives.refill > 0 && scenario_.receives.every > Duration{}) next_refill_ = now_ + scenario_.receives.every;
+    if (scenario_.receives.refill > 0 && scenario_.receives.every > Duration{})
+        next_refill_ = now_ + scenario_.receives.every;
 }
 
 void Simulation::add_flow(std::uint32_t pair, End from) {
@@ -109,7 +113,8 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
     flow.truth.from = from;
     flow.truth.requester_qp = mine;
     flow.truth.responder_qp = theirs;
-    flow.port = static_cast<std::uint16_t>(kFirstEntropyPort | ((pair * 2 + static_cast<std::uint32_t>(from)) * 31 & kEntropyMask));
+    flow.port = static_cast<std::uint16_t>(kFirstEntropyPort |
+                                           ((pair * 2 + static_cast<std::uint32_t>(from)) * 31 & kEntropyMask));
     if (scenario_.selective_repeat) flow.selective.emplace();
     flow.posted_receives = scenario_.receives.initial;
     flow.next_post = now_;
@@ -173,7 +178,8 @@ void Simulation::deliver(const Delivery& delivery) {
         take_request(requests_of(other(delivery.to), pair->second), *packet);
     } else {
         SimulatedFlow& flow = requests_of(delivery.to, pair->second);
-        const bool nak = packet->acknowledgment && packet->acknowledgment->type() == 3 && packet->acknowledgment->code() == 0;
+        const bool nak =
+            packet->acknowledgment && packet->acknowledgment->type() == 3 && packet->acknowledgment->code() == 0;
         flow.requester.process(flow.selective && nak ? take_selective_nak(*flow.selective, *packet) : *packet, now_);
         take_completions(flow);
     }
@@ -206,7 +212,8 @@ bool Simulation::ready(End end) const {
     if (!host(end).notifications.empty()) return true;
     for (std::size_t pair = 0; pair < pairs(); ++pair) {
         if (requests_of(other(end), pair).responder.pending()) return true;
-        if (const auto& selective = requests_of(end, pair).selective; selective && !selective->asked.empty()) return true;
+        if (const auto& selective = requests_of(end, pair).selective; selective && !selective->asked.empty())
+            return true;
         const auto due = requests_of(end, pair).requester.poll_at();
         if (due && *due <= now_) return true;
     }
@@ -264,8 +271,9 @@ void Simulation::ship(End from, std::size_t flow_index, const TransportPacket& p
     route.udp_source_port = static_cast<std::uint16_t>(flow.port + (from == flow.truth.from ? 0 : 1));
     route.identification = scenario_.counts_identifications ? host(from).sent++ : std::uint16_t{0};
     if (cnp) route.ecn = Ecn::not_capable;
-    constexpr std::size_t kMaskedBytes = 5;                        // of the BTH: byte 4 is masked, before it nothing is worth it
-    constexpr std::size_t kShortestTransport = 16, kMinimum = 60;  // BTH and ICRC; a frame that may hold Ethernet padding
+    constexpr std::size_t kMaskedBytes = 5;  // of the BTH: byte 4 is masked, before it nothing is worth it
+    constexpr std::size_t kShortestTransport = 16,
+                          kMinimum = 60;  // BTH and ICRC; a frame that may hold Ethernet padding
     Shipment shipment{.bytes = to_frame(packet, route), .psn = packet.psn, .destination_qp = packet.dest_qp};
     const std::size_t bth = bth_offset(scenario_.network);
     shipment.response = cnp || !info(packet.opcode).request;
@@ -363,7 +371,8 @@ Simulated simulate(const Scenario& scenario) { return Simulation(scenario).run()
 Address address_of(End end, Network network) {
     const std::uint64_t last = end == End::a ? 1 : 2;
     switch (network) {
-        case Network::roce_v2_ipv4: return {{0, 0xffff'c000'0200 | last}, AddressSpace::roce_v2};   // 192.0.2.x, RFC 5737
+        case Network::roce_v2_ipv4:
+            return {{0, 0xffff'c000'0200 | last}, AddressSpace::roce_v2};  // 192.0.2.x, RFC 5737
         case Network::roce_v2_ipv6: return {{0x2001'0db8'0000'0000, last}, AddressSpace::roce_v2};  // RFC 3849
         case Network::roce_v1: return {{0xfe80'0000'0000'0000, last}, AddressSpace::roce_v1};
         case Network::native_local: return {{0, last}, AddressSpace::infiniband_lid};

@@ -1,10 +1,11 @@
 // Simulations: two hosts, a link and a plan become a capture and the truth about it.
 //
-// The hosts run the very requester and responder that serve a live endpoint; the link has the faults, the tap the capture.
-// The same scenario gives the same bytes. The truth tells what the network did and, separately, what the tap saw of it.
+// The hosts run the very requester and responder that serve a live endpoint; the link has the faults, the tap the
+// capture. The same scenario gives the same bytes. The truth tells what the network did and, separately, what the tap
+// saw of it.
 //
-// Everything here is ours. Bounds: steps (kMaxSteps), virtual time (Scenario::limit), bytes of messages (kMaxPlanBytes), and
-// those of the link; Truth::complete says whether the simulation came to its own end.
+// Everything here is ours. Bounds: steps (kMaxSteps), virtual time (Scenario::limit), bytes of messages
+// (kMaxPlanBytes), and those of the link; Truth::complete says whether the simulation came to its own end.
 #pragma once
 
 #include <dissect/capture/writer.hpp>
@@ -64,7 +65,8 @@ struct Scenario {
     std::uint8_t ack_timeout = 10;  // 4.2 ms
     std::uint8_t retries = kMaxRetries;
     std::uint8_t rnr_retries = kInfiniteRnrRetries;
-    bool selective_repeat = false;  // responders keep what comes out of order, requesters send again only what a NAK names
+    bool selective_repeat =
+        false;  // responders keep what comes out of order, requesters send again only what a NAK names
     bool counts_identifications = true;  // IPv4: the sender counts its packets; else a constant 0
     bool credits = false;  // given and obeyed; a host posts the next receive when the last is taken, so they are few
     ReceivePlan receives;
@@ -114,7 +116,7 @@ struct MessageTruth {
     dissect::Instant completed{};              // when the requester knew
     std::optional<CompletionStatus> status{};  // nothing: never posted, or still open at the end
     bool executed = false;                     // by the responder, once
-    bool content_right = false;                // what arrived (memory, receive, READ data, atomic result) is what was meant
+    bool content_right = false;  // what arrived (memory, receive, READ data, atomic result) is what was meant
 };
 
 // One way of a queue pair: requests from one end and their responses.
@@ -149,6 +151,7 @@ struct Simulated {
 [[nodiscard]] Address address_of(End end, dissect::Network network);
 
 // Writes the frames as a nanosecond pcap file.
-[[nodiscard]] std::expected<void, dissect::OutputProblem> write_capture(const Simulated& simulated, const std::string& path);
+[[nodiscard]] std::expected<void, dissect::OutputProblem> write_capture(const Simulated& simulated,
+                                                                        const std::string& path);
 
 }  // namespace qps::transport

@@ -44,7 +44,8 @@ std::string AgentWalk::with_values(std::string_view text) const {
             continue;
         }
         std::size_t end = i + 1;
-        while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+        while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
+            ++end;
         const auto found = values.find(std::string(text.substr(i + 1, end - i - 1)));
         out += found == values.end() ? "?" : found->second;
         i = end - 1;
@@ -113,7 +114,9 @@ std::vector<std::string> AgentWalk::go(std::string_view text, const Ask& ask) {
         const std::size_t arrow = line.find(" -> ");
         const std::string request = "1 " + with_values(std::string_view(line).substr(0, arrow).substr(2));
         const agent::ParsedRequest parsed = agent::parse_request(request);
-        const auto fail = [&](const std::string& why) { wrong.push_back(fmt::format("{}: {}: {}", number, request, why)); };
+        const auto fail = [&](const std::string& why) {
+            wrong.push_back(fmt::format("{}: {}: {}", number, request, why));
+        };
         if (!parsed.request) {
             fail(agent::write_refusal(parsed));
             continue;
@@ -145,7 +148,8 @@ agent::Request drawn_request(std::mt19937& draw, std::string_view address) {
         const std::uint64_t most = std::min<std::uint64_t>(use.most, 1U << 20);
         if (key.type == agent::KeyType::text) request.fields.add(use.key, draw() % 4 == 0 ? "x" : address);
         else if (key.type == agent::KeyType::hex) request.fields.add(use.key, std::string_view("abcd"));
-        else if (key.type == agent::KeyType::word) request.fields.add(use.key, std::uint64_t{draw() % key.words.size()});
+        else if (key.type == agent::KeyType::word)
+            request.fields.add(use.key, std::uint64_t{draw() % key.words.size()});
         else if (key.type == agent::KeyType::words)
             request.fields.add(use.key, std::uint64_t{draw() % (std::size_t{1} << key.words.size())});
         else if (draw() % 5 == 0) request.fields.add(use.key, std::max(use.least, most - draw() % 3));

@@ -1,5 +1,5 @@
-// A walk through the agent's verbs, as text: what two agents are asked and what they must answer. The same walk is gone with our own
-// agents over a simulated link and, in the lab, with qpscope-agent on real kernels.
+// A walk through the agent's verbs, as text: what two agents are asked and what they must answer. The same walk is gone
+// with our own agents over a simulated link and, in the lab, with qpscope-agent on real kernels.
 //
 //   a mr len=4096 access=write -> $m=mr $va=va      ask agent a; keep two values of the answer
 //   b read mr=$m off=0 len=2 -> data==0102           a value must be this
@@ -32,11 +32,13 @@ struct AgentWalk {
 private:
     [[nodiscard]] std::string with_values(std::string_view text) const;
     [[nodiscard]] static std::expected<bool, std::string> both_have(std::string_view feature, const Ask& ask);
-    [[nodiscard]] std::string judge(std::string_view expectation, const transport::conformance::agent::ParsedAnswer& answer,
+    [[nodiscard]] std::string judge(std::string_view expectation,
+                                    const transport::conformance::agent::ParsedAnswer& answer,
                                     transport::conformance::agent::Verb verb);
 };
 
-// Any request but quit, within the bounds of the table and without waits: small numbers mostly, so that some of it can be done.
+// Any request but quit, within the bounds of the table and without waits: small numbers mostly, so that some of it can
+// be done.
 [[nodiscard]] transport::conformance::agent::Request drawn_request(std::mt19937& draw, std::string_view address);
 
 // The walk of the repository.

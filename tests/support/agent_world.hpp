@@ -20,8 +20,8 @@ public:
     };
 
     // Until the answer is there, however long that takes; a sentence where it never comes.
-    std::expected<transport::conformance::agent::ParsedAnswer, std::string> ask(char which,
-                                                                                const transport::conformance::agent::Request& request) {
+    std::expected<transport::conformance::agent::ParsedAnswer, std::string> ask(
+        char which, const transport::conformance::agent::Request& request) {
         Side& asked = which == 'a' ? a : b;
         const std::uint32_t sequence = asked.client.ask(request);
         for (int turns = 0; turns < 200'000; ++turns) {

@@ -1,5 +1,5 @@
-// Packets of RoCEv2, made one by one from a few numbers, into an analysis: for tests of many connections, where building and decoding
-// frames would take the time.
+// Packets of RoCEv2, made one by one from a few numbers, into an analysis: for tests of many connections, where
+// building and decoding frames would take the time.
 #pragma once
 
 #include <transport-replay/analysis/analysis.hpp>
@@ -10,7 +10,8 @@
 
 namespace qps::tests {
 
-inline constexpr std::uint8_t kRcSendFirst = 0x00, kRcSendMiddle = 0x01, kRcSendOnly = 0x04, kRcAcknowledge = 0x11, kUcSendOnly = 0x24;
+inline constexpr std::uint8_t kRcSendFirst = 0x00, kRcSendMiddle = 0x01, kRcSendOnly = 0x04, kRcAcknowledge = 0x11,
+                              kUcSendOnly = 0x24;
 inline constexpr std::uint8_t kAccessError = 0x62;  // syndrome: NAK, remote access error
 
 struct AnalysedWire {
@@ -18,8 +19,8 @@ struct AnalysedWire {
 
     transport::Analysis analysis;
     std::uint64_t clock = 0;
-    std::uint64_t nanoseconds = 0;    // where the test keeps time itself
-    dissect::Bytes payload{};         // of what carries some
+    std::uint64_t nanoseconds = 0;  // where the test keeps time itself
+    dissect::Bytes payload{};       // of what carries some
     std::uint32_t payload_length = 16;
     std::optional<transport::RemoteAccess> access{};  // of requests
 
@@ -27,8 +28,8 @@ struct AnalysedWire {
         return {{0, std::uint64_t{0xffff0a000000} | number}, transport::AddressSpace::roce_v2};
     }
 
-    transport::PacketRecord packet(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn,
-                                   std::uint8_t syndrome = 0) {
+    transport::PacketRecord packet(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode,
+                                   std::uint32_t psn, std::uint8_t syndrome = 0) {
         transport::Observation made;
         made.kind = transport::ObservationKind::transport;
         made.encapsulation = dissect::Encapsulation::roce_v2;

@@ -41,7 +41,8 @@ inline transport::BridgingLink& announced(transport::Timeline& timeline, transpo
 }
 
 // Host 10.0.0.1, which speaks RoCE, asks for the MAC address of another one.
-inline transport::UnansweredNeighbour& asked_in_vain(transport::Timeline& timeline, unsigned target, bool heard = true) {
+inline transport::UnansweredNeighbour& asked_in_vain(transport::Timeline& timeline, unsigned target,
+                                                     bool heard = true) {
     using namespace dissect;
     transport::UnansweredNeighbour& one = timeline.reachability.neighbours.emplace_back();
     one.asker = host(1);

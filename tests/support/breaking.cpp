@@ -38,7 +38,8 @@ bool put(FrameBytes& frame, std::string_view name, const Becomes& becomes) {
     const auto [layer, field] = place_of(packet, name);
     if (layer == nullptr) return false;
     const std::uint64_t mask = field->width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field->width) - 1;
-    write_bits(frame, layer->offset * 8U + field->bit, field->width, becomes(value_of(packet, *layer, *field)->number) & mask);
+    write_bits(frame, layer->offset * 8U + field->bit, field->width,
+               becomes(value_of(packet, *layer, *field)->number) & mask);
     mend(frame);
     return true;
 }
@@ -58,7 +59,8 @@ struct Pairs {
         const std::uint64_t id = request.fields.number_or(agent::Key::qp, 0);
         if (!answer.ok) return;
         if (request.verb == agent::Verb::qp)
-            numbers[answer.fields.number_or(agent::Key::qp, 0)] = static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0));
+            numbers[answer.fields.number_or(agent::Key::qp, 0)] =
+                static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0));
         if (request.verb == agent::Verb::connect && numbers.contains(id)) {
             last = numbers[id];
             ours[last] = static_cast<std::uint32_t>(request.fields.number_or(agent::Key::qpn, 0));
@@ -67,7 +69,9 @@ struct Pairs {
     }
 };
 Lie noting(std::shared_ptr<Pairs> pairs) {
-    return {.answered = [pairs](const agent::Request& request, const agent::ParsedAnswer& answer) { pairs->note(request, answer); }};
+    return {.answered = [pairs](const agent::Request& request, const agent::ParsedAnswer& answer) {
+        pairs->note(request, answer);
+    }};
 }
 // On its way back, to that queue pair; of Ethernet and IPv4.
 FrameBytes turned(const FrameBytes& frame, std::uint32_t qpn) {
@@ -106,13 +110,17 @@ Which is(std::string_view opcode) {
     return [=](const Packet& packet) { return packet.has_transport() && info(packet.opcode).name() == opcode; };
 }
 Which begins(std::string_view opcode) {
-    return [=](const Packet& packet) { return packet.has_transport() && info(packet.opcode).name().starts_with(opcode); };
+    return
+        [=](const Packet& packet) { return packet.has_transport() && info(packet.opcode).name().starts_with(opcode); };
 }
 Which requests() {
-    return [](const Packet& packet) { return packet.has_transport() && info(packet.opcode).request && packet.dest_qp != kGsiQpn; };
+    return [](const Packet& packet) {
+        return packet.has_transport() && info(packet.opcode).request && packet.dest_qp != kGsiQpn;
+    };
 }
 Which acks() {
-    return [](const Packet& packet) { return packet.opcode == Opcode::rc_acknowledge && syndrome_type(packet) == kAck; };
+    return
+        [](const Packet& packet) { return packet.opcode == Opcode::rc_acknowledge && syndrome_type(packet) == kAck; };
 }
 Which rnr_naks() {
     return [](const Packet& packet) { return syndrome_type(packet) == kRnr; };
@@ -137,8 +145,9 @@ Which without(std::string_view field, std::uint64_t value) {
     };
 }
 Which carries(std::size_t least, std::size_t most) {
-    return
-        [=](const Packet& packet) { return packet.has_transport() && packet.payload.captured >= least && packet.payload.captured <= most; };
+    return [=](const Packet& packet) {
+        return packet.has_transport() && packet.payload.captured >= least && packet.payload.captured <= most;
+    };
 }
 Which both(Which one, Which other) {
     return [=](const Packet& packet) { return one(packet) && other(packet); };
@@ -206,7 +215,8 @@ Alter swap_with_next(Which which) {
 }
 Alter other_bytes(Which which) {
     return [=](FrameBytes frame) {
-        if (const Packet packet = decoded(frame); packet.has_transport() && packet.payload.captured > 0 && which(packet)) {
+        if (const Packet packet = decoded(frame);
+            packet.has_transport() && packet.payload.captured > 0 && which(packet)) {
             frame[packet.payload.offset + std::min<std::size_t>(5, packet.payload.captured - 1)] ^= std::byte{0xff};
             mend_icrc(frame);
         }
@@ -222,7 +232,8 @@ Alter right_icrc() {
 Alter then(Alter first, Alter second) {
     return [=](FrameBytes frame) {
         Frames all;
-        for (FrameBytes& each : first(std::move(frame))) std::ranges::move(second(std::move(each)), std::back_inserter(all));
+        for (FrameBytes& each : first(std::move(frame)))
+            std::ranges::move(second(std::move(each)), std::back_inserter(all));
         return all;
     };
 }
@@ -366,7 +377,8 @@ Broken completions_of_nothing() {
 Broken always_in(std::string_view state) {
     const auto lie = [=](const agent::Request& request, agent::ParsedAnswer& answer) {
         if (request.verb != agent::Verb::qp_state || !answer.ok) return;
-        answer.fields = agent::Fields{}.add(agent::Key::state, agent::text_of::word(state, agent::kQpStateWords).value_or(0));
+        answer.fields =
+            agent::Fields{}.add(agent::Key::state, agent::text_of::word(state, agent::kQpStateWords).value_or(0));
     };
     return {.lie = {.answered = lie}};
 }
@@ -381,7 +393,8 @@ Broken asked_with(agent::Verb verb, agent::Key key, std::uint64_t value) {
 Broken memory_differs() {
     const auto lie = [](const agent::Request& request, agent::ParsedAnswer& answer) {
         if (request.verb != agent::Verb::compare || !answer.ok) return;
-        answer.fields = agent::Fields{}.add(agent::Key::wrong, std::uint64_t{1}).add(agent::Key::first, std::uint64_t{0});
+        answer.fields =
+            agent::Fields{}.add(agent::Key::wrong, std::uint64_t{1}).add(agent::Key::first, std::uint64_t{0});
     };
     return {.lie = {.answered = lie}};
 }

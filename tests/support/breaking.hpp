@@ -1,10 +1,13 @@
-// How a right endpoint becomes one that breaks exactly one rule: which packets, and what becomes of them; what its agent says.
+// How a right endpoint becomes one that breaks exactly one rule: which packets, and what becomes of them; what its
+// agent says.
 //
-//   Broken{.damage = outward(change(naks(), "infiniband.bth.psn", plus(1)))}          // its NAKs name the PSN that came
-//   Broken{.damage = inward(drop(from(2, is("RC_SEND_ONLY"))))}                       // it is deaf from its second request on
-//   Broken{.lie = answered(agent::Verb::poll, ...)}                                   // its agent lies
+//   Broken{.damage = outward(change(naks(), "infiniband.bth.psn", plus(1)))}          // its NAKs name the PSN that
+//   came Broken{.damage = inward(drop(from(2, is("RC_SEND_ONLY"))))}                       // it is deaf from its
+//   second request on Broken{.lie = answered(agent::Verb::poll, ...)}                                   // its agent
+//   lies
 //
-// A packet that becomes another one has its ICRC and its header checksum made right. What counts or remembers is good for one run.
+// A packet that becomes another one has its ICRC and its header checksum made right. What counts or remembers is good
+// for one run.
 #pragma once
 
 #include <dissect/opcode.hpp>
@@ -59,7 +62,8 @@ struct Broken {
 [[nodiscard]] Alter other_bytes(Which which);  // of payload
 [[nodiscard]] Alter right_icrc();
 [[nodiscard]] Alter then(Alter first, Alter second);
-// Field `to` of packets that `which` likes becomes what `field` of the last packet was that `remembered` liked, either way.
+// Field `to` of packets that `which` likes becomes what `field` of the last packet was that `remembered` liked, either
+// way.
 struct Memory {
     Alter watch;  // for the direction that is remembered
     Alter use;    // for the one that is changed
@@ -90,8 +94,10 @@ struct Memory {
 [[nodiscard]] Broken no_events();                         // asynchronous ones
 [[nodiscard]] Broken every_event(std::string_view word);  // is that one
 [[nodiscard]] Broken events_of_others();                  // name another queue pair
-[[nodiscard]] Broken asked(transport::conformance::agent::Verb verb, std::function<void(transport::conformance::agent::Request&)> becomes);
+[[nodiscard]] Broken asked(transport::conformance::agent::Verb verb,
+                           std::function<void(transport::conformance::agent::Request&)> becomes);
 // Asked so, it hears another value of that key.
-[[nodiscard]] Broken asked_with(transport::conformance::agent::Verb verb, transport::conformance::agent::Key key, std::uint64_t value);
+[[nodiscard]] Broken asked_with(transport::conformance::agent::Verb verb, transport::conformance::agent::Key key,
+                                std::uint64_t value);
 
 }  // namespace qps::tests

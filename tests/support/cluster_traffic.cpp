@@ -18,20 +18,23 @@ void ClusterTraffic::add(const Packet& packet) {
 
 Address cluster_host(std::uint64_t number) { return {{0, 0xffff'0a00'0000 + number}, AddressSpace::roce_v2}; }
 
-// The same two hosts again and again are not what a cluster is: every run of the simulator gets two hosts of its own out of some.
+// The same two hosts again and again are not what a cluster is: every run of the simulator gets two hosts of its own
+// out of some.
 void send_between(Observation& observation, std::uint64_t a, std::uint64_t b) {
     const bool from_a = observation.flow.source == address_of(End::a, Network::roce_v2_ipv4);
     observation.flow.source = cluster_host(from_a ? a : b);
     observation.flow.destination = cluster_host(from_a ? b : a);
     observation.flow_hash = FlowHash{}(observation.flow);
-    observation.hosts_hash = static_cast<std::uint32_t>(hash_of(observation.flow.source) + hash_of(observation.flow.destination));
+    observation.hosts_hash =
+        static_cast<std::uint32_t>(hash_of(observation.flow.source) + hash_of(observation.flow.destination));
     observation.packet_hash = mix(observation.packet_hash + observation.flow_hash);
 }
 
 namespace {
 
 Scenario scenario_of(Draws& draws, std::uint64_t seed) {
-    constexpr std::array kSomeKinds{WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read, WorkKind::fetch_add};
+    constexpr std::array kSomeKinds{WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read,
+                                    WorkKind::fetch_add};
     Scenario scenario;
     scenario.seed = seed;
     for (std::uint64_t i = 0, count = 1 + draws.below(8); i < count; ++i)
@@ -44,7 +47,8 @@ Scenario scenario_of(Draws& draws, std::uint64_t seed) {
     scenario.ack_every = static_cast<std::uint32_t>(1 + draws.below(5));
     const double worst = draws.chance(0.5) ? 0.05 : 0;
     for (LinkFaults* faults : {&scenario.link.a_to_b, &scenario.link.b_to_a})
-        *faults = {draws.unit() * worst, draws.unit() * worst, draws.unit() * worst, draws.unit() * worst, draws.unit() * worst};
+        *faults = {draws.unit() * worst, draws.unit() * worst, draws.unit() * worst, draws.unit() * worst,
+                   draws.unit() * worst};
     scenario.tap.place = static_cast<TapPlace>(draws.below(3));
     return scenario;
 }
@@ -57,7 +61,8 @@ ClusterTraffic cluster_of(std::uint64_t seed) {
     ClusterTraffic traffic;
     for (std::uint64_t run = 0, count = 1 + draws.below(std::min<std::uint64_t>(hosts, 16)); run < count; ++run) {
         const Simulated simulated = simulate(scenario_of(draws, seed * 64 + run));
-        const std::uint64_t a = draws.below(hosts), b = draws.chance(0.3) ? 0 : draws.below(hosts);  // some receive from many
+        const std::uint64_t a = draws.below(hosts),
+                            b = draws.chance(0.3) ? 0 : draws.below(hosts);  // some receive from many
         const Duration shift{static_cast<std::int64_t>(draws.below(200'000))};
         Packet packet;
         for (const CapturedFrame& captured : simulated.frames) {

@@ -17,7 +17,8 @@ struct ClusterTraffic {
     void add(const dissect::Packet& packet);
 };
 
-// Host `number` of a cluster, and an observation of a simulated run as if it had been between two of them: end a is host `a`.
+// Host `number` of a cluster, and an observation of a simulated run as if it had been between two of them: end a is
+// host `a`.
 [[nodiscard]] Address cluster_host(std::uint64_t number);
 void send_between(Observation& observation, std::uint64_t a, std::uint64_t b);
 

@@ -1,4 +1,5 @@
-// Two connection managers back to back under virtual time, with a wire between them that loses, doubles and delays by seed.
+// Two connection managers back to back under virtual time, with a wire between them that loses, doubles and delays by
+// seed.
 #pragma once
 
 #include <tests/support/catch.hpp>
@@ -29,14 +30,18 @@ public:
     using Consumer = std::function<void(CmEnds&, transport::End, const transport::live::ConnectionEvent&)>;
 
     explicit CmEnds(std::uint64_t seed = 1, CmWire wire = {})
-        : managers{transport::live::ConnectionManager({.seed = seed, .guid = transport::live::CaGuid{0x0200'00ff'fe00'0001}}),
-                   transport::live::ConnectionManager({.seed = seed + 1000, .guid = transport::live::CaGuid{0x0200'00ff'fe00'0002}})},
+        : managers{transport::live::ConnectionManager(
+                       {.seed = seed, .guid = transport::live::CaGuid{0x0200'00ff'fe00'0001}}),
+                   transport::live::ConnectionManager(
+                       {.seed = seed + 1000, .guid = transport::live::CaGuid{0x0200'00ff'fe00'0002}})},
           wire_(wire),
           draws_(seed) {}
 
     [[nodiscard]] transport::live::ConnectionManager& active() { return managers[0]; }
     [[nodiscard]] transport::live::ConnectionManager& passive() { return managers[1]; }
-    [[nodiscard]] transport::live::ConnectionManager& of(transport::End end) { return managers[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] transport::live::ConnectionManager& of(transport::End end) {
+        return managers[static_cast<std::size_t>(end)];
+    }
 
     [[nodiscard]] static transport::live::ConnectRequest request(std::uint32_t qpn = 0x11) {
         transport::live::ConnectRequest wish;
@@ -57,8 +62,8 @@ public:
     void run(dissect::Instant until);
     void run_for(dissect::Duration time) { run(now + time); }
 
-    [[nodiscard]] std::vector<transport::live::ConnectionEvent> events_of(transport::End end,
-                                                                          transport::live::ConnectionEventKind kind) const {
+    [[nodiscard]] std::vector<transport::live::ConnectionEvent> events_of(
+        transport::End end, transport::live::ConnectionEventKind kind) const {
         std::vector<transport::live::ConnectionEvent> found;
         for (const auto& [who, event] : events)
             if (who == end && event.kind == kind) found.push_back(event);
@@ -91,12 +96,13 @@ private:
 inline void CmEnds::decide(transport::End end, const transport::live::ConnectionEvent& event) {
     using transport::live::ConnectionEventKind;
     if (event.kind == ConnectionEventKind::request) {
-        (void)of(end).accept(event.id,
-                             {.local_qpn = dissect::Qpn{static_cast<std::uint32_t>(event.parameters.remote_qpn) + 0x1000},
-                              .starting_psn = dissect::Psn(0x2000),
-                              .responder_resources = 16,
-                              .initiator_depth = 2},
-                             now);
+        (void)of(end).accept(
+            event.id,
+            {.local_qpn = dissect::Qpn{static_cast<std::uint32_t>(event.parameters.remote_qpn) + 0x1000},
+             .starting_psn = dissect::Psn(0x2000),
+             .responder_resources = 16,
+             .initiator_depth = 2},
+            now);
     } else if (event.kind == ConnectionEventKind::reply) {
         (void)of(end).ready(event.id, {}, now);
     }
@@ -148,6 +154,8 @@ inline void CmEnds::run(dissect::Instant until) {
     FAIL("the managers never come to rest");
 }
 
-[[nodiscard]] inline dissect::Duration seconds(std::int64_t count) { return transport::nanoseconds(count * 1'000'000'000); }
+[[nodiscard]] inline dissect::Duration seconds(std::int64_t count) {
+    return transport::nanoseconds(count * 1'000'000'000);
+}
 
 }  // namespace qps::tests

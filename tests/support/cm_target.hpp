@@ -27,8 +27,7 @@ struct CmTarget {
         made.local = kPassiveAddress;
         return made;
     }
-    template <class Message>
-    void say(const Message& message, std::uint64_t transaction = 0xabc) {
+    template <class Message> void say(const Message& message, std::uint64_t transaction = 0xabc) {
         manager.process(datagram(message, transaction), now);
     }
     // What it answered to that; nothing where it said nothing.
@@ -37,8 +36,7 @@ struct CmTarget {
         while (const auto one = manager.poll(now)) all.push_back(*one);
         return all;
     }
-    template <class Message>
-    Message answer() {
+    template <class Message> Message answer() {
         const auto all = answers();
         REQUIRE(all.size() == 1);
         REQUIRE(read_cm(all[0].bytes).value().message == kMessageOf<Message>);

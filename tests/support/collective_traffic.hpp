@@ -66,7 +66,13 @@ public:
         const std::size_t first = packets_.size();
         time = write(time, from, to, bytes, gap);
         packets_[first].address = address;
-        add({.time = time, .from = from, .to = to, .opcode = dissect::Opcode{0x0b}, .bytes = 0, .address = address, .immediate = bytes});
+        add({.time = time,
+             .from = from,
+             .to = to,
+             .opcode = dissect::Opcode{0x0b},
+             .bytes = 0,
+             .address = address,
+             .immediate = bytes});
         return time;
     }
 
@@ -77,7 +83,8 @@ public:
         std::uint64_t frame = 0;
         for (const Sent& sent : packets_) {
             const auto uid =
-                connections.emplace(std::pair(sent.from, sent.to), static_cast<std::uint32_t>(connections.size() + 1)).first->second;
+                connections.emplace(std::pair(sent.from, sent.to), static_cast<std::uint32_t>(connections.size() + 1))
+                    .first->second;
             transport::Observation observation;
             observation.kind = transport::ObservationKind::transport;
             observation.frame = dissect::FrameIndex{++frame};
@@ -88,7 +95,8 @@ public:
             observation.payload_length = sent.bytes;
             observation.payload = sent.payload;
             observation.immediate = sent.immediate;
-            if (sent.address != 0) observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.bytes};
+            if (sent.address != 0)
+                observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.bytes};
             transport::PacketRecord record;
             record.connection = transport::ConnectionId{uid};
             record.from = sent.back ? transport::End::b : transport::End::a;
@@ -116,8 +124,10 @@ public:
             observation.frame = dissect::FrameIndex{++frame};
             observation.time = dissect::Instant{sent.time};
             observation.opcode = opcode;
-            observation.flow = {
-                host(back ? sent.to : sent.from), host(back ? sent.from : sent.to), dissect::Qpn{flow.uid * 2 + (back ? 1 : 0)}, {}};
+            observation.flow = {host(back ? sent.to : sent.from),
+                                host(back ? sent.from : sent.to),
+                                dissect::Qpn{flow.uid * 2 + (back ? 1 : 0)},
+                                {}};
             observation.flow_hash = transport::FlowHash{}(observation.flow);
             observation.packet_hash = transport::mix(frame);
             observation.psn = dissect::Psn(psn);
@@ -136,14 +146,16 @@ public:
             observation.wire_length = sent.bytes + 74;
             observation.payload = sent.payload;
             observation.immediate = sent.immediate;
-            if (sent.address != 0) observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.length};
+            if (sent.address != 0)
+                observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.length};
             analysis.observe(observation);
             const dissect::Place place = dissect::info(sent.opcode).place;
             if (ends_message(place)) {
                 constexpr dissect::Opcode kAcknowledge{0x11};
                 transport::Observation answer = see(sent, flow, !sent.back, kAcknowledge, flow.psn[way]);
                 answer.wire_length = 62;
-                answer.acknowledgment = transport::Acknowledgment{.syndrome = 0x1f, .msn = dissect::Msn{++flow.msn[way]}};
+                answer.acknowledgment =
+                    transport::Acknowledgment{.syndrome = 0x1f, .msn = dissect::Msn{++flow.msn[way]}};
                 analysis.observe(answer);
             }
             ++flow.psn[way];
@@ -168,7 +180,8 @@ private:
     std::uint64_t state_;
 };
 
-// A ring all-reduce: each step is 2 (ranks - 1) rounds of a chunk each; a round begins when the chunk of the one before came in.
+// A ring all-reduce: each step is 2 (ranks - 1) rounds of a chunk each; a round begins when the chunk of the one before
+// came in.
 struct RingPlan {
     unsigned ranks = 8;
     unsigned steps = 20;
@@ -209,7 +222,8 @@ inline CollectiveTraffic ring_traffic(const RingPlan& plan) {
 }
 
 // Everybody to everybody at once; or one after the other.
-inline CollectiveTraffic all_to_all_traffic(unsigned ranks, unsigned steps, std::uint32_t bytes, bool at_once, std::uint64_t seed = 1) {
+inline CollectiveTraffic all_to_all_traffic(unsigned ranks, unsigned steps, std::uint32_t bytes, bool at_once,
+                                            std::uint64_t seed = 1) {
     CollectiveTraffic traffic;
     Jitter jitter(seed);
     std::int64_t now = 1'000'000'000;
@@ -219,8 +233,8 @@ inline CollectiveTraffic all_to_all_traffic(unsigned ranks, unsigned steps, std:
             std::int64_t time = now + jitter.below(10'000);
             const std::int64_t gap = at_once ? 400 * (ranks - 1) : 400;
             for (unsigned distance = 1; distance < ranks; ++distance) {
-                const std::int64_t done =
-                    traffic.write(at_once ? time + distance * 50 : time, rank + 1, (rank + distance) % ranks + 1, bytes, gap);
+                const std::int64_t done = traffic.write(at_once ? time + distance * 50 : time, rank + 1,
+                                                        (rank + distance) % ranks + 1, bytes, gap);
                 end = std::max(end, done);
                 if (!at_once) time = done + 5'000;
             }

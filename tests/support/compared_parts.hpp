@@ -26,13 +26,15 @@ namespace qps::transport {
 }
 
 // `lanes`: of each part.
-[[nodiscard]] inline AnalysisPart part_of(const ClusterTraffic& traffic, PartOf which, std::size_t lanes, const CaptureTraits& traits) {
+[[nodiscard]] inline AnalysisPart part_of(const ClusterTraffic& traffic, PartOf which, std::size_t lanes,
+                                          const CaptureTraits& traits) {
     constexpr std::size_t kBatch = 300;
     ShardedAnalysis analysis({.traits = traits}, lanes, false, true);
     ShardedBatch batch(lanes, which);
     for (std::size_t at = 0; at < traffic.observations.size();) {
         batch.clear();
-        for (std::size_t i = 0; i < kBatch && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
+        for (std::size_t i = 0; i < kBatch && at < traffic.observations.size(); ++i)
+            batch.add(traffic.observations[at++]);
         analysis.gate(batch);
         for (std::size_t lane = 0; lane < lanes; ++lane) analysis.follow(batch, lane);
         analysis.visit(batch, {});
@@ -56,7 +58,8 @@ inline void compare_parts(const ClusterTraffic& traffic, std::uint64_t seed, std
         for (const std::uint32_t count : counts) {
             INFO("pass " << pass << ", parts " << count);
             std::vector<AnalysisPart> parts;
-            for (std::uint32_t number = 1; number <= count; ++number) parts.push_back(part_of(traffic, {number, count}, 1 + draws.below(3), before));
+            for (std::uint32_t number = 1; number <= count; ++number)
+                parts.push_back(part_of(traffic, {number, count}, 1 + draws.below(3), before));
             AnalysisPart all = joined(std::move(parts), draws);
             CHECK(missing(all.captures.front()).empty());
             CHECK(report_of(conclude(std::move(all), {})) == whole);

@@ -8,8 +8,8 @@
 
 namespace qps::tests {
 
-inline constexpr std::uint8_t kReadRequest = 0x0c, kResponseFirst = 0x0d, kResponseMiddle = 0x0e, kResponseLast = 0x0f, kAtomicAcknowledge = 0x12,
-                              kFetchAdd = 0x14;
+inline constexpr std::uint8_t kReadRequest = 0x0c, kResponseFirst = 0x0d, kResponseMiddle = 0x0e, kResponseLast = 0x0f,
+                              kAtomicAcknowledge = 0x12, kFetchAdd = 0x14;
 inline constexpr std::uint8_t kRnrCode = 14;  // 1.28 ms
 
 // Host 1 asks, host 2 answers.
@@ -55,7 +55,9 @@ public:
         answer.acknowledgment = acknowledgment;
         observe(answer);
     }
-    void refuse_receive(std::uint32_t psn) { acknowledge(psn, {static_cast<std::uint8_t>(0x20 | kRnrCode), dissect::Msn{1}}); }
+    void refuse_receive(std::uint32_t psn) {
+        acknowledge(psn, {static_cast<std::uint8_t>(0x20 | kRnrCode), dissect::Msn{1}});
+    }
 
     void fetch_add(std::uint32_t psn) {
         transport::Observation request = made(1, 2, 500, kFetchAdd, psn);
@@ -66,7 +68,9 @@ public:
     }
     void ask_again(std::uint32_t psn) { acknowledge(psn, {0x60, dissect::Msn{1}}); }
 
-    [[nodiscard]] transport::Tracked finish() { return tracker_.finish([] {}); }
+    [[nodiscard]] transport::Tracked finish() {
+        return tracker_.finish([] {});
+    }
     // How the last episode ended.
     [[nodiscard]] transport::RecoveryEnd end() {
         const transport::Tracked tracked = finish();
@@ -75,7 +79,8 @@ public:
     }
 
 private:
-    [[nodiscard]] transport::Observation made(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
+    [[nodiscard]] transport::Observation made(std::uint32_t from, std::uint32_t to, std::uint32_t qp,
+                                              std::uint8_t opcode, std::uint32_t psn) {
         transport::Observation packet;
         now_ = now_ + transport::microseconds(1);
         packet.kind = transport::ObservationKind::transport;

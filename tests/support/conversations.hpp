@@ -18,8 +18,8 @@ using EachPacket = std::function<void(const dissect::Packet&)>;
 
 // `for_each(each)` calls each(packet) for every packet of the capture, as often as it is called itself.
 template <class ForEach>
-[[nodiscard]] std::expected<transport::live::RecordedConversation, std::string> conversation_of(ForEach&& for_each,
-                                                                                                transport::ConnectionId uid) {
+[[nodiscard]] std::expected<transport::live::RecordedConversation, std::string> conversation_of(
+    ForEach&& for_each, transport::ConnectionId uid) {
     transport::Observation observation;
     transport::Analysis first;
     for_each([&](const dissect::Packet& packet) {
@@ -34,8 +34,9 @@ template <class ForEach>
         transport::Message message;
     };
     std::vector<Ended> ended;
-    transport::Analysis second({.message = [&](transport::ConnectionId connection, transport::End requester,
-                                               const transport::Message& message) { ended.push_back({connection, requester, message}); }});
+    transport::Analysis second(
+        {.message = [&](transport::ConnectionId connection, transport::End requester,
+                        const transport::Message& message) { ended.push_back({connection, requester, message}); }});
     const auto hand_on = [&] {
         for (const Ended& each : ended) collector.message(each.connection, each.requester, each.message);
         ended.clear();

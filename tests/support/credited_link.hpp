@@ -1,5 +1,5 @@
-// Both directions of an InfiniBand link as ERF records, as bytes: packets of a lane on capture port 0, flow control of both ends, port 1
-// granting the credits. The truth is what was drawn: a sender never sends more than it was granted.
+// Both directions of an InfiniBand link as ERF records, as bytes: packets of a lane on capture port 0, flow control of
+// both ends, port 1 granting the credits. The truth is what was drawn: a sender never sends more than it was granted.
 #pragma once
 
 #include <dissect/icrc.hpp>
@@ -30,7 +30,8 @@ struct LinkFrame {
     return record;
 }
 
-[[nodiscard]] inline FrameOctets flow_control(unsigned port, unsigned lane, unsigned sent, unsigned limit, bool init = false) {
+[[nodiscard]] inline FrameOctets flow_control(unsigned port, unsigned lane, unsigned sent, unsigned limit,
+                                              bool init = false) {
     FrameOctets packet;
     add_number(packet, (init ? 0x1000U : 0U) | (sent & 0xfffU), 2);
     add_number(packet, lane << 12U | (limit & 0xfffU), 2);
@@ -42,7 +43,7 @@ struct LinkFrame {
 struct LinkPacket {
     unsigned port = 0, lane = 0, words = 16;
     unsigned psn = 0, source = 1, destination = 2;
-    unsigned opcode = 0x04;  // RC SEND Only
+    unsigned opcode = 0x04;                            // RC SEND Only
     std::uint64_t source_prefix = 0, source_guid = 0;  // 0: no GRH
     std::uint64_t destination_prefix = 0xfe80000000000000, destination_guid = 2;
 };
@@ -83,10 +84,10 @@ struct LinkPacket {
 
 struct CreditedLink {
     unsigned lane = 3;
-    unsigned sender = 0, granter = 1;     // capture ports
-    unsigned sent = 3900, limit = 3900;   // of the sender, for the sender; blocks, not modulo 4096
+    unsigned sender = 0, granter = 1;    // capture ports
+    unsigned sent = 3900, limit = 3900;  // of the sender, for the sender; blocks, not modulo 4096
     unsigned other_sent = 77, other_limit = 500;
-    unsigned words = 520;                 // of a packet: 2080 bytes and 2, 33 blocks
+    unsigned words = 520;  // of a packet: 2080 bytes and 2, 33 blocks
     unsigned opcode = 0x04;
     unsigned psn = 0;
     std::int64_t time = 1'700'000'000'000'000'000;
@@ -123,7 +124,8 @@ struct CreditedLink {
         says_sent();
     }
     // `credits` are left for so many times `every`; then enough, and a packet `behind` that.
-    void starve(unsigned credits, unsigned times, std::int64_t every = 100 * kMicrosecond, std::int64_t behind = 5 * kMicrosecond) {
+    void starve(unsigned credits, unsigned times, std::int64_t every = 100 * kMicrosecond,
+                std::int64_t behind = 5 * kMicrosecond) {
         exhaust(credits);
         for (unsigned i = 0; i < times; ++i) {
             grants(every);

@@ -23,7 +23,8 @@ struct Damage {
 
 class DamagingDevice {
 public:
-    DamagingDevice(transport::live::Device inside, Damage damage) : inside_(std::move(inside)), damage_(std::move(damage)) {}
+    DamagingDevice(transport::live::Device inside, Damage damage)
+        : inside_(std::move(inside)), damage_(std::move(damage)) {}
 
     [[nodiscard]] std::span<const transport::live::ReceivedFrame> receive(dissect::Instant now) {
         frames_.clear();
@@ -45,7 +46,8 @@ public:
         return room_;
     }
     void commit(std::size_t bytes, dissect::Instant now) {
-        for (const FrameBytes& each : altered(damage_.out, {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(bytes)}))
+        for (const FrameBytes& each :
+             altered(damage_.out, {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(bytes)}))
             send(each, now);
     }
     void flush(dissect::Instant now) { inside_.flush(now); }
@@ -93,7 +95,8 @@ inline void mend_icrc(FrameBytes& frame) {
         dissect::write_bits(frame, icrc->offset * 8U, 32, packet.icrc.expected);
 }
 
-// A field of a frame becomes what `value` makes of it, the ICRC right again. Nothing where the frame has no such header.
+// A field of a frame becomes what `value` makes of it, the ICRC right again. Nothing where the frame has no such
+// header.
 inline bool rewrite(FrameBytes& frame, dissect::LayerKind kind, std::string_view name,
                     const std::function<std::uint64_t(std::uint64_t)>& value) {
     const dissect::Packet packet = decoded(frame);

@@ -1,4 +1,5 @@
-// Messages handed to an UlpTracker as who reassembles them would: one connection, time going on by a millisecond a message.
+// Messages handed to an UlpTracker as who reassembles them would: one connection, time going on by a millisecond a
+// message.
 #pragma once
 
 #include <tests/support/wire_bytes.hpp>
@@ -53,7 +54,9 @@ private:
     transport::Tracker tracker_;
     transport::UlpTracker ulp_;
     std::uint64_t frame_ = 0;
-    transport::OperationSink sink_ = [this](const transport::UlpOperation& operation) { operations.push_back(operation); };
+    transport::OperationSink sink_ = [this](const transport::UlpOperation& operation) {
+        operations.push_back(operation);
+    };
 };
 
 // An attempt at a connection with that private data.

@@ -25,7 +25,8 @@ PortSpace space_of(QpType type) { return type == QpType::ud ? PortSpace::udp : P
 
 }  // namespace
 
-ReceivePool::ReceivePool(Adapter& adapter, Pd pd, std::uint32_t count, std::uint32_t length, std::uint64_t seed) : adapter_(&adapter) {
+ReceivePool::ReceivePool(Adapter& adapter, Pd pd, std::uint32_t count, std::uint32_t length, std::uint64_t seed)
+    : adapter_(&adapter) {
     Draws draws(seed);
     std::uint64_t at = kGap;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -40,7 +41,8 @@ ReceivePool::ReceivePool(Adapter& adapter, Pd pd, std::uint32_t count, std::uint
     memory_.assign(at + kGap, kFill);
     mr_ = adapter.reg_mr(pd, memory_, kLocalWrite).value_or(Mr{});
     for (auto& pieces : buffers_)
-        for (Sge& piece : pieces) piece = {.address = mr_.address + piece.address, .length = piece.length, .lkey = mr_.lkey};
+        for (Sge& piece : pieces)
+            piece = {.address = mr_.address + piece.address, .length = piece.length, .lkey = mr_.lkey};
 }
 
 RecvWr ReceivePool::wr(std::uint32_t index) const { return {.wr_id = index, .sg_list = buffers_[index]}; }
@@ -80,14 +82,17 @@ Dialogue::Dialogue(ExchangePlan plan, std::array<ExchangeHost*, 2> hosts, IpPort
 
 void Dialogue::fail(std::string what) {
     if (std::ranges::count(problem_, '\n') < 4)
-        problem_ += fmt::format("exchange at port {} ({}): {}\n", std::to_underlying(port_), std::to_underlying(plan_.type), what);
+        problem_ += fmt::format("exchange at port {} ({}): {}\n", std::to_underlying(port_),
+                                std::to_underlying(plan_.type), what);
 }
 
 void Dialogue::expect(bool holds, const char* what) {
     if (!holds) fail(what);
 }
 
-ReceivePool& Dialogue::pool(std::size_t side) { return sides_[side].receives ? *sides_[side].receives : *hosts_[side]->shared; }
+ReceivePool& Dialogue::pool(std::size_t side) {
+    return sides_[side].receives ? *sides_[side].receives : *hosts_[side]->shared;
+}
 
 void Dialogue::open_side(std::size_t side) {
     Side& mine = sides_[side];
@@ -106,7 +111,8 @@ void Dialogue::open_side(std::size_t side) {
     mine.send_cq = verbs.create_cq(256).value_or(Cq{});
     mine.recv_cq = verbs.create_cq(1024).value_or(Cq{});
     mine.arrived.resize(plan_.sides[1 - side].steps.size());
-    QpInitAttr init{.pd = host.pd, .send_cq = mine.send_cq, .recv_cq = mine.recv_cq, .cap = plan.cap, .qp_type = plan_.type};
+    QpInitAttr init{
+        .pd = host.pd, .send_cq = mine.send_cq, .recv_cq = mine.recv_cq, .cap = plan.cap, .qp_type = plan_.type};
     init.sq_sig_all = plan.signal_all;
     if (plan.shared) init.srq = host.srq;
     const auto made = verbs.create_qp(init);
@@ -115,20 +121,24 @@ void Dialogue::open_side(std::size_t side) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
         if (plan.steps[i].flags.signaled || plan.signal_all) mine.visible.push_back(i);
     if (plan_.type == QpType::ud)
-        expect(connections(side).activate_datagrams(mine.qp, kKey).has_value(), "a datagram queue pair was not activated");
+        expect(connections(side).activate_datagrams(mine.qp, kKey).has_value(),
+               "a datagram queue pair was not activated");
     if (plan_.type != QpType::ud)
-        expect(verbs.modify_qp(mine.qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess}).has_value(), "not INIT");
+        expect(verbs.modify_qp(mine.qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess})
+                   .has_value(),
+               "not INIT");
     if (plan.shared) return;
     const std::uint32_t header = plan_.type == QpType::ud ? kHeader : 0;
-    mine.receives =
-        std::make_unique<ReceivePool>(verbs, host.pd, plan.receives, plan.longest_receive + header, std::to_underlying(mine.qp));
+    mine.receives = std::make_unique<ReceivePool>(verbs, host.pd, plan.receives, plan.longest_receive + header,
+                                                  std::to_underlying(mine.qp));
     for (std::uint32_t i = 0; i < mine.receives->size(); ++i) post_receive(side, i);
 }
 
 void Dialogue::post_receive(std::size_t side, std::uint32_t index) {
     const RecvWr wr = pool(side).wr(index);
     const bool shared = plan_.sides[side].shared;
-    const auto posted = shared ? adapter(side).post_srq_recv(*hosts_[side]->srq, wr) : adapter(side).post_recv(sides_[side].qp, wr);
+    const auto posted =
+        shared ? adapter(side).post_srq_recv(*hosts_[side]->srq, wr) : adapter(side).post_recv(sides_[side].qp, wr);
     expect(posted.has_value(), "a receive was not taken");
     ++sides_[side].receives_posted;
 }
@@ -137,7 +147,8 @@ void Dialogue::begin(Instant now) {
     const std::size_t side = plan_.caller;
     const Target target{.address = hosts_[1 - side]->address, .port = port_, .space = space_of(plan_.type)};
     const SidePlan& plan = plan_.sides[side];
-    ConnectOptions options{.responder_resources = plan.resources, .initiator_depth = plan.depth, .min_rnr_timer = plan.rnr_timer};
+    ConnectOptions options{
+        .responder_resources = plan.resources, .initiator_depth = plan.depth, .min_rnr_timer = plan.rnr_timer};
     options.shared_receive_queue = plan.shared;
     expect(connections(1 - side).listen(space_of(plan_.type), port_).has_value(), "no listening");
     const auto id = plan_.type == QpType::ud ? connections(side).resolve(target, {}, now)
@@ -149,9 +160,11 @@ void Dialogue::begin(Instant now) {
 bool Dialogue::take(std::size_t side, const ConnectionEvent& event, Instant now) {
     Side& mine = sides_[side];
     const bool asked = event.kind == ConnectionEventKind::request || event.kind == ConnectionEventKind::sidr_request;
-    if (asked ? event.service != ip_service(space_of(plan_.type), port_) || side == plan_.caller : mine.id != event.id) return false;
+    if (asked ? event.service != ip_service(space_of(plan_.type), port_) || side == plan_.caller : mine.id != event.id)
+        return false;
     const SidePlan& plan = plan_.sides[side];
-    ConnectOptions options{.responder_resources = plan.resources, .initiator_depth = plan.depth, .min_rnr_timer = plan.rnr_timer};
+    ConnectOptions options{
+        .responder_resources = plan.resources, .initiator_depth = plan.depth, .min_rnr_timer = plan.rnr_timer};
     options.shared_receive_queue = plan.shared;
     switch (event.kind) {
         case ConnectionEventKind::request:
@@ -175,7 +188,8 @@ bool Dialogue::take(std::size_t side, const ConnectionEvent& event, Instant now)
         case ConnectionEventKind::delayed: break;
         default:
             fail(fmt::format("side {}: an event that cannot be: {}, reason {}{}", side, name(event.kind),
-                             std::to_underlying(event.rejection.reason), event.rejection.by_peer ? " of the peer" : ""));
+                             std::to_underlying(event.rejection.reason),
+                             event.rejection.by_peer ? " of the peer" : ""));
     }
     return true;
 }
@@ -190,10 +204,12 @@ void Dialogue::bind_windows(std::size_t side) {
         bind.address = mine.open.address + plan.shows.at - plan_.sides[side].open.at;
         bind.length = plan.shows.length;
         bind.access = kShown;
-        const SendWr wr{.wr_id = kBindId + mine.bound, .opcode = WrOpcode::bind_mw, .send_flags = {.signaled = true}, .bind = bind};
+        const SendWr wr{
+            .wr_id = kBindId + mine.bound, .opcode = WrOpcode::bind_mw, .send_flags = {.signaled = true}, .bind = bind};
         Result<Rkey> key = bind.rkey;
         if (plan.type == MwType::type_1) key = adapter(side).bind_mw(mine.qp, wr.wr_id, bind, wr.send_flags);
-        else if (const auto posted = adapter(side).post_send(mine.qp, wr); !posted) key = std::unexpected(posted.error());
+        else if (const auto posted = adapter(side).post_send(mine.qp, wr); !posted)
+            key = std::unexpected(posted.error());
         if (!key && key.error() == VerbsError::queue_full) return;
         expect(key.has_value(), "a bind was not taken");
         window.key = key.value_or(Rkey{});
@@ -217,8 +233,9 @@ Result<void> Dialogue::post(std::size_t side, const Step& step, std::size_t inde
     for (const Piece& piece : step.pieces) {
         const bool pattern = piece.at < plan.open.at;
         const Mr& mr = pattern ? mine.pattern : mine.own;
-        pieces.push_back(
-            {.address = mr.address + piece.at - (pattern ? plan.pattern.at : plan.own.at), .length = piece.length, .lkey = mr.lkey});
+        pieces.push_back({.address = mr.address + piece.at - (pattern ? plan.pattern.at : plan.own.at),
+                          .length = piece.length,
+                          .lkey = mr.lkey});
     }
     SendWr wr{.wr_id = index, .sg_list = pieces, .opcode = step.opcode, .send_flags = step.flags, .imm_data = step.imm};
     wr.remote = *remote_of(side, step);
@@ -229,11 +246,13 @@ Result<void> Dialogue::post(std::size_t side, const Step& step, std::size_t inde
     if (step.opcode == WrOpcode::send_with_inv) wr.invalidate_rkey = sides_[1 - side].windows[*step.window].key;
     if (step.opcode == WrOpcode::local_inv) wr.invalidate_rkey = mine.spare.key;
     if (step.opcode == WrOpcode::bind_mw)
-        wr.bind = {mine.spare.made.handle, next_rkey(mine.spare.key), mine.open.lkey, mine.open.address, mine.open.length, kShown};
+        wr.bind = {mine.spare.made.handle, next_rkey(mine.spare.key), mine.open.lkey,
+                   mine.open.address,      mine.open.length,          kShown};
     const auto copy_inline = [&](bool fill) {
         std::size_t done = 0;
         for (const Piece& piece : step.pieces)
-            for (std::uint32_t i = 0; i < piece.length; ++i) mine.memory[piece.at + i] = fill ? kFill : step.content[done++];
+            for (std::uint32_t i = 0; i < piece.length; ++i)
+                mine.memory[piece.at + i] = fill ? kFill : step.content[done++];
     };
     if (step.flags.inline_data) copy_inline(false);
     const auto posted = adapter(side).post_send(mine.qp, wr);
@@ -246,7 +265,8 @@ void Dialogue::post_steps(std::size_t side) {
     Side& mine = sides_[side];
     const Side& theirs = sides_[1 - side];
     const SidePlan& plan = plan_.sides[side];
-    const bool shown = theirs.may_bind && theirs.binds_done == theirs.windows.size() && mine.binds_done == mine.windows.size();
+    const bool shown =
+        theirs.may_bind && theirs.binds_done == theirs.windows.size() && mine.binds_done == mine.windows.size();
     if (!mine.established || !shown) return;
     for (std::uint32_t left = plan.burst; left > 0 && mine.posted < plan.steps.size(); --left) {
         const auto posted = post(side, plan.steps[mine.posted], mine.posted);
@@ -262,7 +282,8 @@ void Dialogue::post_steps(std::size_t side) {
 void Dialogue::take_send(std::size_t side, const Wc& wc) {
     Side& mine = sides_[side];
     const SidePlan& plan = plan_.sides[side];
-    if (wc.status != WcStatus::success) return fail(fmt::format("side {}: work {} ended in {}", side, wc.wr_id, name(wc.status)));
+    if (wc.status != WcStatus::success)
+        return fail(fmt::format("side {}: work {} ended in {}", side, wc.wr_id, name(wc.status)));
     if (wc.wr_id >= kBindId) {
         expect(wc.wr_id == kBindId + mine.binds_done, "binds complete out of order");
         ++mine.binds_done;
@@ -272,15 +293,16 @@ void Dialogue::take_send(std::size_t side, const Wc& wc) {
         return fail(fmt::format("side {}: work {} completed out of order, or twice", side, wc.wr_id));
     ++mine.completed;
     const Step& step = plan.steps[wc.wr_id];
-    const bool answered =
-        step.opcode == WrOpcode::rdma_read || step.opcode == WrOpcode::atomic_cmp_and_swp || step.opcode == WrOpcode::atomic_fetch_and_add;
+    const bool answered = step.opcode == WrOpcode::rdma_read || step.opcode == WrOpcode::atomic_cmp_and_swp ||
+                          step.opcode == WrOpcode::atomic_fetch_and_add;
     if (!answered) return;
     expect(wc.byte_len == step.content.size(), "a READ or ATOMIC completed with another length");
     std::size_t done = 0;
     for (const Piece& piece : step.pieces) {
         const Bytes there = Bytes(mine.memory).subspan(piece.at, piece.length);
         if (!std::ranges::equal(there, Bytes(step.content).subspan(done, piece.length)))
-            fail(fmt::format("side {}: step {} ({}) brought other bytes", side, wc.wr_id, kWrOpcodeNames[std::to_underlying(step.opcode)]));
+            fail(fmt::format("side {}: step {} ({}) brought other bytes", side, wc.wr_id,
+                             kWrOpcodeNames[std::to_underlying(step.opcode)]));
         done += piece.length;
     }
 }
@@ -293,7 +315,8 @@ void Dialogue::take_sends(std::size_t side) {
 
 // Which of the peer's steps a receive is.
 std::optional<std::size_t> Dialogue::message_of(Side& mine, const SidePlan& plan, const Wc& wc) const {
-    if (reliable()) return mine.received < plan.messages.size() ? std::optional(plan.messages[mine.received]) : std::nullopt;
+    if (reliable())
+        return mine.received < plan.messages.size() ? std::optional(plan.messages[mine.received]) : std::nullopt;
     if (!wc.flags.with_imm || wc.imm_data >= mine.arrived.size()) return std::nullopt;
     if (mine.arrived[wc.imm_data] && !faults_.doubles) return std::nullopt;
     const auto last = std::ranges::find(mine.arrived.rbegin(), mine.arrived.rend(), true);
@@ -309,7 +332,8 @@ void Dialogue::take_receive(std::size_t side, const Wc& wc) {
     const auto index = static_cast<std::uint32_t>(wc.wr_id);
     ++mine.receives_done;
     if (wc.status == WcStatus::wr_flush_err && ending_) return pool(side).freshen(index);
-    if (wc.status != WcStatus::success) return fail(fmt::format("side {}: a receive ended in {}", side, name(wc.status)));
+    if (wc.status != WcStatus::success)
+        return fail(fmt::format("side {}: a receive ended in {}", side, name(wc.status)));
     const auto which = message_of(mine, plan, wc);
     if (!which) return fail(fmt::format("side {}: a message that nobody sent, or twice, or out of order", side));
     ++mine.received;
@@ -327,7 +351,8 @@ void Dialogue::take_receive(std::size_t side, const Wc& wc) {
     expect(wc.flags.with_inv == (step.opcode == WrOpcode::send_with_inv), "another invalidation");
     if (wc.flags.with_inv) expect(wc.invalidated_rkey == mine.windows[*step.window].key, "another key was invalidated");
     expect(wc.flags.grh == (header != 0), "a network header");
-    if (plan_.type == QpType::ud) expect(wc.src_qp == sides_[1 - side].qp && wc.source == hosts_[1 - side]->address, "another sender");
+    if (plan_.type == QpType::ud)
+        expect(wc.src_qp == sides_[1 - side].qp && wc.source == hosts_[1 - side]->address, "another sender");
     if (!ending_) post_receive(side, index);
 }
 
@@ -363,8 +388,10 @@ void Dialogue::end(Instant now) {
     quiet_until_.reset();
     if (!faults_.loses)
         for (const std::size_t side : {0U, 1U})
-            expect(sides_[side].received == plan_.sides[side].messages.size(), "messages are missing though nothing was lost");
-    for (const std::size_t side : {0U, 1U}) expect(adapter(side).query_qp(sides_[side].qp)->sends == 0, "work that never completed");
+            expect(sides_[side].received == plan_.sides[side].messages.size(),
+                   "messages are missing though nothing was lost");
+    for (const std::size_t side : {0U, 1U})
+        expect(adapter(side).query_qp(sides_[side].qp)->sends == 0, "work that never completed");
     if (plan_.type == QpType::ud) return;
     for (const std::size_t side : {plan_.closer, 1 - plan_.closer})
         if (side == plan_.closer || plan_.both_close)
@@ -374,9 +401,9 @@ void Dialogue::end(Instant now) {
 std::string Dialogue::progress() const {
     std::string text;
     for (const Side& side : sides_)
-        text += fmt::format(" [established {} binds {}/{} posted {} completed {}/{} received {} released {}]", side.established,
-                            side.binds_done, side.windows.size(), side.posted, side.completed, side.visible.size(), side.received,
-                            side.released);
+        text += fmt::format(" [established {} binds {}/{} posted {} completed {}/{} received {} released {}]",
+                            side.established, side.binds_done, side.windows.size(), side.posted, side.completed,
+                            side.visible.size(), side.received, side.released);
     return text;
 }
 
@@ -387,7 +414,8 @@ void Dialogue::compare(std::size_t side) {
         const bool open = i >= plan.open.at && i < plan.open.at + plan.open.length;
         if (open && !reliable() && (faults_.loses || faults_.doubles)) continue;
         if (mine.memory[i] != plan.image[i])
-            return fail(fmt::format("side {}: byte {} is not what it must be{}", side, i, open ? ", of what peers change" : ""));
+            return fail(fmt::format("side {}: byte {} is not what it must be{}", side, i,
+                                    open ? ", of what peers change" : ""));
     }
 }
 
@@ -400,11 +428,16 @@ void Dialogue::close_side(std::size_t side) {
     if (!plan_.sides[side].shared) expect(mine.receives_posted == mine.receives_done, "a receive that never completed");
     compare(side);
     expect(verbs.destroy_qp(mine.qp).has_value(), "destroy_qp() failed");
-    for (const ShownWindow& window : mine.windows) expect(verbs.dealloc_mw(window.made.handle).has_value(), "dealloc_mw() failed");
+    for (const ShownWindow& window : mine.windows)
+        expect(verbs.dealloc_mw(window.made.handle).has_value(), "dealloc_mw() failed");
     expect(verbs.dealloc_mw(mine.spare.made.handle).has_value(), "dealloc_mw() failed");
-    for (const Mr* mr : {&mine.pattern, &mine.open, &mine.own}) expect(verbs.dereg_mr(mr->lkey).has_value(), "dereg_mr() failed");
-    if (mine.receives) expect(mine.receives->untouched() && mine.receives->close(), "memory of receives was touched, or is still used");
-    expect(verbs.destroy_cq(mine.send_cq).has_value() && verbs.destroy_cq(mine.recv_cq).has_value(), "destroy_cq() failed");
+    for (const Mr* mr : {&mine.pattern, &mine.open, &mine.own})
+        expect(verbs.dereg_mr(mr->lkey).has_value(), "dereg_mr() failed");
+    if (mine.receives)
+        expect(mine.receives->untouched() && mine.receives->close(),
+               "memory of receives was touched, or is still used");
+    expect(verbs.destroy_cq(mine.send_cq).has_value() && verbs.destroy_cq(mine.recv_cq).has_value(),
+           "destroy_cq() failed");
 }
 
 void Dialogue::close() {

@@ -1,5 +1,5 @@
-// A planned dialogue (talk_plan.hpp) carried out between two endpoints: connected through the connection manager, every completion
-// and every byte compared with the plan, ended, and everything given back.
+// A planned dialogue (talk_plan.hpp) carried out between two endpoints: connected through the connection manager, every
+// completion and every byte compared with the plan, ended, and everything given back.
 //
 // What does not agree is said in words: problem().
 #pragma once
@@ -16,12 +16,13 @@ namespace qps::tests {
 // Memory that receives are posted from, of a queue pair's own or shared; it is full of kFill but for what came.
 class ReceivePool {
 public:
-    ReceivePool(transport::verbs::Adapter& adapter, transport::verbs::Pd pd, std::uint32_t count, std::uint32_t length, std::uint64_t seed);
+    ReceivePool(transport::verbs::Adapter& adapter, transport::verbs::Pd pd, std::uint32_t count, std::uint32_t length,
+                std::uint64_t seed);
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(buffers_.size()); }
     [[nodiscard]] transport::verbs::RecvWr wr(std::uint32_t index) const;
-    // Whether receive `index` holds the content behind `skipped` bytes, and nothing else was touched (where it is to be clean, not
-    // even in the rest of it); it is made fresh again.
+    // Whether receive `index` holds the content behind `skipped` bytes, and nothing else was touched (where it is to be
+    // clean, not even in the rest of it); it is made fresh again.
     [[nodiscard]] bool take(std::uint32_t index, std::span<const std::byte> content, std::uint32_t skipped, bool clean);
     // What came is of no interest.
     void freshen(std::uint32_t index);
@@ -45,15 +46,17 @@ struct ExchangeHost {
 };
 
 struct ExchangeFaults {
-    bool loses = false;    // what is unreliable may be missing
-    bool doubles = false;  // it may come twice: datagrams, and what is one packet of UC, which knows of no duplicates (9.8.2)
+    bool loses = false;  // what is unreliable may be missing
+    bool doubles =
+        false;  // it may come twice: datagrams, and what is one packet of UC, which knows of no duplicates (9.8.2)
     bool overtakes = false;
 };
 
 class Dialogue {
 public:
     // Both hosts stay where they are.
-    Dialogue(ExchangePlan plan, std::array<ExchangeHost*, 2> hosts, transport::live::IpPort port, const ExchangeFaults& faults);
+    Dialogue(ExchangePlan plan, std::array<ExchangeHost*, 2> hosts, transport::live::IpPort port,
+             const ExchangeFaults& faults);
 
     void begin(dissect::Instant now);
     // What the event means for this dialogue; false where it is another's.
@@ -98,8 +101,12 @@ private:
         std::uint32_t receives_posted = 0;
         std::uint32_t receives_done = 0;
     };
-    [[nodiscard]] transport::verbs::Adapter& adapter(std::size_t side) const { return hosts_[side]->endpoint->adapter(); }
-    [[nodiscard]] transport::live::Connections& connections(std::size_t side) const { return hosts_[side]->endpoint->connections(); }
+    [[nodiscard]] transport::verbs::Adapter& adapter(std::size_t side) const {
+        return hosts_[side]->endpoint->adapter();
+    }
+    [[nodiscard]] transport::live::Connections& connections(std::size_t side) const {
+        return hosts_[side]->endpoint->connections();
+    }
     [[nodiscard]] ReceivePool& pool(std::size_t side);
     void fail(std::string what);
     void expect(bool holds, const char* what);
@@ -113,7 +120,8 @@ private:
     void take_receives(std::size_t side);
     void take_send(std::size_t side, const transport::verbs::Wc& wc);
     void take_receive(std::size_t side, const transport::verbs::Wc& wc);
-    [[nodiscard]] std::optional<std::size_t> message_of(Side& mine, const SidePlan& plan, const transport::verbs::Wc& wc) const;
+    [[nodiscard]] std::optional<std::size_t> message_of(Side& mine, const SidePlan& plan,
+                                                        const transport::verbs::Wc& wc) const;
     [[nodiscard]] bool reliable() const { return plan_.type == transport::verbs::QpType::rc; }
     [[nodiscard]] bool done(std::size_t side) const;
     void end(dissect::Instant now);

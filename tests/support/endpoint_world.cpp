@@ -16,7 +16,8 @@ namespace {
 
 constexpr Duration kLongest = microseconds(600'000'000);  // virtual: far above retries and TIMEWAIT
 constexpr std::uint64_t kMostTurns = 2'000'000;
-constexpr std::array kInterfaceMtus{std::size_t{1500}, std::size_t{1500}, std::size_t{2400}, std::size_t{4200}, std::size_t{9000}};
+constexpr std::array kInterfaceMtus{std::size_t{1500}, std::size_t{1500}, std::size_t{2400}, std::size_t{4200},
+                                    std::size_t{9000}};
 
 }  // namespace
 
@@ -30,8 +31,8 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
     if (draws_.chance(0.2)) vlan_ = std::uint16_t{100};
     const auto faults = [&] {
         const auto up_to = [&](double worst) { return draws_.chance(0.7) ? draws_.unit() * worst : 0.0; };
-        return LinkFaults{up_to(wish.worst.loss), up_to(wish.worst.duplication), up_to(wish.worst.reordering), up_to(wish.worst.corruption),
-                          up_to(wish.worst.marking)};
+        return LinkFaults{up_to(wish.worst.loss), up_to(wish.worst.duplication), up_to(wish.worst.reordering),
+                          up_to(wish.worst.corruption), up_to(wish.worst.marking)};
     };
     LinkSettings link;
     link.seed = seed;
@@ -42,8 +43,8 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
     link.b_to_a = faults();
     link.exact = wish.exact;
     for (const LinkFaults& way : {link.a_to_b, link.b_to_a}) {
-        faults_.loses =
-            faults_.loses || way.loss > 0 || way.corruption > 0 || way.reordering > 0 || way.duplication > 0 || !wish.exact.empty();
+        faults_.loses = faults_.loses || way.loss > 0 || way.corruption > 0 || way.reordering > 0 ||
+                        way.duplication > 0 || !wish.exact.empty();
         faults_.overtakes = faults_.overtakes || way.reordering > 0 || !wish.exact.empty();
         faults_.doubles = faults_.doubles || way.duplication > 0 || !wish.exact.empty();
     }
@@ -56,8 +57,8 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
 EndpointSettings World::settings_of(std::size_t side) {
     const auto last = static_cast<std::uint32_t>(side + 1);
     const Address own = ipv4_ ? ipv4_address(0xc000'0200 + last) : ipv6_address(0x2001'0db8'0000'0000, last);
-    EndpointSettings settings{
-        .host = {.mac = Mac{0x0200'0000'0000ULL + last}, .addresses = {{own, static_cast<std::uint8_t>(ipv4_ ? 24 : 64)}}}};
+    EndpointSettings settings{.host = {.mac = Mac{0x0200'0000'0000ULL + last},
+                                       .addresses = {{own, static_cast<std::uint8_t>(ipv4_ ? 24 : 64)}}}};
     settings.host.mtu = interface_mtu_;
     settings.host.detect_duplicates = draws_.chance(0.2);
     settings.host.vlan = vlan_;
@@ -84,7 +85,8 @@ void World::open_host(std::size_t side) {
 void World::plan(const WorldWish& wish) {
     for (const std::size_t side : {0U, 1U}) open_host(side);
     const bool huge = wish.huge && draws_.chance(0.04);
-    const std::uint32_t mtu = std::min(bytes_of(endpoints_[0].adapter().settings().mtu), bytes_of(endpoints_[1].adapter().settings().mtu));
+    const std::uint32_t mtu =
+        std::min(bytes_of(endpoints_[0].adapter().settings().mtu), bytes_of(endpoints_[1].adapter().settings().mtu));
     const std::uint64_t count = huge ? 1 : 1 + draws_.below(4);
     std::vector<ExchangePlan> plans;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -106,7 +108,8 @@ void World::plan(const WorldWish& wish) {
         Adapter& adapter = endpoints_[side].adapter();
         host.srq = adapter.create_srq(host.pd, receives).value_or(Srq{});
         host.shared = std::make_unique<ReceivePool>(adapter, host.pd, receives, longest, seed_);
-        for (std::uint32_t i = 0; i < receives; ++i) static_cast<void>(adapter.post_srq_recv(*host.srq, host.shared->wr(i)));
+        for (std::uint32_t i = 0; i < receives; ++i)
+            static_cast<void>(adapter.post_srq_recv(*host.srq, host.shared->wr(i)));
     }
     for (std::size_t i = 0; i < plans.size(); ++i)
         dialogues_.push_back(std::make_unique<Dialogue>(std::move(plans[i]), std::array{&hosts_[0], &hosts_[1]},
@@ -144,7 +147,9 @@ std::string World::stuck(const char* why) {
     return text;
 }
 
-Duration World::lasted() const { return nanoseconds(static_cast<std::int64_t>(now_) - static_cast<std::int64_t>(start_)); }
+Duration World::lasted() const {
+    return nanoseconds(static_cast<std::int64_t>(now_) - static_cast<std::int64_t>(start_));
+}
 
 std::string World::run() {
     const Instant end = start_ + kLongest;
@@ -156,13 +161,15 @@ std::string World::run() {
         for (const auto& dialogue : dialogues_)
             if (!dialogue->problem().empty()) return dialogue->problem();
         if (kept_back_) return "an event was kept back until the next poll()";
-        forgotten = std::ranges::all_of(dialogues_, over) && endpoints_[0].manager().size() + endpoints_[1].manager().size() == 0;
+        forgotten = std::ranges::all_of(dialogues_, over) &&
+                    endpoints_[0].manager().size() + endpoints_[1].manager().size() == 0;
         const auto next = due();
         if (forgotten) break;
         if (!next) return stuck("nothing is ever due");
         still = *next <= now_ ? still + 1 : 0;
         now_ = std::max(now_, *next);
-        if (now_ > end || still > 20'000 || turns_ > kMostTurns) return stuck(still > 20'000 ? "time stands still" : "not over");
+        if (now_ > end || still > 20'000 || turns_ > kMostTurns)
+            return stuck(still > 20'000 ? "time stands still" : "not over");
     }
     for (const auto& dialogue : dialogues_) {
         dialogue->close();
@@ -176,9 +183,11 @@ std::string World::leaks() {
         Endpoint& endpoint = endpoints_[side];
         ExchangeHost& host = hosts_[side];
         if (host.srq && !endpoint.adapter().destroy_srq(*host.srq)) return "the shared receive queue is still used";
-        if (host.shared && (!host.shared->untouched() || !host.shared->close())) return "shared receives were touched, or are still used";
+        if (host.shared && (!host.shared->untouched() || !host.shared->close()))
+            return "shared receives were touched, or are still used";
         if (!endpoint.adapter().dealloc_pd(host.pd)) return "the protection domain is still used";
-        if (endpoint.manager().size() != 0 || endpoint.manager().half_open() != 0) return "the connection manager remembers something";
+        if (endpoint.manager().size() != 0 || endpoint.manager().half_open() != 0)
+            return "the connection manager remembers something";
         if (endpoint.waiting() != 0) return "packets still wait for an address";
         if (endpoint.counts().malformed != 0) return "a packet of ours was malformed";
     }

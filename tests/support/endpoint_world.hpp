@@ -1,5 +1,5 @@
-// Two endpoints on a simulated link under virtual time with exchanges between them, all of it out of one seed: addresses, speeds,
-// MTUs, depths, faults.
+// Two endpoints on a simulated link under virtual time with exchanges between them, all of it out of one seed:
+// addresses, speeds, MTUs, depths, faults.
 #pragma once
 
 #include <tests/support/dialogue.hpp>

@@ -17,7 +17,9 @@ std::uint32_t number(Draws& draws, std::uint64_t bound) { return static_cast<std
 
 // None, one byte, odd ones, around multiples of the MTU, anything.
 std::uint32_t draw_length(Draws& draws, const ExchangeWish& wish) {
-    const std::uint32_t longest = wish.type == QpType::ud ? wish.mtu : wish.huge ? kHuge : std::min(12 * wish.mtu, 20'000U);
+    const std::uint32_t longest = wish.type == QpType::ud ? wish.mtu
+                                  : wish.huge             ? kHuge
+                                                          : std::min(12 * wish.mtu, 20'000U);
     const std::uint32_t packets = 1 + number(draws, std::max(1U, longest / wish.mtu));
     std::uint32_t length = 0;
     switch (draws.below(wish.huge ? 6 : 5)) {
@@ -126,7 +128,8 @@ private:
         return part.at + number(draws_, (part.length - length) / alignment + 1) * alignment;
     }
     void change(SidePlan& peer, Step& step) {
-        if (std::exchange(read_pending_, false)) step.flags.fence = true;  // a READ that is asked for again must find what it found
+        if (std::exchange(read_pending_, false))
+            step.flags.fence = true;  // a READ that is asked for again must find what it found
         std::ranges::copy(step.content, peer.image.begin() + step.remote);
     }
 
@@ -148,8 +151,11 @@ private:
     }
     Step draw_message(SidePlan& side, bool invalidates) {
         const std::uint32_t length = draw_length(draws_, wish_);
-        Step step{.opcode = draws_.chance(0.4) ? WrOpcode::send_with_imm : WrOpcode::send, .imm = number(draws_, 1ULL << 32)};
-        step.flags = {.fence = draws_.chance(0.1), .solicited = draws_.chance(0.3), .inline_data = length <= kInline && draws_.chance(0.5)};
+        Step step{.opcode = draws_.chance(0.4) ? WrOpcode::send_with_imm : WrOpcode::send,
+                  .imm = number(draws_, 1ULL << 32)};
+        step.flags = {.fence = draws_.chance(0.1),
+                      .solicited = draws_.chance(0.3),
+                      .inline_data = length <= kInline && draws_.chance(0.5)};
         if (invalidates) {
             const auto victim = alive_2();
             if (victim) {
@@ -169,9 +175,12 @@ private:
     }
     Step draw_write(SidePlan& side, SidePlan& peer) {
         std::uint32_t length = draw_length(draws_, wish_);
-        Step step{.opcode = draws_.chance(0.4) ? WrOpcode::rdma_write_with_imm : WrOpcode::rdma_write, .imm = number(draws_, 1ULL << 32)};
+        Step step{.opcode = draws_.chance(0.4) ? WrOpcode::rdma_write_with_imm : WrOpcode::rdma_write,
+                  .imm = number(draws_, 1ULL << 32)};
         step.remote = reach(step, peer, length);
-        step.flags = {.fence = draws_.chance(0.1), .solicited = draws_.chance(0.3), .inline_data = length <= kInline && draws_.chance(0.5)};
+        step.flags = {.fence = draws_.chance(0.1),
+                      .solicited = draws_.chance(0.3),
+                      .inline_data = length <= kInline && draws_.chance(0.5)};
         gather(side, step, length);
         change(peer, step);
         return step;
@@ -221,7 +230,10 @@ private:
         std::uint32_t length = draw_length(draws_, wish_);
         Step step{.opcode = WrOpcode::flush};
         step.remote = reach(step, peer, length);
-        step.flush = {.length = length, .global_visibility = draws_.chance(0.7), .persistent = true, .whole_region = draws_.chance(0.2)};
+        step.flush = {.length = length,
+                      .global_visibility = draws_.chance(0.7),
+                      .persistent = true,
+                      .whole_region = draws_.chance(0.2)};
         return step;
     }
 

@@ -1,5 +1,5 @@
-// What two connected queue pairs are to do to each other, drawn from a seed before anything happens: every work request, every
-// byte of memory before, and what each byte must be at the end. Nothing here knows of packets.
+// What two connected queue pairs are to do to each other, drawn from a seed before anything happens: every work
+// request, every byte of memory before, and what each byte must be at the end. Nothing here knows of packets.
 #pragma once
 
 #include <transport-replay/live/faults.hpp>
@@ -24,9 +24,10 @@ struct Piece {
 struct Step {
     transport::verbs::WrOpcode opcode = transport::verbs::WrOpcode::send;
     transport::verbs::SendFlags flags{};
-    std::vector<Piece> pieces{};       // of one's own memory: what is sent, or where it comes to
-    std::uint32_t remote = 0;          // in the peer's memory
-    std::optional<unsigned> window{};  // of the peer, through which it is reached, or which is invalidated; of one's own to bind
+    std::vector<Piece> pieces{};  // of one's own memory: what is sent, or where it comes to
+    std::uint32_t remote = 0;     // in the peer's memory
+    std::optional<unsigned>
+        window{};  // of the peer, through which it is reached, or which is invalidated; of one's own to bind
     transport::verbs::AtomicValues atomic{};
     transport::verbs::FlushRange flush{};
     std::uint32_t imm = 0;

@@ -1,4 +1,5 @@
-// What the heap has more than in the beginning, at most: for tests of memory. Not under sanitizers, whose heap is another.
+// What the heap has more than in the beginning, at most: for tests of memory. Not under sanitizers, whose heap is
+// another.
 #pragma once
 
 #include <algorithm>

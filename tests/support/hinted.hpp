@@ -1,5 +1,5 @@
-// A message of an upper protocol decoded with the hint that it is its: layers and values. The message is in a block of exactly its
-// size, so that reading beyond it is found.
+// A message of an upper protocol decoded with the hint that it is its: layers and values. The message is in a block of
+// exactly its size, so that reading beyond it is found.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -17,7 +17,8 @@ namespace qps::tests {
 
 class Hinted {
 public:
-    Hinted(const Octets& bytes, dissect::UlpProtocol protocol) : Hinted(bytes, dissect::UlpHint{protocol, true, 0, {}}) {}
+    Hinted(const Octets& bytes, dissect::UlpProtocol protocol)
+        : Hinted(bytes, dissect::UlpHint{protocol, true, 0, {}}) {}
     Hinted(const Octets& bytes, const dissect::UlpHint& hint) : block_(std::make_unique<std::byte[]>(bytes.size())) {
         std::ranges::copy(bytes, block_.get());
         decode_message({block_.get(), bytes.size()}, hint, packet);
@@ -33,7 +34,8 @@ public:
     }
     [[nodiscard]] std::string layers() const {
         std::string names;
-        for (const dissect::Layer& layer : packet.layers()) names += (names.empty() ? "" : " ") + std::string(header(layer.kind).name);
+        for (const dissect::Layer& layer : packet.layers())
+            names += (names.empty() ? "" : " ") + std::string(header(layer.kind).name);
         return names;
     }
     dissect::Packet packet;
@@ -53,7 +55,8 @@ inline void cut_everywhere(const Octets& message, dissect::UlpProtocol protocol)
         for (const dissect::Layer& layer : hinted.packet.layers()) {
             INFO(length << " of " << message.size() << ": " << hinted.layers());
             CHECK(std::size_t{layer.offset} + layer.length <= length);
-            for (const dissect::Field& field : header(layer.kind).fields) static_cast<void>(value_of(hinted.packet, layer, field));
+            for (const dissect::Field& field : header(layer.kind).fields)
+                static_cast<void>(value_of(hinted.packet, layer, field));
         }
     }
 }

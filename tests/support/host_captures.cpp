@@ -13,7 +13,8 @@ using namespace qps::dissect;
 namespace {
 
 Scenario scenario_of(Draws& draws, std::uint64_t seed, std::uint32_t run) {
-    constexpr std::array kKinds{WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read, WorkKind::fetch_add};
+    constexpr std::array kKinds{WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read,
+                                WorkKind::fetch_add};
     Scenario scenario;
     scenario.seed = seed;
     for (std::uint64_t i = 0, count = 1 + draws.below(12); i < count; ++i)
@@ -47,9 +48,12 @@ void note_truth(const Truth& truth, std::uint64_t a, std::uint64_t b, HostCaptur
     for (const FlowTruth& flow : truth.flows) {
         made.requests += flow.requests.size();
         for (const Transmission& sent : flow.requests)
-            if (sent.disposition.lost) made.lost.emplace(cluster_host(flow.from == End::a ? a : b), flow.responder_qp, sent.psn.value());
+            if (sent.disposition.lost)
+                made.lost.emplace(cluster_host(flow.from == End::a ? a : b), flow.responder_qp, sent.psn.value());
         for (const Transmission& sent : flow.responses)
-            if (sent.disposition.lost) made.lost_answers.emplace(cluster_host(flow.from == End::a ? a : b), flow.responder_qp, sent.psn.value());
+            if (sent.disposition.lost)
+                made.lost_answers.emplace(cluster_host(flow.from == End::a ? a : b), flow.responder_qp,
+                                          sent.psn.value());
     }
 }
 
@@ -68,7 +72,8 @@ HostCaptures captures_of_hosts(std::uint64_t seed) {
         }
         return place->second;
     };
-    for (std::uint32_t run = 0, count = 1 + static_cast<std::uint32_t>(draws.below(std::min<std::uint64_t>(hosts, 12))); run < count; ++run) {
+    for (std::uint32_t run = 0, count = 1 + static_cast<std::uint32_t>(draws.below(std::min<std::uint64_t>(hosts, 12)));
+         run < count; ++run) {
         Scenario scenario = scenario_of(draws, seed * 64 + run, run);
         const std::uint64_t a = draws.below(hosts), b = (a + 1 + draws.below(hosts - 1)) % hosts;
         const Duration later{static_cast<std::int64_t>(draws.below(200'000))};
@@ -83,7 +88,8 @@ HostCaptures captures_of_hosts(std::uint64_t seed) {
     }
     for (auto& [host, capture] : captures) {
         std::ranges::stable_sort(capture.traffic.observations, {}, &Observation::time);
-        for (std::size_t i = 0; i < capture.traffic.observations.size(); ++i) capture.traffic.observations[i].frame = FrameIndex{i + 1};
+        for (std::size_t i = 0; i < capture.traffic.observations.size(); ++i)
+            capture.traffic.observations[i].frame = FrameIndex{i + 1};
         made.captures.push_back(std::move(capture));
     }
     return made;

@@ -1,4 +1,5 @@
-// A hub: what one port sends, all others have at once. Every frame is kept for a look at it, and anybody may put one in.
+// A hub: what one port sends, all others have at once. Every frame is kept for a look at it, and anybody may put one
+// in.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -22,7 +23,8 @@ struct Hub {
 
 class HubDevice {
 public:
-    HubDevice(std::shared_ptr<Hub> hub, std::uint64_t mac) : hub_(std::move(hub)), port_(hub_->inboxes.size()), mac_(mac) {
+    HubDevice(std::shared_ptr<Hub> hub, std::uint64_t mac)
+        : hub_(std::move(hub)), port_(hub_->inboxes.size()), mac_(mac) {
         hub_->inboxes.emplace_back();
     }
     [[nodiscard]] std::size_t port() const { return port_; }
@@ -53,7 +55,9 @@ public:
         return hub_->inboxes[port_].empty() ? std::nullopt : std::optional(transport::live::kAtOnce);
     }
     [[nodiscard]] int descriptor() const { return -1; }
-    [[nodiscard]] transport::live::DeviceLimits limits() const { return {.frame_bytes = transport::live::kLongestFrame, .mac = mac_}; }
+    [[nodiscard]] transport::live::DeviceLimits limits() const {
+        return {.frame_bytes = transport::live::kLongestFrame, .mac = mac_};
+    }
     [[nodiscard]] transport::live::DeviceCounts counts() const { return counts_; }
     [[nodiscard]] std::optional<transport::live::Problem> problem() const { return std::nullopt; }
 

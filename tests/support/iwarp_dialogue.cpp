@@ -27,7 +27,8 @@ Block tagged(std::uint8_t opcode, std::uint32_t stag, std::uint64_t offset, bool
     return made;
 }
 
-Block untagged(std::uint8_t opcode, std::uint32_t queue, const ulpdu::SegmentPosition& place, Bytes payload, std::uint32_t reserved = 0) {
+Block untagged(std::uint8_t opcode, std::uint32_t queue, const ulpdu::SegmentPosition& place, Bytes payload,
+               std::uint32_t reserved = 0) {
     Block made;
     put(made, (place.last ? kLast : 0) | kDdp, 1);
     put(made, kRdmap | opcode, 1);
@@ -46,8 +47,12 @@ namespace ulpdu {
 Block send(const SegmentPosition& place, Bytes payload, std::optional<std::uint32_t> invalidate) {
     return untagged(invalidate ? 4 : 3, 0, place, payload, invalidate.value_or(0));
 }
-Block write(std::uint32_t stag, std::uint64_t offset, bool last, Bytes payload) { return tagged(0, stag, offset, last, payload); }
-Block read_response(std::uint32_t stag, std::uint64_t offset, bool last, Bytes payload) { return tagged(2, stag, offset, last, payload); }
+Block write(std::uint32_t stag, std::uint64_t offset, bool last, Bytes payload) {
+    return tagged(0, stag, offset, last, payload);
+}
+Block read_response(std::uint32_t stag, std::uint64_t offset, bool last, Bytes payload) {
+    return tagged(2, stag, offset, last, payload);
+}
 
 Block read_request(std::uint32_t msn, const Read& read) {
     Block made;
@@ -177,7 +182,9 @@ std::size_t IwarpDialogue::segment(End from, Bytes data, std::uint8_t flags) {
 }
 
 std::size_t Followed::count(Verb verb, Outcome outcome) const {
-    const auto fits = [&](const Ended& ended) { return ended.message.verb == verb && ended.message.outcome == outcome; };
+    const auto fits = [&](const Ended& ended) {
+        return ended.message.verb == verb && ended.message.outcome == outcome;
+    };
     return static_cast<std::size_t>(std::ranges::count_if(messages, fits));
 }
 
@@ -192,7 +199,8 @@ Followed follow(const std::vector<Block>& frames, std::size_t captured, UlpHints
     Packet packet;
     Observation observation;
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        const Block kept(frames[i].begin(), frames[i].begin() + static_cast<std::ptrdiff_t>(std::min(captured, frames[i].size())));
+        const Block kept(frames[i].begin(),
+                         frames[i].begin() + static_cast<std::ptrdiff_t>(std::min(captured, frames[i].size())));
         Frame frame;
         frame.bytes = kept;
         frame.wire_length = static_cast<std::uint32_t>(frames[i].size());

@@ -1,5 +1,5 @@
-// IwarpDialogue: both ends of an iWARP connection as Ethernet frames, right to the last CRC, for tests that then lose, double, move and
-// spoil them.
+// IwarpDialogue: both ends of an iWARP connection as Ethernet frames, right to the last CRC, for tests that then lose,
+// double, move and spoil them.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -23,7 +23,8 @@ struct SegmentPosition {
     std::uint32_t mo = 0;
     bool last = true;
 };
-[[nodiscard]] Block send(const SegmentPosition& place, dissect::Bytes payload, std::optional<std::uint32_t> invalidate = {});
+[[nodiscard]] Block send(const SegmentPosition& place, dissect::Bytes payload,
+                         std::optional<std::uint32_t> invalidate = {});
 [[nodiscard]] Block write(std::uint32_t stag, std::uint64_t offset, bool last, dissect::Bytes payload);
 [[nodiscard]] Block read_response(std::uint32_t stag, std::uint64_t offset, bool last, dissect::Bytes payload);
 struct Read {
@@ -46,7 +47,8 @@ struct Atomic {
 [[nodiscard]] Block atomic_response(std::uint32_t msn, std::uint32_t identifier, std::uint64_t original);
 [[nodiscard]] Block immediate(std::uint32_t msn, std::uint64_t value);
 // `rest` follows the control word.
-[[nodiscard]] Block terminate(std::uint8_t layer, std::uint8_t type, std::uint8_t code, std::uint8_t headers = 0, dissect::Bytes rest = {});
+[[nodiscard]] Block terminate(std::uint8_t layer, std::uint8_t type, std::uint8_t code, std::uint8_t headers = 0,
+                              dissect::Bytes rest = {});
 }  // namespace ulpdu
 
 struct TcpFlags {
@@ -57,8 +59,8 @@ class IwarpDialogue {
 public:
     struct Settings {
         bool crc = true;
-        bool markers = false;           // what both ends say
-        bool sends_markers = true;      // what they do
+        bool markers = false;            // what both ends say
+        bool sends_markers = true;       // what they do
         std::uint32_t marker_shift = 0;  // bytes of the stream before the first FPDU that markers are counted from
         std::uint8_t revision = 1;
         std::uint32_t first_seq = 0xfffff000;  // so that numbers wrap
@@ -106,7 +108,8 @@ struct Followed {
     [[nodiscard]] std::size_t count(dissect::Verb verb, transport::Outcome outcome) const;
 };
 // `captured`: of each frame.
-[[nodiscard]] Followed follow(const std::vector<Block>& frames, std::size_t captured = SIZE_MAX, transport::UlpHints hints = {});
+[[nodiscard]] Followed follow(const std::vector<Block>& frames, std::size_t captured = SIZE_MAX,
+                              transport::UlpHints hints = {});
 
 [[nodiscard]] Block pattern(std::size_t length, std::uint8_t first = 1);
 [[nodiscard]] Block joined(const Block& a, const Block& b);

@@ -59,7 +59,8 @@ void IwarpService::process(Bytes heard) {
         else hangs_ = true;
         return;
     }
-    while (accepted_ && !ended_ && !hangs_ && take_fpdu()) {}
+    while (accepted_ && !ended_ && !hangs_ && take_fpdu()) {
+    }
 }
 
 void IwarpService::take_request() {
@@ -72,7 +73,8 @@ void IwarpService::take_request() {
     }
     if (heard_.size() < kMpaSetUpLength) return;
     constexpr std::string_view kRequestKey = "MPA ID Req Frame";
-    const bool right_key = std::ranges::equal(kRequestKey, Bytes(heard_).first(kRequestKey.size()), {}, [](char c) { return static_cast<std::byte>(c); });
+    const bool right_key = std::ranges::equal(kRequestKey, Bytes(heard_).first(kRequestKey.size()), {},
+                                              [](char c) { return static_cast<std::byte>(c); });
     if (!right_key && refuses(IwarpDuty::key, {})) return;
     const auto revision = read_be<std::uint8_t>(heard_, 17);
     const auto length = read_be<std::uint16_t>(heard_, 18);
@@ -94,10 +96,13 @@ bool IwarpService::take_fpdu() {
     pieces_ = 0;
     const Bytes bytes(whole);
     const std::size_t covered = total - mpa::kCrcLength;
-    if (crc32c(bytes.first(covered)) != read_be<std::uint32_t>(bytes, covered) && refuses(IwarpDuty::crc, Reason{2, 0, 2})) return false;
+    if (crc32c(bytes.first(covered)) != read_be<std::uint32_t>(bytes, covered) &&
+        refuses(IwarpDuty::crc, Reason{2, 0, 2}))
+        return false;
     const Bytes ulpdu = slice(bytes, mpa::kLengthField, length);
     if (length < mpa::kTagged) return !refuses(IwarpDuty::length, Reason{2, 0, 3});
-    const auto control = std::to_integer<std::uint8_t>(ulpdu[kDdpControlAt]), rdmap = std::to_integer<std::uint8_t>(ulpdu[kRdmapControlAt]);
+    const auto control = std::to_integer<std::uint8_t>(ulpdu[kDdpControlAt]),
+               rdmap = std::to_integer<std::uint8_t>(ulpdu[kRdmapControlAt]);
     if ((control & 3) != 1 && refuses(IwarpDuty::ddp_version, Reason{1, 2, 6})) return false;
     if (rdmap >> 6 != 1 && refuses(IwarpDuty::rdmap_version, Reason{0, 2, 5})) return false;
     if ((rdmap & 0xf) > 11 && refuses(IwarpDuty::opcode, Reason{0, 2, 6})) return false;
@@ -108,7 +113,8 @@ bool IwarpService::take_fpdu() {
 
 void IwarpService::take_tagged(std::uint8_t opcode) {
     const bool response = opcode == std::to_underlying(RdmapOpcode::read_response);
-    static_cast<void>(response ? refuses(IwarpDuty::unasked_response, Reason{1, 1, 0}) : refuses(IwarpDuty::write_stag, Reason{1, 1, 0}));
+    static_cast<void>(response ? refuses(IwarpDuty::unasked_response, Reason{1, 1, 0})
+                               : refuses(IwarpDuty::write_stag, Reason{1, 1, 0}));
 }
 
 void IwarpService::take_untagged(Bytes ulpdu) {
@@ -135,7 +141,8 @@ void IwarpService::take_untagged(Bytes ulpdu) {
     ++answered_;
     constexpr std::uint32_t kMost = 64;
     const StreamBytes data(std::min(length, kMost));
-    say(fpdu(read_response_ulpdu(read_be<std::uint32_t>(ulpdu, mpa::kUntagged), read_be<std::uint64_t>(ulpdu, mpa::kUntagged + 4), data)));
+    say(fpdu(read_response_ulpdu(read_be<std::uint32_t>(ulpdu, mpa::kUntagged),
+                                 read_be<std::uint64_t>(ulpdu, mpa::kUntagged + 4), data)));
 }
 
 }  // namespace qps::tests

@@ -1,5 +1,6 @@
-// IwarpService: our own responder of iWARP, as a service that any probe may connect to: it accepts, answers READs of no bytes, and refuses
-// what is wrong with the Terminate that RFCs 5040, 5041 and 5044 have for it. It can be told to neglect one duty: the mutants of the probes.
+// IwarpService: our own responder of iWARP, as a service that any probe may connect to: it accepts, answers READs of no
+// bytes, and refuses what is wrong with the Terminate that RFCs 5040, 5041 and 5044 have for it. It can be told to
+// neglect one duty: the mutants of the probes.
 #pragma once
 
 #include <transport-replay/conformance/iwarp/iwarp_bytes.hpp>
@@ -71,8 +72,8 @@ private:
     bool ended_ = false;
     bool hangs_ = false;
     std::uint32_t msn_ = 0;
-    std::size_t pieces_ = 0;     // since something was whole
-    std::size_t answered_ = 0;   // of this piece
+    std::size_t pieces_ = 0;    // since something was whole
+    std::size_t answered_ = 0;  // of this piece
 };
 
 }  // namespace qps::tests

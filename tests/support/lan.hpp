@@ -93,7 +93,8 @@ inline HostArrival send(Lan& lan, Host& from, Host& to, Route route) {
     REQUIRE_FALSE(frame.empty());
     const HostArrival arrived = to.process(frame, lan.now);
     if (arrived.packet != nullptr) CHECK(from_packet(*arrived.packet));
-    return {arrived.disposition, nullptr, arrived.source, arrived.destination, arrived.source_mac, arrived.ecn, arrived.hops};
+    return {arrived.disposition, nullptr,     arrived.source, arrived.destination,
+            arrived.source_mac,  arrived.ecn, arrived.hops};
 }
 
 inline std::vector<std::byte> frame_from_stranger(const PacketSpec& spec) {

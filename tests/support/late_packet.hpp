@@ -10,8 +10,8 @@
 
 namespace qps::tests {
 
-// Of a classic little-endian pcap whose packets `number` (counted from 1) and the next one are of one size: they change places, and
-// their times do not.
+// Of a classic little-endian pcap whose packets `number` (counted from 1) and the next one are of one size: they change
+// places, and their times do not.
 inline std::vector<std::byte> with_late_packet(std::vector<std::byte> pcap, std::uint64_t number) {
     constexpr std::size_t kFileHeader = 24;
     constexpr std::size_t kRecordHeader = 16;

@@ -37,8 +37,8 @@ using TlvFields = std::vector<std::pair<std::string_view, std::uint64_t>>;
 }
 
 // Of CEE: a feature in the TLV of its organization.
-[[nodiscard]] inline dissect::HeaderSpec cee_tlv(std::uint64_t type, dissect::LayerKind kind, const TlvFields& fields = {},
-                                                 std::vector<std::byte> tail = {}) {
+[[nodiscard]] inline dissect::HeaderSpec cee_tlv(std::uint64_t type, dissect::LayerKind kind,
+                                                 const TlvFields& fields = {}, std::vector<std::byte> tail = {}) {
     using namespace dissect;
     HeaderSpec made{kind};
     set(made, "lldp.dcbx.type", type);
@@ -75,7 +75,8 @@ using TlvFields = std::vector<std::pair<std::string_view, std::uint64_t>>;
 }
 
 // Who announces: the three TLVs that every frame begins with.
-[[nodiscard]] inline std::vector<dissect::HeaderSpec> lldp_station(std::uint64_t mac, std::string_view port, std::uint64_t seconds = 120) {
+[[nodiscard]] inline std::vector<dissect::HeaderSpec> lldp_station(std::uint64_t mac, std::string_view port,
+                                                                   std::uint64_t seconds = 120) {
     using namespace dissect;
     return {tlv(1, kind::lldp_chassis_mac, {{"lldp.chassis.subtype", 4}, {"lldp.chassis.id.mac", mac}}),
             tlv(2, kind::lldp_port, {{"lldp.port.subtype", 5}}, octets_of_text(port)),
@@ -83,9 +84,10 @@ using TlvFields = std::vector<std::pair<std::string_view, std::uint64_t>>;
 }
 
 [[nodiscard]] inline dissect::HeaderSpec pfc_tlv(std::uint64_t priorities, bool willing) {
-    return bridging_tlv(
-        11, dissect::kind::dcbx_pfc,
-        {{"lldp.dcbx.ieee.willing", willing ? 1 : 0}, {"lldp.dcbx.ieee.pfc.numtcs", 8}, {"rdma.lldp.pfc.enabled", priorities}});
+    return bridging_tlv(11, dissect::kind::dcbx_pfc,
+                        {{"lldp.dcbx.ieee.willing", willing ? 1 : 0},
+                         {"lldp.dcbx.ieee.pfc.numtcs", 8},
+                         {"rdma.lldp.pfc.enabled", priorities}});
 }
 
 }  // namespace qps::tests

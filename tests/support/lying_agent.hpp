@@ -10,7 +10,8 @@ namespace qps::tests {
 
 struct Lie {
     std::function<void(transport::conformance::agent::Request&)> asked{};
-    std::function<void(const transport::conformance::agent::Request&, transport::conformance::agent::ParsedAnswer&)> answered{};
+    std::function<void(const transport::conformance::agent::Request&, transport::conformance::agent::ParsedAnswer&)>
+        answered{};
 };
 
 // `inside` with the lie before it.

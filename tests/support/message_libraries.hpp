@@ -46,7 +46,12 @@ struct RxmMessage {
 };
 [[nodiscard]] inline Octets rxm_message(const RxmMessage& said) {
     WireBytes wire = little();
-    wire.put(said.control_version).put(said.type).put(std::uint16_t{0}).put(std::uint32_t{0}).put(std::uint64_t{5}).put(std::uint64_t{6});
+    wire.put(said.control_version)
+        .put(said.type)
+        .put(std::uint16_t{0})
+        .put(std::uint32_t{0})
+        .put(std::uint64_t{5})
+        .put(std::uint64_t{6});
     wire.put(std::uint8_t{2}).zeros(3).put(std::uint32_t{4096});  // of a segment: the middle, its offset
     wire.put(said.version).put(std::uint8_t{0}).put(said.op).put(std::uint8_t{0}).put(std::uint32_t{1});
     wire.put(said.size).put(std::uint64_t{9}).put(said.tag).add(said.data);
@@ -58,12 +63,17 @@ struct RxmMessage {
     return wire.bytes;
 }
 
-[[nodiscard]] inline WireBytes rxd_base(std::uint8_t type, std::uint16_t flags = 0, std::uint32_t peer = 1, std::uint64_t sequence = 7) {
+[[nodiscard]] inline WireBytes rxd_base(std::uint8_t type, std::uint16_t flags = 0, std::uint32_t peer = 1,
+                                        std::uint64_t sequence = 7) {
     return little().put(std::uint8_t{2}).put(type).put(flags).put(peer).put(sequence);
 }
 [[nodiscard]] inline Octets rxd_ready_to_send() {
     WireBytes wire = rxd_base(9, 0, 0, 0);
-    wire.put(std::uint64_t{1}).put(std::uint64_t{0x80fe}).put(std::uint64_t{0x1100'77fe'ff00'5450}).put(std::uint32_t{0x25}).zeros(44);
+    wire.put(std::uint64_t{1})
+        .put(std::uint64_t{0x80fe})
+        .put(std::uint64_t{0x1100'77fe'ff00'5450})
+        .put(std::uint32_t{0x25})
+        .zeros(44);
     return wire.bytes;
 }
 

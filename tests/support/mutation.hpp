@@ -1,5 +1,5 @@
-// Captures in memory, to be changed: fields of packets that a display filter matches, with the ICRC right or left; packets dropped,
-// doubled, moved in time. For checks that must notice.
+// Captures in memory, to be changed: fields of packets that a display filter matches, with the ICRC right or left;
+// packets dropped, doubled, moved in time. For checks that must notice.
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
@@ -44,8 +44,10 @@ struct RecordedCapture {
     dissect::Batch batch;
     while (file->read(batch))
         for (const dissect::Frame& frame : batch.frames)
-            capture.frames.push_back(
-                {{frame.bytes.begin(), frame.bytes.end()}, frame.link, std::to_underlying(frame.time), frame.wire_length});
+            capture.frames.push_back({{frame.bytes.begin(), frame.bytes.end()},
+                                      frame.link,
+                                      std::to_underlying(frame.time),
+                                      frame.wire_length});
     return capture;
 }
 [[nodiscard]] inline RecordedCapture sample(std::string_view name) {
@@ -58,7 +60,8 @@ inline void seal_icrc(RecordedFrame& recorded) {
     dissect::decode(recorded.frame(1), packet);
     const dissect::Layer* layer = find(packet, dissect::LayerKind::icrc);
     if (layer == nullptr || packet.icrc.status != dissect::CrcStatus::bad) return;
-    for (std::size_t i = 0; i < 4; ++i) recorded.bytes[layer->offset + i] = static_cast<std::byte>(packet.icrc.expected >> (24 - 8 * i));
+    for (std::size_t i = 0; i < 4; ++i)
+        recorded.bytes[layer->offset + i] = static_cast<std::byte>(packet.icrc.expected >> (24 - 8 * i));
 }
 
 // The first field of that name; false where the packet has none.
@@ -104,8 +107,8 @@ inline bool set_field(RecordedFrame& recorded, std::string_view name, std::uint6
 }
 
 // Sets a field in all of them; how many there were.
-inline std::size_t rewrite(RecordedCapture& capture, std::string_view filter, std::string_view field, std::uint64_t value,
-                           bool seal = true) {
+inline std::size_t rewrite(RecordedCapture& capture, std::string_view filter, std::string_view field,
+                           std::uint64_t value, bool seal = true) {
     std::size_t changed = 0;
     for (const std::size_t place : matching(capture, filter))
         if (set_field(capture.frames[place], field, value, seal)) ++changed;
@@ -113,7 +116,9 @@ inline std::size_t rewrite(RecordedCapture& capture, std::string_view filter, st
 }
 
 // In the order of their times again, after some were moved.
-inline void sort_by_time(RecordedCapture& capture) { std::ranges::stable_sort(capture.frames, {}, &RecordedFrame::time); }
+inline void sort_by_time(RecordedCapture& capture) {
+    std::ranges::stable_sort(capture.frames, {}, &RecordedFrame::time);
+}
 
 // Everything takes so many times as long.
 inline void stretch(RecordedCapture& capture, std::int64_t factor) {

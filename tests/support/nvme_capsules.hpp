@@ -1,4 +1,5 @@
-// Capsules of NVMe over RDMA to order, through the field tables of the decoder, and what the decoder reads of a message.
+// Capsules of NVMe over RDMA to order, through the field tables of the decoder, and what the decoder reads of a
+// message.
 #pragma once
 
 #include <dissect/ulp/nvme.hpp>
@@ -16,7 +17,8 @@ namespace qps::tests {
 using Capsule = std::vector<std::byte>;
 
 // Sets the field of that name of the header that begins at `offset`.
-inline void put(Capsule& message, std::size_t offset, dissect::LayerKind kind, std::string_view field, std::uint64_t value) {
+inline void put(Capsule& message, std::size_t offset, dissect::LayerKind kind, std::string_view field,
+                std::uint64_t value) {
     const auto fields = dissect::header(kind).fields;
     const auto row = std::ranges::find(fields, field, &dissect::Field::name);
     REQUIRE(row != fields.end());
@@ -25,7 +27,8 @@ inline void put(Capsule& message, std::size_t offset, dissect::LayerKind kind, s
 
 inline void put_text(Capsule& message, std::size_t offset, std::string_view text) {
     REQUIRE(offset + text.size() <= message.size());
-    std::ranges::transform(text, message.begin() + static_cast<std::ptrdiff_t>(offset), [](char c) { return static_cast<std::byte>(c); });
+    std::ranges::transform(text, message.begin() + static_cast<std::ptrdiff_t>(offset),
+                           [](char c) { return static_cast<std::byte>(c); });
 }
 
 struct NvmeKey {
@@ -34,7 +37,8 @@ struct NvmeKey {
 };
 
 // A submission queue entry as Linux' host fills it: SGL, keyed descriptor, which of length 0 names nothing.
-[[nodiscard]] inline Capsule nvme_entry(std::uint8_t opcode, std::uint16_t cid, std::uint32_t length, NvmeKey key = {}) {
+[[nodiscard]] inline Capsule nvme_entry(std::uint8_t opcode, std::uint16_t cid, std::uint32_t length,
+                                        NvmeKey key = {}) {
     constexpr std::size_t kDescriptor = 24;
     Capsule entry(dissect::kNvmeCommand);
     entry[0] = std::byte{opcode};
@@ -51,8 +55,8 @@ struct NvmeKey {
 inline constexpr std::size_t kArgumentsAt = 40;
 
 // Read (2), Write (1) and their like.
-[[nodiscard]] inline Capsule nvme_blocks_entry(std::uint8_t opcode, std::uint16_t cid, std::uint64_t lba, std::uint16_t blocks,
-                                               NvmeKey key = {}) {
+[[nodiscard]] inline Capsule nvme_blocks_entry(std::uint8_t opcode, std::uint16_t cid, std::uint64_t lba,
+                                               std::uint16_t blocks, NvmeKey key = {}) {
     Capsule entry = nvme_entry(opcode, cid, blocks * 512U, key);
     put(entry, 0, dissect::kind::nvme_command, "nvme.cmd.nsid", 1);
     put(entry, kArgumentsAt, dissect::kind::nvme_blocks, "nvme.cmd.slba", lba);
@@ -100,7 +104,8 @@ inline constexpr std::size_t kArgumentsAt = 40;
 // A message in a block of exactly its size, decoded as somebody who followed it would have it.
 class DecodedCapsule {
 public:
-    DecodedCapsule(const Capsule& message, std::uint8_t detail, bool from_active = true, std::size_t captured = std::dynamic_extent)
+    DecodedCapsule(const Capsule& message, std::uint8_t detail, bool from_active = true,
+                   std::size_t captured = std::dynamic_extent)
         : size_(std::min(captured, message.size())), block_(std::make_unique<std::byte[]>(size_)) {
         std::copy_n(message.begin(), size_, block_.get());
         hint_ = {dissect::UlpProtocol::nvme, from_active, detail};

@@ -59,7 +59,8 @@ struct NvmeQueuePair {
 
 [[nodiscard]] inline const transport::OperationSum* sum_of(const transport::UlpReport& report, transport::NvmeSet set,
                                                            std::uint8_t opcode) {
-    const auto found = std::ranges::find(report.sums, transport::nvme_code(set, opcode), &transport::OperationSum::code);
+    const auto found =
+        std::ranges::find(report.sums, transport::nvme_code(set, opcode), &transport::OperationSum::code);
     return found == report.sums.end() ? nullptr : &*found;
 }
 

@@ -14,17 +14,15 @@ using namespace transport::live;
 namespace {
 
 constexpr std::uint32_t kEntries = 32, kData = 1024, kStructure = 4096, kWriteAt = 4096, kBlock = 8192;
-constexpr std::uint32_t kInvalidOpcode = 0x001, kInvalidField = 0x002, kInternal = 0x006, kSequence = 0x00c, kLengthInvalid = 0x00f,
-                        kTypeInvalid = 0x011, kOffsetInvalid = 0x016, kIncompatible = 0x180, kInvalidParameters = 0x182;
+constexpr std::uint32_t kInvalidOpcode = 0x001, kInvalidField = 0x002, kInternal = 0x006, kSequence = 0x00c,
+                        kLengthInvalid = 0x00f, kTypeInvalid = 0x011, kOffsetInvalid = 0x016, kIncompatible = 0x180,
+                        kInvalidParameters = 0x182;
 constexpr std::uint64_t kCapabilitiesValue = 0x0000'0020'0100'001f;  // 500 ms to get ready, queues of 32
 constexpr std::string_view kDiscoveryName = "nqn.2014-08.org.nvmexpress.discovery";
 constexpr Duration kMinute{60'000'000'000};
 enum Tag : std::uint32_t { kSent, kRead, kWritten };
 
-template <class T>
-T le(Bytes bytes, std::size_t at) {
-    return read_le<T>(bytes, at);
-}
+template <class T> T le(Bytes bytes, std::size_t at) { return read_le<T>(bytes, at); }
 
 }  // namespace
 
@@ -39,8 +37,8 @@ struct NvmeTarget::Queue {
     bool enabled = false;
     bool gone = false;
     std::uint16_t head = 0;
-    Answer connect;  // what waits for its data
-    std::uint16_t said = 0;       // Connects' queue
+    Answer connect;                // what waits for its data
+    std::uint16_t said = 0;        // Connects' queue
     std::uint32_t length = kData;  // of their data
     std::size_t reading = 0;       // READs that are under way
     std::size_t answered = 0;
@@ -77,7 +75,9 @@ void NvmeTarget::poll(live::Endpoint& endpoint, Instant now) {
         for (const verbs::Wc& wc : std::span(done).first(count)) complete(context, wc);
     for (const ConnectionEvent& event : events) {
         const auto found = queues_.find(static_cast<std::uint32_t>(event.local_qpn));
-        if (found == queues_.end() || event.kind == ConnectionEventKind::request || event.kind == ConnectionEventKind::established) continue;
+        if (found == queues_.end() || event.kind == ConnectionEventKind::request ||
+            event.kind == ConnectionEventKind::established)
+            continue;
         found->second->gone = true;
         if (!event.last && event.kind != ConnectionEventKind::released) continue;
         found->second->queues.close(context);
@@ -106,8 +106,8 @@ void NvmeTarget::request(const Context& context, const ConnectionEvent& event) {
     constexpr std::uint16_t kMostEntries = 1024;
     const Bytes said = peers::asked(event);
     REQUIRE(said.size() >= kNvmePrivate);
-    const auto format = le<std::uint16_t>(said, 0), queue = le<std::uint16_t>(said, 2), receives = le<std::uint16_t>(said, 4),
-               sends = le<std::uint16_t>(said, 6);
+    const auto format = le<std::uint16_t>(said, 0), queue = le<std::uint16_t>(said, 2),
+               receives = le<std::uint16_t>(said, 4), sends = le<std::uint16_t>(said, 6);
     const auto reject = [&](std::uint16_t status) {
         std::array<std::byte, kNvmeRejection> reason{};
         write_bits_le(reason, 16, 16, status);
@@ -132,7 +132,9 @@ void NvmeTarget::request(const Context& context, const ConnectionEvent& event) {
 
 void NvmeTarget::accept(const Context& context, const ConnectionEvent& event, std::uint16_t number, bool served) {
     const std::uint32_t room = neglect_.check == "NVME-73" ? kBlock : static_cast<std::uint32_t>(kNvmeCommand);
-    auto queues = peers::Queues::open(context, cq_, {.sends = 64, .receives = kEntries, .receive_bytes = room, .access = verbs::kLocalWrite}, Pkey{0xffff});
+    auto queues = peers::Queues::open(
+        context, cq_, {.sends = 64, .receives = kEntries, .receive_bytes = room, .access = verbs::kLocalWrite},
+        Pkey{0xffff});
     auto block = peers::Block::open(context, kBlock, verbs::kLocalWrite);
     REQUIRE((queues && block));
     auto queue = std::make_unique<Queue>();
@@ -143,7 +145,8 @@ void NvmeTarget::accept(const Context& context, const ConnectionEvent& event, st
     queue->served = served;
     std::array<std::byte, kNvmePrivate> said{};
     write_bits_le(said, 16, 16, kEntries);
-    REQUIRE(context.endpoint.connections().accept(event.id, queue->queues.qpn(), {.responder_resources = 0, .private_data = said}, context.now));
+    REQUIRE(context.endpoint.connections().accept(event.id, queue->queues.qpn(),
+                                                  {.responder_resources = 0, .private_data = said}, context.now));
     queues_[static_cast<std::uint32_t>(queue->queues.qpn())] = std::move(queue);
 }
 
@@ -230,7 +233,8 @@ void NvmeTarget::take(const Context& context, Queue& queue, Bytes capsule) {
         padded.resize(kNvmeCommand);
     }
     const Bytes entry = padded;
-    const auto opcode = std::to_integer<std::uint8_t>(entry[0]), type = std::to_integer<std::uint8_t>(entry[kFabricsType]);
+    const auto opcode = std::to_integer<std::uint8_t>(entry[0]),
+               type = std::to_integer<std::uint8_t>(entry[kFabricsType]);
     if (opcode != kNvmeFabrics) return take_admin(context, queue, entry);
     if (type == kConnect) return take_connect(context, queue, entry);
     if (type == kGet || type == kSet) return take_property(context, queue, entry);
@@ -239,10 +243,12 @@ void NvmeTarget::take(const Context& context, Queue& queue, Bytes capsule) {
 }
 
 void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry) {
-    constexpr std::size_t kAddressAt = 24, kLengthAt = 32, kKeyAt = 35, kTypeAt = 39, kFormatAt = 40, kQueueAt = 42, kSizeAt = 44;
+    constexpr std::size_t kAddressAt = 24, kLengthAt = 32, kKeyAt = 35, kTypeAt = 39, kFormatAt = 40, kQueueAt = 42,
+                          kSizeAt = 44;
     constexpr std::uint8_t kFuse = 3, kByAddress = 0x00, kByOffset = 0x01, kOfTcp = 0x5a, kInvalidating = 0x4f;
     const auto type = std::to_integer<std::uint8_t>(entry[kTypeAt]);
-    const auto length = static_cast<std::uint32_t>(read_bits_le(entry, kLengthAt * 8, std::uint64_t{type} >> 4U == kNvmeKeyed ? 24 : 32));
+    const auto length = static_cast<std::uint32_t>(
+        read_bits_le(entry, kLengthAt * 8, std::uint64_t{type} >> 4U == kNvmeKeyed ? 24 : 32));
     Answer success{.cid = le<std::uint16_t>(entry, 2), .result = 1};
     const auto succeed = [&] { answer(context, queue, success); };
     const auto failure = [&](std::uint32_t status) { return Answer{.cid = success.cid, .status = status}; };
@@ -253,9 +259,11 @@ void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry)
         queue.said = le<std::uint16_t>(entry, kQueueAt);
         const std::uint32_t all = lapse("NVME-52") == NvmeLapse::half ? queue.length / 2 : queue.length;
         // The last piece first: any order is right.
-        for (std::uint32_t begin = (all - 1) / neglect_.piece * neglect_.piece, end = all;; end = begin, begin -= neglect_.piece) {
+        for (std::uint32_t begin = (all - 1) / neglect_.piece * neglect_.piece, end = all;;
+             end = begin, begin -= neglect_.piece) {
             const verbs::Sge piece = queue.block.piece(kData + begin, end - begin);
-            const verbs::Remote remote{le<std::uint64_t>(entry, kAddressAt) + begin, Rkey{le<std::uint32_t>(entry, kKeyAt)}};
+            const verbs::Remote remote{le<std::uint64_t>(entry, kAddressAt) + begin,
+                                       Rkey{le<std::uint32_t>(entry, kKeyAt)}};
             const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_read, .remote = remote};
             (void)queue.queues.post(context, wr, kRead);
             ++queue.reading;
@@ -263,7 +271,8 @@ void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry)
         }
     };
     if (queue.connected) return refuse(context, queue, "NVME-66", failure(kSequence), succeed);
-    if ((std::to_integer<std::uint8_t>(entry[1]) & kFuse) != 0) return refuse(context, queue, "NVME-68", failure(kInvalidField), read);
+    if ((std::to_integer<std::uint8_t>(entry[1]) & kFuse) != 0)
+        return refuse(context, queue, "NVME-68", failure(kInvalidField), read);
     if (type == kByAddress) return refuse(context, queue, "NVME-69", failure(kTypeInvalid), succeed);
     if (type == kOfTcp) return refuse(context, queue, "NVME-70", failure(kTypeInvalid), succeed);
     if (type == kByOffset) {
@@ -272,8 +281,10 @@ void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry)
     }
     if (length == 0) return refuse(context, queue, "NVME-72", failure(kLengthInvalid), succeed);
     if (length < kData) return refuse(context, queue, "NVME-71", failure(kLengthInvalid), read);
-    if (le<std::uint16_t>(entry, kFormatAt) != 0) return refuse(context, queue, "NVME-61", failure(kIncompatible), read);
-    if (le<std::uint16_t>(entry, kSizeAt) == 0) return refuse(context, queue, "NVME-62", failure(kInvalidParameters), read);
+    if (le<std::uint16_t>(entry, kFormatAt) != 0)
+        return refuse(context, queue, "NVME-61", failure(kIncompatible), read);
+    if (le<std::uint16_t>(entry, kSizeAt) == 0)
+        return refuse(context, queue, "NVME-62", failure(kInvalidParameters), read);
     if (type == kInvalidating) success.invalidate = le<std::uint32_t>(entry, kKeyAt);
     read();
 }
@@ -314,8 +325,10 @@ void NvmeTarget::take_property(const Context& context, Queue& queue, Bytes entry
     const auto offset = le<std::uint32_t>(entry, kOffsetAt);
     const bool gets = std::to_integer<std::uint8_t>(entry[4]) == 4;
     if (!queue.connected)
-        return refuse(context, queue, "NVME-60", {.cid = said.cid, .status = kSequence}, [&] { get_property(context, queue, said, offset, wide); });
-    if (gets && entry[kTypeAt] == std::byte{} && neglect_.check == "NVME-54") return answer_right(context, queue, "NVME-54", said);
+        return refuse(context, queue, "NVME-60", {.cid = said.cid, .status = kSequence},
+                      [&] { get_property(context, queue, said, offset, wide); });
+    if (gets && entry[kTypeAt] == std::byte{} && neglect_.check == "NVME-54")
+        return answer_right(context, queue, "NVME-54", said);
     if (gets) return get_property(context, queue, said, offset, wide);
     set_property(context, queue, said, offset, le<std::uint64_t>(entry, kValueAt));
 }
@@ -325,14 +338,21 @@ void NvmeTarget::get_property(const Context& context, Queue& queue, Answer said,
     constexpr std::uint64_t kEnabled = 0x460001;
     constexpr std::size_t kFew = 8;
     if (offset != kCap && offset != kVs && offset != kCc && offset != kCsts)
-        return refuse(context, queue, "NVME-55", {.cid = said.cid, .status = kInvalidField}, [&] { answer(context, queue, said); });
-    said.result = offset == kCap ? kCapabilitiesValue : offset == kVs ? version_ : !queue.enabled ? 0 : offset == kCc ? kEnabled : 1;
+        return refuse(context, queue, "NVME-55", {.cid = said.cid, .status = kInvalidField},
+                      [&] { answer(context, queue, said); });
+    said.result = offset == kCap   ? kCapabilitiesValue
+                  : offset == kVs  ? version_
+                  : !queue.enabled ? 0
+                  : offset == kCc  ? kEnabled
+                                   : 1;
     if (offset == kCsts && queue.enabled && lapse("NVME-80") == NvmeLapse::goes_on) said.result = 0;
     if (wide != (offset == kCap)) {
         // Half of a neglect: of one property alone.
         if (lapse("NVME-56") == NvmeLapse::twice && offset == kVs) return answer(context, queue, said);
-        if (lapse("NVME-56") == NvmeLapse::twice) return answer(context, queue, {.cid = said.cid, .status = kInvalidField});
-        return refuse(context, queue, "NVME-56", {.cid = said.cid, .status = kInvalidField}, [&] { answer(context, queue, said); });
+        if (lapse("NVME-56") == NvmeLapse::twice)
+            return answer(context, queue, {.cid = said.cid, .status = kInvalidField});
+        return refuse(context, queue, "NVME-56", {.cid = said.cid, .status = kInvalidField},
+                      [&] { answer(context, queue, said); });
     }
     ++queue.answered;
     if (offset == kCsts && (said.cid & (said.cid - 1U)) == 0 && said.cid >= 0x100) {  // of many at once
@@ -344,7 +364,8 @@ void NvmeTarget::get_property(const Context& context, Queue& queue, Answer said,
     answer(context, queue, said);
 }
 
-void NvmeTarget::set_property(const Context& context, Queue& queue, Answer said, std::uint32_t offset, std::uint64_t value) {
+void NvmeTarget::set_property(const Context& context, Queue& queue, Answer said, std::uint32_t offset,
+                              std::uint64_t value) {
     constexpr std::uint32_t kVs = 0x08, kCc = 0x14;
     if (offset == kCc) {
         queue.enabled = (value & 1U) != 0;
@@ -369,9 +390,12 @@ void NvmeTarget::take_admin(const Context& context, Queue& queue, Bytes entry) {
         (void)queue.queues.post(context, wr, kWritten);
         answer_right(context, queue, "NVME-81", said);  // in order, behind it
     };
-    if (!queue.enabled) return refuse(context, queue, "NVME-79", {.cid = said.cid, .status = kSequence}, [&] { answer(context, queue, said); });
+    if (!queue.enabled)
+        return refuse(context, queue, "NVME-79", {.cid = said.cid, .status = kSequence},
+                      [&] { answer(context, queue, said); });
     if (std::to_integer<std::uint8_t>(entry[0]) == kIdentify) return identify();
-    refuse(context, queue, "NVME-82", {.cid = said.cid, .status = kInvalidOpcode}, [&] { answer(context, queue, said); });
+    refuse(context, queue, "NVME-82", {.cid = said.cid, .status = kInvalidOpcode},
+           [&] { answer(context, queue, said); });
 }
 
 }  // namespace qps::tests

@@ -1,5 +1,5 @@
-// A small NVMe over RDMA target over an endpoint of ours: the discovery subsystem, admin queues, Connect, properties, Identify. It keeps the
-// rules, or neglects the one of a check, in one of several ways.
+// A small NVMe over RDMA target over an endpoint of ours: the discovery subsystem, admin queues, Connect, properties,
+// Identify. It keeps the rules, or neglects the one of a check, in one of several ways.
 //
 // Its host is a tester who sends whatever a script has: every capsule is looked at before it is used.
 #pragma once
@@ -51,9 +51,12 @@ private:
     using Context = transport::live::peers::PeerContext;
 
     [[nodiscard]] Context at(transport::live::Endpoint& endpoint, dissect::Instant now);
-    [[nodiscard]] NvmeLapse lapse(std::string_view check) const { return check == neglect_.check ? neglect_.lapse : NvmeLapse::none; }
+    [[nodiscard]] NvmeLapse lapse(std::string_view check) const {
+        return check == neglect_.check ? neglect_.lapse : NvmeLapse::none;
+    }
     void request(const Context& context, const transport::live::ConnectionEvent& event);
-    void accept(const Context& context, const transport::live::ConnectionEvent& event, std::uint16_t queue, bool served);
+    void accept(const Context& context, const transport::live::ConnectionEvent& event, std::uint16_t queue,
+                bool served);
     void complete(const Context& context, const transport::verbs::Wc& wc);
     void fail_queue(const Context& context, Queue& queue, bool read);
     void take(const Context& context, Queue& queue, dissect::Bytes capsule);
@@ -63,7 +66,8 @@ private:
     void get_property(const Context& context, Queue& queue, Answer answer, std::uint32_t offset, bool wide);
     void set_property(const Context& context, Queue& queue, Answer answer, std::uint32_t offset, std::uint64_t value);
     void take_admin(const Context& context, Queue& queue, dissect::Bytes entry);
-    // What breaks the rule of a check is answered with that failure; where the rule is neglected, as that says. `right`: what comes of who goes on.
+    // What breaks the rule of a check is answered with that failure; where the rule is neglected, as that says.
+    // `right`: what comes of who goes on.
     template <class GoOn>
     void refuse(const Context& context, Queue& queue, std::string_view check, Answer failure, GoOn right);
     // The same of what is right.

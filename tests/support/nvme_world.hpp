@@ -14,8 +14,10 @@ public:
     static constexpr transport::Address kTarget = transport::live::ipv4_address(0xc0000201);
 
     explicit NvmeWorld(NvmeNeglect neglect = {}, Damage damage = {}, bool serves = true)
-        : wire_(transport::live::make_wire({.seed = 1, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}}, {}, now)),
-          device(DamagingDevice(transport::live::SimDevice(wire_, transport::End::a), std::move(damage)), settings_of(1), now),
+        : wire_(transport::live::make_wire({.seed = 1, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}},
+                                           {}, now)),
+          device(DamagingDevice(transport::live::SimDevice(wire_, transport::End::a), std::move(damage)),
+                 settings_of(1), now),
           tester(transport::live::SimDevice(wire_, transport::End::b), settings_of(2), now),
           target(neglect) {
         if (serves) target.begin(device);
@@ -40,7 +42,8 @@ public:
         wanted.belongs = transport::conformance::is_of_storage;
         wanted.sign_of_life = &life;
         wanted.comes_back = transport::microseconds(1'000'000);
-        suite = std::make_unique<transport::conformance::Suite>(std::move(wanted), transport::conformance::stage::AgentChannel{},
+        suite = std::make_unique<transport::conformance::Suite>(std::move(wanted),
+                                                                transport::conformance::stage::AgentChannel{},
                                                                 transport::conformance::stage::AgentChannel{});
         suite->begin(tester, now);
         play(*suite);
@@ -59,8 +62,7 @@ public:
     std::unique_ptr<transport::conformance::Suite> suite;
 
 private:
-    template <class Played>
-    void play(Played& played) {
+    template <class Played> void play(Played& played) {
         const dissect::Instant end = now + transport::microseconds(7'200'000'000);
         while (!played.done() && now < end) {
             device.arrive(now);

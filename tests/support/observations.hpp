@@ -11,9 +11,9 @@
 namespace qps::tests {
 
 // Calls each(observation) for every frame of captures/<sample>/capture.pcap; what the file said of drops.
-template <class Each>
-dissect::Drops for_each_observation(std::string_view sample, Each&& each) {
-    auto file = dissect::CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(sample) + "/capture.pcap");
+template <class Each> dissect::Drops for_each_observation(std::string_view sample, Each&& each) {
+    auto file = dissect::CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(sample) +
+                                           "/capture.pcap");
     REQUIRE(file.has_value());
     dissect::Batch batch;
     dissect::Packet packet;

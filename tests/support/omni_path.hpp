@@ -10,8 +10,8 @@
 namespace qps::tests {
 
 // A datagram of that class and attribute with the layers that it has; `noted`: in a record of type 28.
-[[nodiscard]] inline dissect::PacketSpec opa_datagram(dissect::ManagementClass management_class, const dissect::OpaAttribute& attribute,
-                                                      bool noted = false) {
+[[nodiscard]] inline dissect::PacketSpec opa_datagram(dissect::ManagementClass management_class,
+                                                      const dissect::OpaAttribute& attribute, bool noted = false) {
     using namespace dissect;
     PacketSpec spec;
     spec.link = LinkType::erf;
@@ -33,7 +33,8 @@ namespace qps::tests {
     const std::size_t before = 8 + 12 + 8;
     std::size_t length = 0;
     for (const HeaderSpec& header_spec : spec.headers)
-        if (header_spec.kind != LayerKind::erf && header_spec.kind != kind::opa_snc) length += header(header_spec.kind).length;
+        if (header_spec.kind != LayerKind::erf && header_spec.kind != kind::opa_snc)
+            length += header(header_spec.kind).length;
     const std::size_t whole = before + kOpaMadLength;
     spec.payload.resize(whole - std::min(whole, length));
     spec.payload.insert(spec.payload.end(), {std::byte{0xde}, std::byte{0xad}, std::byte{0xbe}, std::byte{0xef}});

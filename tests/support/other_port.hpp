@@ -10,7 +10,8 @@
 
 namespace qps::tests {
 
-// Of a classic pcap of Ethernet and IPv4, little-endian: destination port 4791 becomes `port`. Checksums stay as they are.
+// Of a classic pcap of Ethernet and IPv4, little-endian: destination port 4791 becomes `port`. Checksums stay as they
+// are.
 inline std::vector<std::byte> with_roce_port(std::vector<std::byte> pcap, std::uint16_t port) {
     constexpr std::size_t kFileHeader = 24;
     constexpr std::size_t kRecordHeader = 16;
@@ -20,7 +21,8 @@ inline std::vector<std::byte> with_roce_port(std::vector<std::byte> pcap, std::u
         const std::size_t length = byte(at + 8) | byte(at + 9) << 8U | byte(at + 10) << 16U | byte(at + 11) << 24U;
         const std::size_t place = at + kRecordHeader + kDestinationPort;
         at += kRecordHeader + length;
-        if (length <= kDestinationPort + 2 || at > pcap.size() || (byte(place) << 8U | byte(place + 1)) != 4791) continue;
+        if (length <= kDestinationPort + 2 || at > pcap.size() || (byte(place) << 8U | byte(place + 1)) != 4791)
+            continue;
         pcap[place] = static_cast<std::byte>(port >> 8U);
         pcap[place + 1] = static_cast<std::byte>(port & 0xffU);
     }

@@ -19,12 +19,13 @@ namespace qps::tests {
 }
 
 // `judged`: this host alone.
-[[nodiscard]] inline std::vector<transport::conformance::CheckResult> check_capture(const RecordedCapture& capture,
-                                                                                    const std::optional<transport::Address>& judged = {}) {
+[[nodiscard]] inline std::vector<transport::conformance::CheckResult> check_capture(
+    const RecordedCapture& capture, const std::optional<transport::Address>& judged = {}) {
     transport::conformance::PassiveSuite suite;
     if (judged) suite.judge_only(*judged);
-    transport::Analysis analysis({.message = [&](transport::ConnectionId connection, transport::End requester,
-                                                 const transport::Message& message) { suite.message(connection, requester, message); }});
+    transport::Analysis analysis(
+        {.message = [&](transport::ConnectionId connection, transport::End requester,
+                        const transport::Message& message) { suite.message(connection, requester, message); }});
     dissect::Packet packet;
     transport::Observation observation;
     transport::conformance::PacketFacts facts;

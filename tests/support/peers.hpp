@@ -41,15 +41,16 @@ inline std::string line(const transport::TransportPacket& packet) {
 // A requester, a responder and the memory behind it; time stands still until a test says otherwise.
 struct Peers {
     transport::RequesterSettings asks{.peer = kResponderQp, .first = kFirstPsn, .mtu = transport::PathMtu::bytes_256};
-    transport::ResponderSettings answers{.peer = kRequesterQp, .expected = kFirstPsn, .mtu = transport::PathMtu::bytes_256};
+    transport::ResponderSettings answers{
+        .peer = kRequesterQp, .expected = kFirstPsn, .mtu = transport::PathMtu::bytes_256};
     transport::Requester requester{asks};
     transport::Responder responder{answers};
     transport::Memory memory{};
     transport::ReceiveQueue receives{};
     std::vector<std::byte> region = std::vector<std::byte>(kMemoryBytes);  // the memory of kKey
-    std::deque<std::vector<std::byte>> buffers{};                          // receives, in the order in which they were posted
-    std::deque<std::vector<std::byte>> local{};                            // of the requester's messages, in order
-    std::deque<std::vector<std::byte>> kept{};                             // payloads, which the machines lend for one call
+    std::deque<std::vector<std::byte>> buffers{};  // receives, in the order in which they were posted
+    std::deque<std::vector<std::byte>> local{};    // of the requester's messages, in order
+    std::deque<std::vector<std::byte>> kept{};     // payloads, which the machines lend for one call
     dissect::Instant now{};
     std::vector<transport::ReceivedMessage> received{};
     std::vector<transport::ResponderActions> actions{};
@@ -62,14 +63,17 @@ struct Peers {
     }
     bool send(std::uint32_t bytes) { return post({}, some_bytes(bytes)); }
     bool write(std::uint32_t bytes, std::uint64_t offset = 0) {
-        return post({.kind = transport::WorkKind::write, .remote = {kMemoryBase + offset, kKey, bytes}}, some_bytes(bytes));
+        return post({.kind = transport::WorkKind::write, .remote = {kMemoryBase + offset, kKey, bytes}},
+                    some_bytes(bytes));
     }
     bool read(std::uint32_t bytes, std::uint64_t offset = 0) {
-        return post({.kind = transport::WorkKind::read, .remote = {kMemoryBase + offset, kKey, bytes}}, std::vector<std::byte>(bytes));
+        return post({.kind = transport::WorkKind::read, .remote = {kMemoryBase + offset, kKey, bytes}},
+                    std::vector<std::byte>(bytes));
     }
     bool fetch_add(std::uint64_t value, std::uint64_t offset = 0) {
-        return post({.kind = transport::WorkKind::fetch_add, .remote = {kMemoryBase + offset, kKey, 8}, .atomic = {value, 0}},
-                    std::vector<std::byte>(8));
+        return post(
+            {.kind = transport::WorkKind::fetch_add, .remote = {kMemoryBase + offset, kKey, 8}, .atomic = {value, 0}},
+            std::vector<std::byte>(8));
     }
     void post_receives(std::uint32_t count, std::size_t bytes = kReceiveBytes) {
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -159,7 +163,8 @@ inline Peers connected_pair(std::uint32_t receives = 100) {
 }
 
 // The same with settings changed.
-inline Peers connected_pair(transport::RequesterSettings asks, transport::ResponderSettings answers, std::uint32_t receives = 100) {
+inline Peers connected_pair(transport::RequesterSettings asks, transport::ResponderSettings answers,
+                            std::uint32_t receives = 100) {
     Peers peers = connected_pair(0);
     peers.asks = asks;
     peers.answers = answers;
@@ -177,7 +182,8 @@ inline std::vector<transport::CompletionStatus> statuses(transport::Requester& r
 }
 inline constexpr auto kSuccess = transport::CompletionStatus::success;
 
-// Three one-packet SENDs were sent, the first was lost: the responder has sent its sequence NAK, the requester has it not yet.
+// Three one-packet SENDs were sent, the first was lost: the responder has sent its sequence NAK, the requester has it
+// not yet.
 struct AfterNak {
     Peers peers;
     std::vector<transport::TransportPacket> sent;

@@ -47,7 +47,8 @@ struct PlayWire {
 private:
     [[nodiscard]] transport::live::Endpoint endpoint(transport::End end) const {
         const auto last = static_cast<std::uint64_t>(end);
-        transport::live::HostSettings host{.mac = transport::live::Mac{0x0200'0000'0001 + last}, .addresses = {{address(end), 24}}};
+        transport::live::HostSettings host{.mac = transport::live::Mac{0x0200'0000'0001 + last},
+                                           .addresses = {{address(end), 24}}};
         host.detect_duplicates = false;
         return transport::live::Endpoint(transport::live::Device(transport::live::SimDevice(wire, end)),
                                          {.host = std::move(host), .seed = 7 + last}, kPlayStart);
@@ -79,8 +80,10 @@ struct Played {
     bool ended = false;
 };
 
-// Plays both parts against each other; each end may have a recording of its own. Keys that nothing tells are told by hand.
-inline Played play(const transport::live::RecordedConversation& requester, const transport::live::RecordedConversation& responder,
+// Plays both parts against each other; each end may have a recording of its own. Keys that nothing tells are told by
+// hand.
+inline Played play(const transport::live::RecordedConversation& requester,
+                   const transport::live::RecordedConversation& responder,
                    transport::live::PlayerSettings settings = {}) {
     using namespace transport::live;
     PlayWire stage;

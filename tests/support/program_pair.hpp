@@ -43,9 +43,11 @@ public:
 
     explicit ProgramPair(const PairSettings& settings)
         : wire(transport::live::make_wire(
-              {.seed = settings.seed, .delay = settings.delay, .a_to_b = settings.faults, .b_to_a = settings.faults}, {}, now)),
+              {.seed = settings.seed, .delay = settings.delay, .a_to_b = settings.faults, .b_to_a = settings.faults},
+              {}, now)),
           server(serving(wire, settings), of(1, kServerAddress, kServerAddress6, settings), now),
-          client(transport::live::SimDevice(wire, transport::End::b), of(2, kClientAddress, kClientAddress6, settings), now) {}
+          client(transport::live::SimDevice(wire, transport::End::b), of(2, kClientAddress, kClientAddress6, settings),
+                 now) {}
 
     // One turn of everybody at `now`, then `now` moves to when something is due. False: nothing ever is.
     bool turn(Program* serving, Program* connecting) {
@@ -81,14 +83,16 @@ public:
             }
             const bool due = turn(&serving, &connecting);
             still = now == before ? still + 1 : 0;
-            if (now > end || still > 100'000 || (!due && !(connecting.done() && !stopped))) return serving.done() && connecting.done();
+            if (now > end || still > 100'000 || (!due && !(connecting.done() && !stopped)))
+                return serving.done() && connecting.done();
         }
         return true;
     }
     // Queue pairs that nobody destroyed, of the first thousands of numbers.
     static std::size_t queue_pairs(Endpoint& endpoint) {
         std::size_t count = 0;
-        for (std::uint32_t qpn = 2; qpn < 8192; ++qpn) count += endpoint.adapter().query_qp(dissect::Qpn{qpn}) ? 1U : 0U;
+        for (std::uint32_t qpn = 2; qpn < 8192; ++qpn)
+            count += endpoint.adapter().query_qp(dissect::Qpn{qpn}) ? 1U : 0U;
         return count;
     }
 
@@ -104,12 +108,14 @@ private:
         for (const Program* each : {serving, connecting}) {
             if (each == nullptr) continue;
             for (const transport::live::Watched& watched : each->watched())
-                all.push_back(
-                    {watched.descriptor, static_cast<short>((watched.to_read ? POLLIN : 0) | (watched.to_write ? POLLOUT : 0)), 0});
+                all.push_back({watched.descriptor,
+                               static_cast<short>((watched.to_read ? POLLIN : 0) | (watched.to_write ? POLLOUT : 0)),
+                               0});
         }
         return !all.empty() && ::poll(all.data(), all.size(), patient ? 20 : 0) > 0;
     }
-    static transport::live::Device serving(const std::shared_ptr<transport::live::SimWire>& wire, const PairSettings& settings) {
+    static transport::live::Device serving(const std::shared_ptr<transport::live::SimWire>& wire,
+                                           const PairSettings& settings) {
         transport::live::SimDevice bare(wire, transport::End::a);
         if (settings.server_faults.empty()) return bare;
         auto faults = transport::live::parse_faults(settings.server_faults);
@@ -117,8 +123,8 @@ private:
         faults->pause_source = bare.limits().mac;
         return transport::live::FaultInjector(std::move(bare), *faults);
     }
-    static transport::live::EndpointSettings of(std::uint64_t last, const transport::Address& address, const transport::Address& address6,
-                                                const PairSettings& settings) {
+    static transport::live::EndpointSettings of(std::uint64_t last, const transport::Address& address,
+                                                const transport::Address& address6, const PairSettings& settings) {
         return {.host = {.mac = transport::live::Mac{0x0200'0000'0000 + last},
                          .addresses = {{address, 24}, {address6, 64}},
                          .mtu = settings.mtu,

@@ -77,9 +77,11 @@ inline void add_ipv6(FrameOctets& frame, std::uint64_t from, std::uint64_t to, u
     add_number(frame, to, 8);
 }
 // 135 asks, 136 answers; hosts are 2001:db8::N, 0 is nobody.
-[[nodiscard]] inline FrameOctets discovery_frame(unsigned type, std::uint64_t from, std::uint64_t to, std::uint64_t target) {
+[[nodiscard]] inline FrameOctets discovery_frame(unsigned type, std::uint64_t from, std::uint64_t to,
+                                                 std::uint64_t target) {
     FrameOctets frame;
-    add_ethernet(frame, type == 135 ? 0x333300000001 : 0x020000000000 | (to & 0xff), 0x020000000000 | (from & 0xff), 0x86dd);
+    add_ethernet(frame, type == 135 ? 0x333300000001 : 0x020000000000 | (to & 0xff), 0x020000000000 | (from & 0xff),
+                 0x86dd);
     add_ipv6(frame, from, to, 32);
     add_number(frame, type, 1);
     add_number(frame, 0, 7);
@@ -90,8 +92,8 @@ inline void add_ipv6(FrameOctets& frame, std::uint64_t from, std::uint64_t to, u
     return frame;
 }
 // Packet too big, or unreachable (type 1), about a datagram of 4176 bytes to port 4791.
-[[nodiscard]] inline FrameOctets icmp6_frame(unsigned type, unsigned code, unsigned mtu, std::uint64_t reporter, std::uint64_t source,
-                                             std::uint64_t destination) {
+[[nodiscard]] inline FrameOctets icmp6_frame(unsigned type, unsigned code, unsigned mtu, std::uint64_t reporter,
+                                             std::uint64_t source, std::uint64_t destination) {
     FrameOctets frame;
     add_ethernet(frame, 0x020000000000 | source, 0x020000000000 | reporter, 0x86dd);
     add_ipv6(frame, reporter, source, 56);

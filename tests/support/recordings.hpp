@@ -1,4 +1,5 @@
-// Captures derived from a sample, as other taps, recorders and clocks would have made them: records in memory, changed one by one, merged.
+// Captures derived from a sample, as other taps, recorders and clocks would have made them: records in memory, changed
+// one by one, merged.
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
@@ -25,7 +26,8 @@ struct Recording {
 using Recordings = std::vector<Recording>;
 
 [[nodiscard]] inline Recordings recordings(std::string_view sample) {
-    auto file = dissect::CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(sample) + "/capture.pcap");
+    auto file = dissect::CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(sample) +
+                                           "/capture.pcap");
     REQUIRE(file.has_value());
     Recordings all;
     dissect::Batch batch;
@@ -56,11 +58,16 @@ using Recordings = std::vector<Recording>;
 }
 
 constexpr std::size_t kEtherType = 12, kIp = 14;
-[[nodiscard]] inline bool is_ipv4(const Recording& one) { return one.bytes.size() > 34 && one.bytes[kEtherType] == std::byte{8} && one.bytes[kEtherType + 1] == std::byte{0}; }
-[[nodiscard]] inline bool is_ipv6(const Recording& one) { return one.bytes.size() > 54 && one.bytes[kEtherType] == std::byte{0x86}; }
+[[nodiscard]] inline bool is_ipv4(const Recording& one) {
+    return one.bytes.size() > 34 && one.bytes[kEtherType] == std::byte{8} && one.bytes[kEtherType + 1] == std::byte{0};
+}
+[[nodiscard]] inline bool is_ipv6(const Recording& one) {
+    return one.bytes.size() > 54 && one.bytes[kEtherType] == std::byte{0x86};
+}
 [[nodiscard]] inline bool is_roce(const Recording& one) {
     constexpr std::size_t kPort = kIp + 22;
-    return is_ipv4(one) && one.bytes.size() > kPort + 1 && one.bytes[kPort] == std::byte{0x12} && one.bytes[kPort + 1] == std::byte{0xb7};
+    return is_ipv4(one) && one.bytes.size() > kPort + 1 && one.bytes[kPort] == std::byte{0x12} &&
+           one.bytes[kPort + 1] == std::byte{0xb7};
 }
 
 // What a router does; the checksum of IPv4 goes up by the 256 that the TTL's word goes down.
@@ -87,7 +94,8 @@ inline void cut_at(Recording& one, std::size_t length) {
 }
 
 // One pass over them; `traits`: what a pass before found.
-[[nodiscard]] inline transport::Timeline analyse_once(const Recordings& all, transport::AnalysisSettings settings = {}) {
+[[nodiscard]] inline transport::Timeline analyse_once(const Recordings& all,
+                                                      transport::AnalysisSettings settings = {}) {
     transport::Analysis analysis(std::move(settings));
     dissect::Packet packet;
     transport::Observation observation;
@@ -107,7 +115,8 @@ inline void cut_at(Recording& one, std::size_t length) {
     return analysis.finish();
 }
 // As the commands do with files: again, if the first pass found what a second one can use.
-[[nodiscard]] inline transport::Timeline analyse_twice(const Recordings& all, transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic) {
+[[nodiscard]] inline transport::Timeline analyse_twice(const Recordings& all,
+                                                       transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic) {
     transport::Timeline once = analyse_once(all, {.icrc = icrc});
     if (!once.learned.any()) return once;
     return analyse_once(all, {.icrc = icrc, .traits = std::move(once.learned)});

@@ -25,8 +25,7 @@ inline const std::filesystem::path kSampleFolder = std::filesystem::path(QPSCOPE
 }
 
 // Calls each(packet) for every frame of a capture, decoded.
-template <class Each>
-void for_each_packet(const std::string& path, Each&& each) {
+template <class Each> void for_each_packet(const std::string& path, Each&& each) {
     auto file = dissect::CaptureFile::open(path);
     REQUIRE(file.has_value());
     dissect::Batch batch;

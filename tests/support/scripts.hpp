@@ -11,7 +11,9 @@
 
 namespace qps::tests {
 
-inline std::filesystem::path script_folder() { return std::string(QPSCOPE_SOURCE_DIR) + "/transport-replay/conformance/scripts"; }
+inline std::filesystem::path script_folder() {
+    return std::string(QPSCOPE_SOURCE_DIR) + "/transport-replay/conformance/scripts";
+}
 
 inline std::expected<std::string, std::string> script_text(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -32,7 +34,8 @@ inline std::vector<std::string> script_names() {
 
 inline transport::conformance::script::Script script_of(const std::string& name, const std::string& text) {
     auto script = transport::conformance::script::parse_script(
-        name, text, {.read = [](std::string_view included) { return script_text(script_folder() / std::string(included)); }});
+        name, text,
+        {.read = [](std::string_view included) { return script_text(script_folder() / std::string(included)); }});
     INFO((script ? std::string{} : explain(script.error())));
     REQUIRE(script);
     return std::move(*script);

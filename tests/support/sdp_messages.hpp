@@ -21,7 +21,11 @@ namespace qps::tests {
 }
 [[nodiscard]] inline Octets sdp_hello_ack() {
     WireBytes hello;
-    hello.put(std::uint8_t{0x22}).put(std::uint8_t{0x41}).put(std::uint8_t{0}).put(std::uint8_t{2}).put(std::uint32_t{65536});
+    hello.put(std::uint8_t{0x22})
+        .put(std::uint8_t{0x41})
+        .put(std::uint8_t{0})
+        .put(std::uint8_t{2})
+        .put(std::uint32_t{65536});
     return sdp_message(1, hello.bytes);
 }
 

@@ -30,7 +30,14 @@ struct RdsSpec {
 };
 [[nodiscard]] inline Octets rds_message(const RdsSpec& spec, std::size_t data) {
     WireBytes wire;
-    wire.put(spec.sequence).put(spec.ack).put(spec.length).put(spec.source).put(spec.destination).put(spec.flags).put(spec.credit).zeros(6);
+    wire.put(spec.sequence)
+        .put(spec.ack)
+        .put(spec.length)
+        .put(spec.source)
+        .put(spec.destination)
+        .put(spec.flags)
+        .put(spec.credit)
+        .zeros(6);
     wire.add(spec.extensions).zeros(16 - spec.extensions.size());
     set_be16(wire.bytes, 30, internet_checksum(wire.bytes));
     return wire.zeros(data).bytes;
@@ -39,7 +46,10 @@ struct RdsSpec {
 // IPv4 in IPoIB: 10.0.0.1 to 10.0.0.2.
 [[nodiscard]] inline Octets ipoib_ipv4(std::uint8_t protocol, const Octets& inside, bool back = false) {
     WireBytes wire;
-    wire.put(std::uint8_t{0x45}).put(std::uint8_t{0}).put(static_cast<std::uint16_t>(20 + inside.size())).put(std::uint32_t{0});
+    wire.put(std::uint8_t{0x45})
+        .put(std::uint8_t{0})
+        .put(static_cast<std::uint16_t>(20 + inside.size()))
+        .put(std::uint32_t{0});
     wire.put(std::uint8_t{64}).put(protocol).put(std::uint16_t{0});
     wire.put(std::uint32_t{back ? 0x0a000002U : 0x0a000001U}).put(std::uint32_t{back ? 0x0a000001U : 0x0a000002U});
     set_be16(wire.bytes, 10, internet_checksum(wire.bytes));
@@ -62,23 +72,27 @@ struct RdsSpec {
     wire.put(std::uint16_t{0x0806}).put(std::uint16_t{0});
     wire.put(std::uint16_t{32}).put(std::uint16_t{0x0800}).put(std::uint8_t{20}).put(std::uint8_t{4});
     wire.put(static_cast<std::uint16_t>(reply ? 2 : 1));
-    wire.put(std::uint32_t{0x80'000123}).put(std::uint64_t{0xfe80'0000'0000'0000}).put(std::uint64_t{0x0002'c903'0001'0001});
+    wire.put(std::uint32_t{0x80'000123})
+        .put(std::uint64_t{0xfe80'0000'0000'0000})
+        .put(std::uint64_t{0x0002'c903'0001'0001});
     wire.put(std::uint32_t{0x0a000001}).zeros(20).put(std::uint32_t{0x0a000002});
     return wire.bytes;
 }
 
 // o2iblnd: the first header with its length right, then the body.
-[[nodiscard]] inline Octets lnet_message(std::uint8_t type, const Octets& body, bool little = true, std::uint8_t credits = 0) {
+[[nodiscard]] inline Octets lnet_message(std::uint8_t type, const Octets& body, bool little = true,
+                                         std::uint8_t credits = 0) {
     WireBytes wire{.bytes = {}, .little = little};
-    constexpr std::uint64_t kNid1 = 0x0005'0000'0a00'0001, kNid2 = 0x0005'0000'0a00'0002;  // 10.0.0.1@o2ib, 10.0.0.2@o2ib
+    constexpr std::uint64_t kNid1 = 0x0005'0000'0a00'0001,
+                            kNid2 = 0x0005'0000'0a00'0002;  // 10.0.0.1@o2ib, 10.0.0.2@o2ib
     wire.put(std::uint32_t{0x0be91b91}).put(std::uint16_t{0x12}).put(type).put(credits);
     wire.put(static_cast<std::uint32_t>(48 + body.size())).put(std::uint32_t{0});
     wire.put(kNid1).put(std::uint64_t{0x1111}).put(kNid2).put(std::uint64_t{0x2222});
     return wire.add(body).bytes;
 }
 // The header of LNet itself, with what belongs to the kind of message.
-[[nodiscard]] inline Octets lnet_header(std::uint32_t kind, std::uint32_t payload, std::uint64_t handle, const Octets& rest,
-                                        bool little = true) {
+[[nodiscard]] inline Octets lnet_header(std::uint32_t kind, std::uint32_t payload, std::uint64_t handle,
+                                        const Octets& rest, bool little = true) {
     WireBytes wire{.bytes = {}, .little = little};
     wire.put(std::uint64_t{0x0005'0000'0a00'0002}).put(std::uint64_t{0x0005'0000'0a00'0001});
     wire.put(std::uint32_t{12345}).put(std::uint32_t{54321}).put(kind).put(payload);
@@ -94,7 +108,8 @@ struct RdsSpec {
     WireBytes wire{.bytes = {}, .little = little};
     return wire.put(std::uint64_t{0xabcdef}).put(std::uint32_t{28}).put(std::uint32_t{0}).put(room).bytes;
 }
-[[nodiscard]] inline Octets lnet_memory(std::uint32_t key, std::uint32_t length, std::uint64_t address, bool little = true) {
+[[nodiscard]] inline Octets lnet_memory(std::uint32_t key, std::uint32_t length, std::uint64_t address,
+                                        bool little = true) {
     WireBytes wire{.bytes = {}, .little = little};
     return wire.put(key).put(std::uint32_t{1}).put(length).put(address).bytes;
 }
@@ -103,8 +118,7 @@ struct RdsSpec {
     for (const Octets& part : parts) wire.add(part);
     return wire.bytes;
 }
-template <class T>
-[[nodiscard]] Octets octets_of(T value, bool little = true) {
+template <class T> [[nodiscard]] Octets octets_of(T value, bool little = true) {
     WireBytes wire{.bytes = {}, .little = little};
     return wire.put(value).bytes;
 }

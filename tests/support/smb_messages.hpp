@@ -39,7 +39,12 @@ struct Head {
 inline MessageWriter header(const Head& head) {
     MessageWriter m;
     m.little(0x424d53fe, 4).little(64, 2).little(1, 2).little(head.status, 4).little(head.command, 2).little(33, 2);
-    m.little(head.response ? 1 : 0, 4).little(head.next, 4).little(head.id, 8).little(0xfeff, 4).little(5, 4).little(0x1122334455, 8);
+    m.little(head.response ? 1 : 0, 4)
+        .little(head.next, 4)
+        .little(head.id, 8)
+        .little(0xfeff, 4)
+        .little(5, 4)
+        .little(0x1122334455, 8);
     return m.zeros(16);
 }
 inline std::vector<std::byte> create_request(std::uint64_t id, std::string_view name) {
@@ -50,14 +55,25 @@ inline std::vector<std::byte> create_request(std::uint64_t id, std::string_view 
 }
 // Of the open file `file`.
 inline std::vector<std::byte> create_response(std::uint64_t id, std::uint64_t file) {
-    return header({.command = 5, .response = true, .id = id}).little(89, 2).zeros(62).little(file, 8).little(file + 1, 8).zeros(8).bytes();
+    return header({.command = 5, .response = true, .id = id})
+        .little(89, 2)
+        .zeros(62)
+        .little(file, 8)
+        .little(file + 1, 8)
+        .zeros(8)
+        .bytes();
 }
 inline std::vector<std::byte> close_request(std::uint64_t id, std::uint64_t file) {
     return header({.command = 6, .id = id}).little(24, 2).zeros(6).little(file, 8).little(file + 1, 8).bytes();
 }
 inline std::vector<std::byte> query_directory(std::uint64_t id, std::uint64_t file, std::uint32_t next = 0) {
     MessageWriter m = header({.command = 14, .id = id, .next = next});
-    return m.little(33, 2).zeros(6).little(file, 8).little(file == ~std::uint64_t{0} ? file : file + 1, 8).zeros(8).bytes();
+    return m.little(33, 2)
+        .zeros(6)
+        .little(file, 8)
+        .little(file == ~std::uint64_t{0} ? file : file + 1, 8)
+        .zeros(8)
+        .bytes();
 }
 struct Memory {
     std::uint64_t offset = 0;
@@ -66,15 +82,31 @@ struct Memory {
 };
 inline std::vector<std::byte> read_request(std::uint64_t id, std::uint32_t length, std::vector<Memory> memory) {
     MessageWriter m = header({.command = 8, .id = id});
-    m.little(49, 2).little(0x50, 1).little(0, 1).little(length, 4).little(65536, 8).zeros(16).little(1, 4).little(1, 4).little(0, 4);
+    m.little(49, 2)
+        .little(0x50, 1)
+        .little(0, 1)
+        .little(length, 4)
+        .little(65536, 8)
+        .zeros(16)
+        .little(1, 4)
+        .little(1, 4)
+        .little(0, 4);
     m.little(112, 2).little(16 * memory.size(), 2);
     for (const Memory& each : memory) m.little(each.offset, 8).little(each.token, 4).little(each.length, 4);
     return m.bytes();
 }
 inline std::vector<std::byte> write_request(std::uint64_t id, std::uint32_t length, Memory memory) {
     MessageWriter m = header({.command = 9, .id = id});
-    m.little(49, 2).little(0, 2).little(0, 4).little(4096, 8).zeros(16).little(1, 4).little(length, 4).little(112, 2).little(16, 2).little(
-        0, 4);
+    m.little(49, 2)
+        .little(0, 2)
+        .little(0, 4)
+        .little(4096, 8)
+        .zeros(16)
+        .little(1, 4)
+        .little(length, 4)
+        .little(112, 2)
+        .little(16, 2)
+        .little(0, 4);
     m.little(memory.offset, 8).little(memory.token, 4).little(memory.length, 4);
     return m.bytes();
 }
@@ -85,7 +117,12 @@ inline std::vector<std::byte> response(const Head& head, std::uint16_t structure
     return header(answer).little(structure, 2).zeros(body).bytes();
 }
 inline std::vector<std::byte> negotiate_dialect(std::uint64_t id, std::uint16_t dialect) {
-    return header({.command = 0, .response = true, .id = id}).little(65, 2).little(1, 2).little(dialect, 2).zeros(58).bytes();
+    return header({.command = 0, .response = true, .id = id})
+        .little(65, 2)
+        .little(1, 2)
+        .little(dialect, 2)
+        .zeros(58)
+        .bytes();
 }
 inline std::vector<std::byte> tree_connect(std::uint64_t id) {
     MessageWriter m = header({.command = 3, .id = id});

@@ -1,5 +1,5 @@
-// A tester and a device on a simulated link under virtual time: the stage with our own adapter behind it, and at the other end an
-// endpoint with an agent, whose frames a test may damage on their way out and in.
+// A tester and a device on a simulated link under virtual time: the stage with our own adapter behind it, and at the
+// other end an endpoint with an agent, whose frames a test may damage on their way out and in.
 #pragma once
 
 #include <tests/support/damage.hpp>
@@ -50,13 +50,16 @@ struct StageWish {
 class StageWorld {
 public:
     explicit StageWorld(StageWish wish = {})
-        : wire(transport::live::make_wire({.seed = wish.seed, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}}, {}, now)),
-          device(DamagingDevice(transport::live::SimDevice(wire, transport::End::a), std::move(wish.damage)), settings_of(1), now),
+        : wire(transport::live::make_wire(
+              {.seed = wish.seed, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}}, {}, now)),
+          device(DamagingDevice(transport::live::SimDevice(wire, transport::End::a), std::move(wish.damage)),
+                 settings_of(1), now),
           tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
           our_agent(std::make_unique<DirectAgent>()),
           stage(with_address(wish),
-                wish.with_agent ? lying(device_agent->channel(), wish.lie) : transport::conformance::stage::AgentChannel{},
+                wish.with_agent ? lying(device_agent->channel(), wish.lie)
+                                : transport::conformance::stage::AgentChannel{},
                 our_agent->channel()) {}
     ~StageWorld() {
         device_agent->agent.reset(device, now);
@@ -71,8 +74,7 @@ public:
         return stage.take_outcome();
     }
     // `played`: the stage, or what has stages of its own.
-    template <class Played>
-    void turn(Played& played) {
+    template <class Played> void turn(Played& played) {
         device.poll(now);
         const bool answered = device_agent->turn(device, now);
         device.depart(now);
@@ -84,8 +86,8 @@ public:
         tester.depart(now);
         if (answered || answered_us || asked || asked_us) return;  // an answer takes no time
         std::optional<dissect::Instant> due;
-        for (const auto& at :
-             {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), played.poll_at()})
+        for (const auto& at : {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(),
+                               our_agent->agent.poll_at(), played.poll_at()})
             if (at && (!due || *at < *due)) due = at;
         const dissect::Instant next = due.value_or(now + transport::microseconds(1000));
         now = std::max(next, now);
@@ -106,7 +108,8 @@ public:
 private:
     static transport::conformance::stage::StageSettings with_address(const StageWish& wish) {
         auto settings = wish.settings;
-        settings.device = wish.ipv6 ? transport::live::ipv6_address(0x2001'0db8'0000'0000, 1) : transport::live::ipv4_address(0xc0000201);
+        settings.device = wish.ipv6 ? transport::live::ipv6_address(0x2001'0db8'0000'0000, 1)
+                                    : transport::live::ipv4_address(0xc0000201);
         settings.seed = wish.seed;
         return settings;
     }

@@ -31,12 +31,15 @@ struct Life {
 class SuiteWorld {
 public:
     explicit SuiteWorld(Life wanted = {}, StageWish wish = {})
-        : life(std::make_shared<Life>(std::move(wanted))), with_agent_(wish.with_agent), world_(damaged(std::move(wish))) {}
+        : life(std::make_shared<Life>(std::move(wanted))),
+          with_agent_(wish.with_agent),
+          world_(damaged(std::move(wish))) {}
 
     transport::conformance::Report run(transport::conformance::SuiteSettings settings) {
         settings.stage.device = transport::live::ipv4_address(0xc0000201);
         suite = std::make_unique<transport::conformance::Suite>(
-            std::move(settings), with_agent_ ? mortal(world_.device_agent->channel()) : transport::conformance::stage::AgentChannel{},
+            std::move(settings),
+            with_agent_ ? mortal(world_.device_agent->channel()) : transport::conformance::stage::AgentChannel{},
             world_.our_agent->channel());
         const dissect::Instant end = world_.now + transport::microseconds(3'600'000'000);
         suite->begin(world_.tester, world_.now);
@@ -78,7 +81,10 @@ private:
     transport::conformance::stage::AgentChannel mortal(transport::conformance::stage::AgentChannel channel) {
         const auto hears = [life = life] { return life->alive || !life->agent_too; };
         return {.ask = channel.ask,
-                .take_answer = [channel, hears](std::uint32_t sequence) { return hears() ? channel.take_answer(sequence) : std::nullopt; },
+                .take_answer =
+                    [channel, hears](std::uint32_t sequence) {
+                        return hears() ? channel.take_answer(sequence) : std::nullopt;
+                    },
                 .problem = channel.problem,
                 .renew = [life = life] { ++life->renewed; }};
     }

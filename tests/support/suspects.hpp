@@ -1,4 +1,5 @@
-// Timelines with hosts that try what they were not given, or say they are another, or that send TCP beside RDMA: done to a healthy one.
+// Timelines with hosts that try what they were not given, or say they are another, or that send TCP beside RDMA: done
+// to a healthy one.
 #pragma once
 
 #include <tests/support/durations.hpp>
@@ -12,7 +13,8 @@ inline void sends_in_turn(transport::Timeline& timeline, std::uint64_t changes) 
     using dissect::FrameIndex;
     transport::GidConflict& one = timeline.reachability.gids.emplace_back();
     one.gid = {{0xfe80000000000000, 0x0002c90300a1b2c3}, transport::AddressSpace::infiniband_gid};
-    one.lids = {transport::Address{{0, 4}, transport::AddressSpace::infiniband_lid}, transport::Address{{0, 300}, transport::AddressSpace::infiniband_lid}};
+    one.lids = {transport::Address{{0, 4}, transport::AddressSpace::infiniband_lid},
+                transport::Address{{0, 300}, transport::AddressSpace::infiniband_lid}};
     one.changes = changes;
     one.frames = {FrameIndex{1}, FrameIndex{2}, FrameIndex{3}, FrameIndex{4}};
     one.last = FrameIndex{4};
@@ -21,9 +23,19 @@ inline void sends_in_turn(transport::Timeline& timeline, std::uint64_t changes) 
 // A packet of 33 blocks behind three milliseconds in which there were credits for so many.
 inline void waits_for_credits(transport::Timeline& timeline, std::uint16_t credits) {
     using dissect::Duration, dissect::FrameIndex;
-    timeline.credits.starved.push_back({.granter = 1, .lane = 3, .waits = 2, .total = Duration{5'000'000}, .longest = Duration{3'000'000},
-                                        .credits = credits, .needed = 33, .grants = 30, .followed = Duration{4'000}, .first = FrameIndex{5},
-                                        .last = FrameIndex{34}, .released = FrameIndex{35}, .packet = FrameIndex{36}});
+    timeline.credits.starved.push_back({.granter = 1,
+                                        .lane = 3,
+                                        .waits = 2,
+                                        .total = Duration{5'000'000},
+                                        .longest = Duration{3'000'000},
+                                        .credits = credits,
+                                        .needed = 33,
+                                        .grants = 30,
+                                        .followed = Duration{4'000},
+                                        .first = FrameIndex{5},
+                                        .last = FrameIndex{34},
+                                        .released = FrameIndex{35},
+                                        .packet = FrameIndex{36}});
 }
 
 // Two MAC addresses answer for a host.
@@ -53,7 +65,8 @@ inline void try_keys(transport::Timeline& timeline, unsigned count) {
     }
 }
 
-// Host 1 sends a request to each of so many queue pairs of host 2, which nobody answers, and the capture goes on: one after the other, or side by side.
+// Host 1 sends a request to each of so many queue pairs of host 2, which nobody answers, and the capture goes on: one
+// after the other, or side by side.
 inline void try_queue_pairs(transport::Timeline& timeline, unsigned count, bool together) {
     using namespace dissect;
     for (unsigned i = 0; i < count; ++i) {

@@ -9,12 +9,12 @@
 namespace qps::tests {
 
 // 10.0.0.<last>
-[[nodiscard]] inline transport::Address host(unsigned last, transport::AddressSpace space = transport::AddressSpace::roce_v2) {
+[[nodiscard]] inline transport::Address host(unsigned last,
+                                             transport::AddressSpace space = transport::AddressSpace::roce_v2) {
     return {{0, 0xffff'0a00'0000ULL + last}, space};
 }
 
-template <class T, std::size_t kMost>
-void add(transport::FewValues<T, kMost>& values, T value, unsigned packets) {
+template <class T, std::size_t kMost> void add(transport::FewValues<T, kMost>& values, T value, unsigned packets) {
     values.add(value, packets);
 }
 
@@ -72,9 +72,10 @@ inline transport::CmAttempt& add_attempt(transport::Timeline& timeline, transpor
     attempt.retry_count = 7;
     attempt.local_ack_timeout = 14;
     attempt.ip = transport::CmIpService{.protocol = 6, .port = 4420};
-    attempt.ladder = {{FrameIndex{1}, Instant{0}, CmMessage::req, true, false, false, CmState::req_sent},
-                      {FrameIndex{2}, Instant{kMillisecond}, CmMessage::rep, false, false, false, CmState::rep_sent},
-                      {FrameIndex{3}, Instant{2 * kMillisecond}, CmMessage::rtu, true, false, false, CmState::established}};
+    attempt.ladder = {
+        {FrameIndex{1}, Instant{0}, CmMessage::req, true, false, false, CmState::req_sent},
+        {FrameIndex{2}, Instant{kMillisecond}, CmMessage::rep, false, false, false, CmState::rep_sent},
+        {FrameIndex{3}, Instant{2 * kMillisecond}, CmMessage::rtu, true, false, false, CmState::established}};
     attempt.requested = Instant{0};
     attempt.answered = Instant{kMillisecond};
     attempt.confirmed = Instant{2 * kMillisecond};
@@ -117,7 +118,8 @@ inline transport::Recovery& add_recovery(transport::Timeline& timeline, transpor
 }
 
 // A fatal NAK to an RDMA WRITE of end a of the first connection.
-inline transport::Fatality& add_fatality(transport::Timeline& timeline, std::uint8_t nak_code, dissect::Verb verb = dissect::Verb::write) {
+inline transport::Fatality& add_fatality(transport::Timeline& timeline, std::uint8_t nak_code,
+                                         dissect::Verb verb = dissect::Verb::write) {
     using namespace dissect;
     transport::Fatality& fatality = timeline.fatalities.emplace_back();
     fatality.connection = timeline.connections.at(0).uid;

@@ -34,7 +34,8 @@ struct Programs {
         made.frame = dissect::FrameIndex{++wire.clock};
         made.time = dissect::Instant{static_cast<std::int64_t>(wire.clock * 1000)};
         const auto port = [&](std::size_t end) { return dissect::Qpn{end == 0 ? kClientPort : kServerPort}; };
-        made.flow = {AnalysedWire::host(from == 0 ? 1 : 2), AnalysedWire::host(from == 0 ? 2 : 1), port(1 - from), port(from)};
+        made.flow = {AnalysedWire::host(from == 0 ? 1 : 2), AnalysedWire::host(from == 0 ? 2 : 1), port(1 - from),
+                     port(from)};
         made.flow_hash = transport::FlowHash{}(made.flow);
         made.packet_hash = transport::mix(wire.clock);
         made.payload = bytes;
@@ -57,13 +58,16 @@ struct Programs {
     transport::Timeline finish() { return wire.analysis.finish(); }
 };
 
-[[nodiscard]] inline std::uint32_t qp_number(const transport::Endpoint& end) { return end.qpn ? static_cast<std::uint32_t>(*end.qpn) : 0; }
+[[nodiscard]] inline std::uint32_t qp_number(const transport::Endpoint& end) {
+    return end.qpn ? static_cast<std::uint32_t>(*end.qpn) : 0;
+}
 // "17-33 exchange", by the queue pair of host 2.
 [[nodiscard]] inline std::vector<std::string> host_pairs(const transport::Timeline& timeline) {
     std::vector<std::string> said;
     for (const transport::Connection& connection : timeline.connections) {
         const bool turned = connection.ends[0].address == AnalysedWire::host(2);
-        said.push_back(fmt::format("{}-{} {}", qp_number(connection.ends[turned ? 1 : 0]), qp_number(connection.ends[turned ? 0 : 1]),
+        said.push_back(fmt::format("{}-{} {}", qp_number(connection.ends[turned ? 1 : 0]),
+                                   qp_number(connection.ends[turned ? 0 : 1]),
                                    transport::kJoinedByNames[static_cast<std::size_t>(connection.joined_by)]));
     }
     std::ranges::sort(said);

@@ -44,7 +44,9 @@ struct UetExchange {
         using namespace dissect;
         if (hosts != 0) {
             auto& settings = spec.headers[1].settings;
-            std::erase_if(settings, [](const FieldSetting& one) { return one.field->name == "ip.src" || one.field->name == "ip.dst"; });
+            std::erase_if(settings, [](const FieldSetting& one) {
+                return one.field->name == "ip.src" || one.field->name == "ip.dst";
+            });
             const std::uint64_t one = 0x0a000000 + 2 * hosts, two = one + 1;
             set(spec, "ip.src", back ? two : one);
             set(spec, "ip.dst", back ? one : two);
@@ -83,7 +85,8 @@ struct UetExchange {
         }
         constexpr std::uint64_t kRead = 2;
         const std::size_t carried = request.operation == kRead ? 0 : piece;
-        PacketSpec spec = uet_packet({.entropy = request.entropy, .ecn = request.ecn}, {delivery, semantics(request)}, pattern(carried));
+        PacketSpec spec = uet_packet({.entropy = request.entropy, .ecn = request.ecn}, {delivery, semantics(request)},
+                                     pattern(carried));
         if (request.trimmed) {
             const std::uint64_t whole = 8 + 12 + 44 + spec.payload.size();
             spec.payload.clear();
@@ -93,15 +96,16 @@ struct UetExchange {
     }
     void acknowledge(const Answer& answer) {
         using namespace dissect;
-        std::vector<UetHeader> headers{{kind::uet_ack,
-                                        {{"uet.pds.type", 8},
-                                         {"uet.pds.nh", answer.form},
-                                         {"uet.pds.flags.retx", answer.again ? 1 : 0},
-                                         {"uet.pds.ack_psn_offset", (answer.number - answer.cumulative) & 0xffff},
-                                         {"uet.pds.cack_psn", std::uint32_t{start + answer.cumulative}},
-                                         {"uet.pds.spdcid", target},
-                                         {"uet.pds.dpdcid", initiator}}},
-                                       {kind::uet_ack_nscc, {{"uet.pds.ack.sack_offset", 1}, {"uet.pds.ack.sack_bitmap", answer.sack}}}};
+        std::vector<UetHeader> headers{
+            {kind::uet_ack,
+             {{"uet.pds.type", 8},
+              {"uet.pds.nh", answer.form},
+              {"uet.pds.flags.retx", answer.again ? 1 : 0},
+              {"uet.pds.ack_psn_offset", (answer.number - answer.cumulative) & 0xffff},
+              {"uet.pds.cack_psn", std::uint32_t{start + answer.cumulative}},
+              {"uet.pds.spdcid", target},
+              {"uet.pds.dpdcid", initiator}}},
+            {kind::uet_ack_nscc, {{"uet.pds.ack.sack_offset", 1}, {"uet.pds.ack.sack_bitmap", answer.sack}}}};
         headers.insert(headers.end(), answer.semantics.begin(), answer.semantics.end());
         add(uet_packet({.back = true}, headers, pattern(answer.data)), true);
     }
@@ -129,7 +133,12 @@ struct UetExchange {
     // A WRITE of so many packets, sprayed, each acknowledged.
     void write(std::uint32_t first, std::uint32_t pieces, std::uint16_t message, bool opens = false) {
         for (std::uint32_t i = 0; i < pieces; ++i)
-            send({.number = first + i, .entropy = static_cast<std::uint16_t>(0xc001 + i % 4), .opens = opens, .message = message, .place = i, .pieces = pieces});
+            send({.number = first + i,
+                  .entropy = static_cast<std::uint16_t>(0xc001 + i % 4),
+                  .opens = opens,
+                  .message = message,
+                  .place = i,
+                  .pieces = pieces});
         for (std::uint32_t i = 0; i < pieces; ++i) acknowledge({.number = first + i, .cumulative = first + i});
     }
 };

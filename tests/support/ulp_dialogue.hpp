@@ -54,7 +54,9 @@ private:
     std::uint32_t frame_ = 0;
     transport::Tracker connections_{false};
     transport::UlpTracker tracker_;
-    transport::OperationSink sink_ = [this](const transport::UlpOperation& operation) { operations.push_back(operation); };
+    transport::OperationSink sink_ = [this](const transport::UlpOperation& operation) {
+        operations.push_back(operation);
+    };
 };
 
 }  // namespace qps::tests

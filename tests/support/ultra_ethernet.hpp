@@ -1,4 +1,5 @@
-// Ultra Ethernet packets made to order: headers behind UDP port 4793, with a CRC over addresses, UDP header and all behind.
+// Ultra Ethernet packets made to order: headers behind UDP port 4793, with a CRC over addresses, UDP header and all
+// behind.
 #pragma once
 
 #include <dissect/build.hpp>
@@ -25,7 +26,8 @@ struct UetWay {
     std::uint8_t dscp = 0;
 };
 
-[[nodiscard]] inline dissect::PacketSpec uet_datagram(const UetWay& way, std::vector<std::byte> bytes, bool v6 = false) {
+[[nodiscard]] inline dissect::PacketSpec uet_datagram(const UetWay& way, std::vector<std::byte> bytes,
+                                                      bool v6 = false) {
     using namespace dissect;
     PacketSpec spec;
     const LayerKind network = v6 ? LayerKind::ipv6 : LayerKind::ipv4;
@@ -65,10 +67,12 @@ inline void seal(dissect::PacketSpec& spec) {
 }
 
 [[nodiscard]] inline dissect::PacketSpec uet_packet(const UetWay& way, const std::vector<UetHeader>& headers,
-                                                    std::vector<std::byte> payload = {}, bool with_crc = true, bool v6 = false) {
+                                                    std::vector<std::byte> payload = {}, bool with_crc = true,
+                                                    bool v6 = false) {
     using namespace dissect;
     PacketSpec spec = uet_datagram(way, std::move(payload), v6);
-    std::erase_if(spec.headers[2].settings, [](const FieldSetting& setting) { return setting.field->name == "udp.dstport"; });
+    std::erase_if(spec.headers[2].settings,
+                  [](const FieldSetting& setting) { return setting.field->name == "udp.dstport"; });
     for (const UetHeader& each : headers) {
         HeaderSpec made{each.kind};
         for (const auto& [field, value] : each.fields) set(made, field, value);

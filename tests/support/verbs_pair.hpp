@@ -1,5 +1,5 @@
-// Two adapters on one imaginary cable: what one sends arrives at the other at once, unless a test says otherwise. Time stands
-// still until a test moves it.
+// Two adapters on one imaginary cable: what one sends arrives at the other at once, unless a test says otherwise. Time
+// stands still until a test moves it.
 #pragma once
 
 #include <transport-replay/live/verbs/adapter.hpp>
@@ -15,7 +15,8 @@ namespace qps::tests {
 inline constexpr transport::Address v4(std::uint8_t last) {
     return {.bits = {0, 0xffff'0a00'0000 + std::uint64_t{last}}, .space = transport::AddressSpace::roce_v2};
 }
-inline constexpr transport::Address kGroup{.bits = {0, 0xffff'ef01'0203}, .space = transport::AddressSpace::roce_v2};  // 239.1.2.3
+inline constexpr transport::Address kGroup{.bits = {0, 0xffff'ef01'0203},
+                                           .space = transport::AddressSpace::roce_v2};  // 239.1.2.3
 
 // A packet on its way, with bytes of its own: for tests that lose, hold or forge it.
 struct Flying {
@@ -27,8 +28,12 @@ struct Flying {
     dissect::Qpn from{};
 };
 inline Flying flying(const transport::verbs::OutgoingPacket& out) {
-    Flying copy{
-        .packet = out.packet, .payload = {}, .to = out.to, .ecn = out.ecn, .udp_source_port = out.udp_source_port, .from = out.from};
+    Flying copy{.packet = out.packet,
+                .payload = {},
+                .to = out.to,
+                .ecn = out.ecn,
+                .udp_source_port = out.udp_source_port,
+                .from = out.from};
     copy.payload.assign(out.packet.payload.begin(), out.packet.payload.end());
     copy.packet.payload = copy.payload;
     return copy;
@@ -60,18 +65,21 @@ struct VerbsEnd {
     transport::verbs::Cq recv_cq;
     transport::verbs::Xrcd xrcd;
 
-    [[nodiscard]] transport::verbs::QpInitAttr init(transport::verbs::QpType type = transport::verbs::QpType::rc) const {
+    [[nodiscard]] transport::verbs::QpInitAttr init(
+        transport::verbs::QpType type = transport::verbs::QpType::rc) const {
         return {.pd = pd, .send_cq = send_cq, .recv_cq = recv_cq, .xrcd = xrcd, .qp_type = type};
     }
     [[nodiscard]] transport::verbs::Sge piece(std::uint64_t offset, std::uint32_t length) const {
         return {.address = mr.address + offset, .length = length, .lkey = mr.lkey};
     }
-    transport::verbs::Result<void> receive(dissect::Qpn qp, std::uint64_t id, std::uint64_t offset, std::uint32_t length) {
+    transport::verbs::Result<void> receive(dissect::Qpn qp, std::uint64_t id, std::uint64_t offset,
+                                           std::uint32_t length) {
         const transport::verbs::Sge sge = piece(offset, length);
         return adapter.post_recv(qp, {.wr_id = id, .sg_list = {&sge, 1}});
     }
     // Signaled, from the region, with whatever else the work request says.
-    transport::verbs::Result<void> send(dissect::Qpn qp, std::uint64_t offset, std::uint32_t length, transport::verbs::SendWr wr) {
+    transport::verbs::Result<void> send(dissect::Qpn qp, std::uint64_t offset, std::uint32_t length,
+                                        transport::verbs::SendWr wr) {
         const transport::verbs::Sge sge = piece(offset, length);
         wr.sg_list = {&sge, 1};
         wr.send_flags.signaled = true;
@@ -89,7 +97,9 @@ struct VerbsEnd {
         std::memcpy(&value, memory.data() + offset, sizeof value);
         return value;
     }
-    void set_word(std::size_t offset, std::uint64_t value) { std::memcpy(memory.data() + offset, &value, sizeof value); }
+    void set_word(std::size_t offset, std::uint64_t value) {
+        std::memcpy(memory.data() + offset, &value, sizeof value);
+    }
     [[nodiscard]] transport::verbs::QpState state(dissect::Qpn qp) const { return adapter.query_qp(qp)->state; }
     [[nodiscard]] std::uint64_t refused(transport::verbs::Refusal why) const { return adapter.counts().of(why); }
 };
@@ -105,10 +115,11 @@ struct VerbsPair {
         : a(with_address(std::move(of_a), 1)), b(with_address(std::move(of_b), 2)) {
         for (std::size_t i = 0; i < a.memory.size(); ++i) a.memory[i] = static_cast<std::byte>(i * 7 + i / 256);
     }
-    static transport::verbs::AdapterSettings with_address(transport::verbs::AdapterSettings settings, std::uint8_t last) {
+    static transport::verbs::AdapterSettings with_address(transport::verbs::AdapterSettings settings,
+                                                          std::uint8_t last) {
         settings.addresses = {v4(last)};
-        settings.first_qp =
-            dissect::Qpn{settings.first_qp == dissect::Qpn{0x11} ? 0x100U * last : static_cast<std::uint32_t>(settings.first_qp)};
+        settings.first_qp = dissect::Qpn{
+            settings.first_qp == dissect::Qpn{0x11} ? 0x100U * last : static_cast<std::uint32_t>(settings.first_qp)};
         return settings;
     }
 
@@ -123,12 +134,13 @@ struct VerbsPair {
         connect_one(a, qa, v4(2), qb, 100, 200, more);
         connect_one(b, qb, v4(1), qa, 200, 100, more);
     }
-    static void connect_one(VerbsEnd& end, dissect::Qpn qp, const transport::Address& peer, dissect::Qpn peer_qp, std::uint32_t sq,
-                            std::uint32_t rq, const transport::verbs::QpAttr& more) {
+    static void connect_one(VerbsEnd& end, dissect::Qpn qp, const transport::Address& peer, dissect::Qpn peer_qp,
+                            std::uint32_t sq, std::uint32_t rq, const transport::verbs::QpAttr& more) {
         using namespace transport::verbs;
         const QpType type = end.adapter.query_qp(qp)->init.qp_type;
         static_cast<void>(end.adapter.modify_qp(
-            qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = more.access.value_or(kEveryAccess)}));
+            qp,
+            {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = more.access.value_or(kEveryAccess)}));
         QpAttr rtr{.qp_state = QpState::rtr,
                    .address = more.address.value_or(handle_to(peer)),
                    .path_mtu = transport::PathMtu::bytes_256,
@@ -152,7 +164,8 @@ struct VerbsPair {
     static dissect::Qpn datagram_qp(VerbsEnd& end, dissect::Qkey key) {
         using namespace transport::verbs;
         const dissect::Qpn qp = *end.adapter.create_qp(end.init(QpType::ud));
-        static_cast<void>(end.adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .qkey = key}));
+        static_cast<void>(
+            end.adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .qkey = key}));
         static_cast<void>(end.adapter.modify_qp(qp, {.qp_state = QpState::rtr}));
         static_cast<void>(end.adapter.modify_qp(qp, {.qp_state = QpState::rts, .sq_psn = dissect::Psn(1)}));
         return qp;

@@ -14,8 +14,7 @@ struct WireBytes {
     Octets bytes;
     bool little = false;
 
-    template <class T>
-    WireBytes& put(T number) {
+    template <class T> WireBytes& put(T number) {
         for (std::size_t i = 0; i < sizeof(T); ++i) {
             const std::size_t shift = 8 * (little ? i : sizeof(T) - 1 - i);
             bytes.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> shift));

@@ -1,5 +1,6 @@
-// The analysis on several threads: sample captures through the pipeline, with lanes, for any number of threads the same report. A program
-// of its own, so that ThreadSanitizer can watch it without building all other tests (./test.sh --tsan).
+// The analysis on several threads: sample captures through the pipeline, with lanes, for any number of threads the same
+// report. A program of its own, so that ThreadSanitizer can watch it without building all other tests (./test.sh
+// --tsan).
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
@@ -19,8 +20,8 @@ using namespace qps::transport;
 
 namespace {
 
-// The report of the capture, read so many times over that every thread has something to do, with all that is told on the way, a timeline
-// of the middle, and what the passive checks saw.
+// The report of the capture, read so many times over that every thread has something to do, with all that is told on
+// the way, a timeline of the middle, and what the passive checks saw.
 std::string report_of(const std::string& path, std::size_t threads, int rounds) {
     std::string said;
     const auto told = [&](ConnectionId connection, End, const Message& message) {
@@ -59,9 +60,17 @@ std::string report_of(const std::string& path, std::size_t threads, int rounds) 
             if (visited++ == 1) said += std::to_string(analysis.so_far(parts[slot]).connections.size()) + " so far\n";
             return true;
         };
-        run({read, work, consume, [&](std::size_t slot) { analysis.gate(parts[slot], gated++ == 1); },
-             [&](std::size_t slot, std::size_t lane) { analysis.follow(parts[slot], lane, slot); }, analysis.lanes(), {}, {}, {},
-             [&](std::size_t slot, std::size_t sieve) { analysis.sift(parts[slot], sieve); }, analysis.sieves()},
+        run({read,
+             work,
+             consume,
+             [&](std::size_t slot) { analysis.gate(parts[slot], gated++ == 1); },
+             [&](std::size_t slot, std::size_t lane) { analysis.follow(parts[slot], lane, slot); },
+             analysis.lanes(),
+             {},
+             {},
+             {},
+             [&](std::size_t slot, std::size_t sieve) { analysis.sift(parts[slot], sieve); },
+             analysis.sieves()},
             jobs);
     }
     const Timeline timeline = analysis.finish();
@@ -69,7 +78,8 @@ std::string report_of(const std::string& path, std::size_t threads, int rounds) 
     for (std::size_t lane = 0; lane < threads; ++lane) suites.number(lane, analysis.numbers(lane));
     CHECK_FALSE(suites.over());
     for (const auto& result : judge(suites.take(), timeline, {}))
-        said += std::to_string(static_cast<int>(result.verdict)) + " " + std::to_string(result.examined) + " " + std::to_string(result.failures) + "\n";
+        said += std::to_string(static_cast<int>(result.verdict)) + " " + std::to_string(result.examined) + " " +
+                std::to_string(result.failures) + "\n";
     return said;
 }
 

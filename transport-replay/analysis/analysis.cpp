@@ -10,9 +10,15 @@ namespace qps::transport {
 using namespace dissect;
 
 struct Analysis::State {
-    explicit State(AnalysisSettings given) : settings(std::move(given)), gate(settings), lane(std::make_unique<Lane>(settings)) {}
+    explicit State(AnalysisSettings given)
+        : settings(std::move(given)), gate(settings), lane(std::make_unique<Lane>(settings)) {}
     State(const State& of)
-        : settings(of.settings), gate(of.gate), lane(std::make_unique<Lane>(*of.lane)), reports(of.reports), links(of.links), packets(of.packets) {}
+        : settings(of.settings),
+          gate(of.gate),
+          lane(std::make_unique<Lane>(*of.lane)),
+          reports(of.reports),
+          links(of.links),
+          packets(of.packets) {}
 
     AnalysisSettings settings;
     CaptureGate gate;
@@ -53,7 +59,8 @@ void Analysis::end_recording() {
     State& state = *state_;
     state.reports.push_back(state.lane->finish(state.gate.so_far()));
     state.gate.end_recording();
-    state.lane = std::make_unique<Lane>(state.settings, static_cast<std::uint16_t>(state.gate.so_far().recordings.size()), state.lane->numbered());
+    state.lane = std::make_unique<Lane>(
+        state.settings, static_cast<std::uint16_t>(state.gate.so_far().recordings.size()), state.lane->numbered());
 }
 
 bool Analysis::continues(const Observation& observation) const { return state_->lane->continues(observation); }

@@ -25,8 +25,8 @@ public:
     // The next packet of the capture. What it was to its connection, from the past alone.
     PacketRecord observe(const Observation& observation);
 
-    // The next packet does not continue what was followed: it is of another recording, judged apart. Whether a packet continues it; when the
-    // last one was recorded.
+    // The next packet does not continue what was followed: it is of another recording, judged apart. Whether a packet
+    // continues it; when the last one was recorded.
     void end_recording();
     [[nodiscard]] bool continues(const Observation& observation) const;
     [[nodiscard]] std::optional<dissect::Instant> last() const;
@@ -35,7 +35,8 @@ public:
     static constexpr std::size_t kAhead = 8;  // packets from one to the next
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
 
-    // What is known so far, as if the capture ended here; the analysis goes on, and nobody hears of messages or operations by it.
+    // What is known so far, as if the capture ended here; the analysis goes on, and nobody hears of messages or
+    // operations by it.
     [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
     // The end of the capture: everything that is open is decided or called open. Call it once.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});

@@ -9,7 +9,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kLinesAhead = 8;               // packets from one line that is asked for to the next
+constexpr std::size_t kLinesAhead = 8;        // packets from one line that is asked for to the next
 constexpr std::size_t kMaxCorrupt = 1 << 14;  // packets that are told from their copies: of 10 bytes
 
 }  // namespace
@@ -19,15 +19,16 @@ CaptureGate::CaptureGate(const AnalysisSettings& settings)
     if (traits_.vantage.by_file) quality_.expect_clocks_by_file();
 }
 
-// Whether a wrong ICRC of its sender is no reason to take it for corrupted. One of 0 is a field that was not filled in: a right one is 0
-// in one of 2^32 packets.
+// Whether a wrong ICRC of its sender is no reason to take it for corrupted. One of 0 is a field that was not filled in:
+// a right one is 0 in one of 2^32 packets.
 bool CaptureGate::believes(const Observation& observation) const {
     if (icrc_ != IcrcPolicy::automatic) return icrc_ == IcrcPolicy::ignore;
     return observation.icrc_found == 0 || std::ranges::binary_search(traits_.icrc_not_judged, observation.flow.source);
 }
 
-// Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4 identification on sends no
-// datagram twice, and no two are damaged alike. Where it does not count, the same bytes come again sooner than any requester repeats them.
+// Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4
+// identification on sends no datagram twice, and no two are damaged alike. Where it does not count, the same bytes come
+// again sooner than any requester repeats them.
 bool CaptureGate::was_corrupt(const Observation& observation, Repetition repetition) {
     const bool known = corrupt_.contains(observation.packet_hash);
     if (!known && corrupt_.size() < kMaxCorrupt) corrupt_.insert(observation.packet_hash);
@@ -70,13 +71,15 @@ void CaptureGate::take_time(const Observation& observation) {
 }
 
 Sight CaptureGate::decide(const Observation& observation, Repetition repetition, CopyFilter::Copy copy) {
-    Sight sight{.distance = quality_.last_distance(), .repetition = copy == CopyFilter::Copy::perhaps ? Repetition::perhaps_other_tap : repetition};
+    Sight sight{.distance = quality_.last_distance(),
+                .repetition = copy == CopyFilter::Copy::perhaps ? Repetition::perhaps_other_tap : repetition};
     if (observation.icrc == CrcStatus::bad) sight.icrc_not_judged = believes(observation);
     if (sight.icrc_not_judged) {
         ++icrc_not_judged_;
         if (observation.icrc_found == 0) ++icrc_zero_;
     }
-    const bool damaged_before = observation.icrc == CrcStatus::bad && !sight.icrc_not_judged && was_corrupt(observation, repetition);
+    const bool damaged_before =
+        observation.icrc == CrcStatus::bad && !sight.icrc_not_judged && was_corrupt(observation, repetition);
     if (damaged_before || quality_.is_mirror_duplicate(repetition)) {
         sight.now = report_.now;
         sight.handling = Handling::copy;
@@ -84,11 +87,13 @@ Sight CaptureGate::decide(const Observation& observation, Repetition repetition,
     }
     pass_link(observation.time);
     sight.now = report_.now = std::max(report_.now, observation.time);
-    if (observation.kind == ObservationKind::transport) report_.now_transport = std::max(report_.now_transport, observation.time);
+    if (observation.kind == ObservationKind::transport)
+        report_.now_transport = std::max(report_.now_transport, observation.time);
     return sight;
 }
 
-void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met, std::span<Sight> sights) {
+void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met,
+                       std::span<Sight> sights) {
     if (!looks_up_all()) {
         for (std::size_t i = 0; i < batch.size(); ++i) {
             quality_.prefetch(batch[std::min(i + kLinesAhead, batch.size() - 1)]);
@@ -97,7 +102,9 @@ void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> 
         return;
     }
     auto next = met.begin();
-    const auto met_at = [&](std::size_t place) { return next != met.end() && next->place == place ? (next++)->met : Met{}; };
+    const auto met_at = [&](std::size_t place) {
+        return next != met.end() && next->place == place ? (next++)->met : Met{};
+    };
     if (!summary.is_of(batch.size())) {
         for (std::size_t i = 0; i < batch.size(); ++i) sights[i] = pass(batch[i], met_at(i));
         return;

@@ -1,6 +1,6 @@
-// CaptureGate: what the capture as a whole decides of each packet, before anybody follows it: whether it is a copy that another tap or a
-// mirror recorded, whether its ICRC says anything, what time it is. In the order of the capture, in one thread; all that it leaves to
-// others can be shared out.
+// CaptureGate: what the capture as a whole decides of each packet, before anybody follows it: whether it is a copy that
+// another tap or a mirror recorded, whether its ICRC says anything, what time it is. In the order of the capture, in
+// one thread; all that it leaves to others can be shared out.
 #pragma once
 
 #include <dissect/capture/drops.hpp>
@@ -45,13 +45,14 @@ struct GateReport {
     std::optional<dissect::Instant> first;
     std::optional<dissect::Instant> last;
     std::vector<dissect::Instant> recordings;  // when each but the last ended
-    dissect::Instant now{};            // of what was followed
-    dissect::Instant now_transport{};  // of these, RDMA alone
-    dissect::Instant now_link{};       // also of what names no hosts
-    std::uint64_t packets_on_links = 0;  // of these
+    dissect::Instant now{};                    // of what was followed
+    dissect::Instant now_transport{};          // of these, RDMA alone
+    dissect::Instant now_link{};               // also of what names no hosts
+    std::uint64_t packets_on_links = 0;        // of these
     CaptureQuality quality;
-    CaptureTraits learned;                // of taps: what a second reading can do better; empty where this one knew it
-    dissect::Duration clocks_apart{};     // how far the clocks of taps may be apart whose packets are followed side by side
+    CaptureTraits learned;  // of taps: what a second reading can do better; empty where this one knew it
+    dissect::Duration
+        clocks_apart{};  // how far the clocks of taps may be apart whose packets are followed side by side
 };
 
 // A packet of a batch of which the window of repetitions had anything to say.
@@ -68,9 +69,13 @@ public:
     // Asks for the lines that it will want of a packet that comes soon.
     void prefetch(const Observation& near) const { quality_.prefetch(near); }
     // Whether every RDMA packet is looked up in the window of repetitions, so that somebody else may do so before.
-    [[nodiscard]] bool looks_up_all() const { return copies_.knows_nothing() && !copies_.active() && !quality_.expects_clocks_by_file(); }
-    // The same of a batch, of which `summary` has all or nothing. `met`: what a window said of its packets, in order, where it looks_up_all().
-    void pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met, std::span<Sight> sights);
+    [[nodiscard]] bool looks_up_all() const {
+        return copies_.knows_nothing() && !copies_.active() && !quality_.expects_clocks_by_file();
+    }
+    // The same of a batch, of which `summary` has all or nothing. `met`: what a window said of its packets, in order,
+    // where it looks_up_all().
+    void pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met,
+              std::span<Sight> sights);
     // The packets that come do not continue those before them.
     void end_recording() { report_.recordings.push_back(report_.last.value_or(report_.now)); }
     [[nodiscard]] const GateReport& so_far() const { return report_; }
@@ -92,7 +97,7 @@ private:
     CopyFilter copies_;
     QualityTracker quality_;
     std::uint64_t icrc_not_judged_ = 0;
-    std::uint64_t icrc_zero_ = 0;                         // of those
+    std::uint64_t icrc_zero_ = 0;                       // of those
     boost::unordered_flat_set<std::uint64_t> corrupt_;  // hashes of packets
     GateReport report_;
 };

@@ -25,7 +25,8 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
         for (const Connection& connection : timeline.connections)
             for (const End end : {End::a, End::b})
                 if (connection.way(end).packets != 0)
-                    heard_there.insert(heard_pair(connection.end(end).address, connection.end(other(end)).address, connection.recording));
+                    heard_there.insert(heard_pair(connection.end(end).address, connection.end(other(end)).address,
+                                                  connection.recording));
     const auto only_heard = [&](const Address& source, const Address& destination, std::uint16_t recording) {
         return timeline.recordings.empty() ? timeline.quality.only_heard(source, destination)
                                            : !heard_there.contains(heard_pair(destination, source, recording));
@@ -36,8 +37,9 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
         if (connection == nullptr) continue;
         const Address& source = connection->end(recovery.requester).address;
         const Address& destination = connection->end(other(recovery.requester)).address;
-        recovery.inferred = connection->ambiguous || (!heard.contains(heard_pair(destination, source, connection->recording)) &&
-                                                     only_heard(source, destination, connection->recording));
+        recovery.inferred =
+            connection->ambiguous || (!heard.contains(heard_pair(destination, source, connection->recording)) &&
+                                      only_heard(source, destination, connection->recording));
     }
 }
 
@@ -47,15 +49,16 @@ void add_iwarp_attempts(Timeline& timeline) {
         if (!iwarp.attempt) continue;
         const auto uid = static_cast<std::uint32_t>(timeline.cm.attempts.size());
         const auto connection = std::ranges::lower_bound(timeline.connections, iwarp.connection, {}, &Connection::uid);
-        if (connection != timeline.connections.end() && connection->uid == iwarp.connection) connection->cm_attempt = uid;
+        if (connection != timeline.connections.end() && connection->uid == iwarp.connection)
+            connection->cm_attempt = uid;
         timeline.cm.attempts.push_back(std::move(*iwarp.attempt));
         timeline.cm.attempts.back().uid = uid;
         iwarp.attempt.reset();
     }
 }
 
-// Senders whose every ICRC is wrong, and whose packets are accepted all the same, or all where nobody's is right: it is not the wire that
-// made them wrong.
+// Senders whose every ICRC is wrong, and whose packets are accepted all the same, or all where nobody's is right: it is
+// not the wire that made them wrong.
 std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
     struct Sender {
         std::uint64_t wrong = 0;
@@ -74,14 +77,17 @@ std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
             sender.right += way.intact;
             // Its requests are answered; or the other end, whose requests it answers, does not send them again.
             const bool answered = way.requests != 0 && back.packets > back.requests;
-            const bool content =
-                way.packets > way.requests && back.requests >= kFewestAccepted && back.incidents->retransmitted * 4 <= back.requests;
-            sender.accepted |= answered || content || timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
+            const bool content = way.packets > way.requests && back.requests >= kFewestAccepted &&
+                                 back.incidents->retransmitted * 4 <= back.requests;
+            sender.accepted |=
+                answered || content ||
+                timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
         }
     const bool all = timeline.quality.no_icrc_right();
     std::vector<Address> found;
     for (const auto& [address, sender] : senders)
-        if (sender.wrong != 0 && sender.right == 0 && (all || (sender.wrong >= kFewestWrong && sender.accepted))) found.push_back(address);
+        if (sender.wrong != 0 && sender.right == 0 && (all || (sender.wrong >= kFewestWrong && sender.accepted)))
+            found.push_back(address);
     return found;
 }
 
@@ -101,13 +107,16 @@ void doubt(CollectiveReport& report, Duration within) {
             }
         const auto& straggler = collective.straggler;
         const auto steps = static_cast<std::int64_t>(straggler ? std::max<std::uint64_t>(straggler->steps, 1) : 1);
-        if (straggler && Duration{std::to_underlying(straggler->waited) / steps} <= within + within && within != Duration{}) collective.straggler.reset();
+        if (straggler && Duration{std::to_underlying(straggler->waited) / steps} <= within + within &&
+            within != Duration{})
+            collective.straggler.reset();
     }
 }
 
 // The largest first, of all clocks.
 void add(CollectiveReport& all, CollectiveReport&& one) {
-    all.collectives.insert(all.collectives.end(), std::make_move_iterator(one.collectives.begin()), std::make_move_iterator(one.collectives.end()));
+    all.collectives.insert(all.collectives.end(), std::make_move_iterator(one.collectives.begin()),
+                           std::make_move_iterator(one.collectives.end()));
     std::ranges::stable_sort(all.collectives, std::greater{}, &Collective::bytes);
     all.left_out += one.left_out;
     if (all.collectives.size() > kMaxCollectives) {
@@ -133,7 +142,8 @@ void take_links(LinkReport&& links, Timeline& timeline) {
 
 }  // namespace
 
-Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes, OfHosts of_hosts) {
+Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes,
+                  OfHosts of_hosts) {
     Timeline timeline;
     timeline.packets = gate.packets;
     timeline.bytes = gate.bytes;
@@ -162,7 +172,8 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.retired = lanes.tracked.retired;
     timeline.totals = timeline.retired.totals;
     take_links(std::move(links), timeline);
-    std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
+    std::erase_if(timeline.connections,
+                  [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     add_iwarp_attempts(timeline);
     timeline.recoveries = std::move(lanes.tracked.recoveries);
     timeline.fatalities = std::move(lanes.tracked.fatalities);

@@ -1,4 +1,5 @@
-// conclude(): what only the whole capture tells: who was silent and why, what caused retransmissions, whose ICRCs say nothing; findings.
+// conclude(): what only the whole capture tells: who was silent and why, what caused retransmissions, whose ICRCs say
+// nothing; findings.
 #pragma once
 
 #include <transport-replay/analysis/analysis_settings.hpp>
@@ -13,8 +14,8 @@ namespace qps::transport {
 
 struct Timeline;
 
-// Of captures of several hosts that were joined: collectives of those whose clocks were compared, and how far the clocks may be apart all
-// the same, which are not those of the lanes then; the hosts.
+// Of captures of several hosts that were joined: collectives of those whose clocks were compared, and how far the
+// clocks may be apart all the same, which are not those of the lanes then; the hosts.
 struct OfHosts {
     struct OfClock {
         CollectiveTracker collectives;
@@ -25,6 +26,7 @@ struct OfHosts {
 };
 
 // What the gate and the links said at their end, and what all lanes have.
-[[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes, OfHosts of_hosts = {});
+[[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links,
+                                LaneReport&& lanes, OfHosts of_hosts = {});
 
 }  // namespace qps::transport

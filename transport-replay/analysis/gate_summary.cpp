@@ -18,7 +18,8 @@ void GateSummary::clear() {
 
 void GateSummary::add(const Observation& observation) {
     if (entries_.empty()) start_ = observation.frame;
-    const bool plain = observation.kind == ObservationKind::transport && !QualityTracker::is_faulty(observation) && observation.icrc != CrcStatus::bad;
+    const bool plain = observation.kind == ObservationKind::transport && !QualityTracker::is_faulty(observation) &&
+                       observation.icrc != CrcStatus::bad;
     entries_.push_back({Recorded::of(observation), plain, observation.is_numbered()});
     contents_.add(observation);
     clock_.add(observation);

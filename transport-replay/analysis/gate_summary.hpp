@@ -1,5 +1,5 @@
-// GateSummary: what a batch is for the gate, counted by any thread before its turn, so that the one thread that all packets pass has to do
-// what depends on those before them and nothing else.
+// GateSummary: what a batch is for the gate, counted by any thread before its turn, so that the one thread that all
+// packets pass has to do what depends on those before them and nothing else.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>

@@ -23,8 +23,16 @@ void keep_told(std::vector<RateControl>& rates, const std::deque<Connection>& co
 }  // namespace
 
 Lane::Lane(AnalysisSettings settings, std::uint16_t recording, std::uint32_t numbered)
-    : settings_(std::move(settings)), recording_(recording), cm_(settings_.memory), congestion_(settings_.memory), rates_(settings_.memory), incasts_({}, settings_.memory),
-      tracker_(static_cast<bool>(settings_.message), settings_.memory, numbered), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory), uet_(settings_.memory) {}
+    : settings_(std::move(settings)),
+      recording_(recording),
+      cm_(settings_.memory),
+      congestion_(settings_.memory),
+      rates_(settings_.memory),
+      incasts_({}, settings_.memory),
+      tracker_(static_cast<bool>(settings_.message), settings_.memory, numbered),
+      ulp_(settings_.hints, settings_.memory, settings_.sums_apart),
+      iwarp_(settings_.memory),
+      uet_(settings_.memory) {}
 
 void Lane::listen(AnalysisSettings&& listeners) {
     settings_.message = std::move(listeners.message);
@@ -46,7 +54,8 @@ PacketRecord Lane::leave_out_copy(const Observation& observation) const {
 
 PacketRecord Lane::follow(const Observation& observation, const Sight& sight) {
     if (sight.handling == Handling::no_hosts) return {};
-    if (!sight.icrc_not_judged) [[likely]] return follow_believed(observation, sight);
+    if (!sight.icrc_not_judged) [[likely]]
+        return follow_believed(observation, sight);
     believed_ = observation;
     believed_.icrc = CrcStatus::not_checkable;
     PacketRecord record = follow_believed(believed_, sight);
@@ -68,7 +77,8 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
     }
     PacketRecord record;
     congestion_.observe(observation);
-    if (const CmNews news = cm_.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
+    if (const CmNews news = cm_.observe(observation); news.kind == CmNews::Kind::matched)
+        take_match(news.uid, observation);
     else if (news.kind != CmNews::Kind::none) take_cm(news, record);
     if (observation.datagram) wireups_.observe(observation, tracker_);
     tracker_.observe(observation, sight.repetition, sight.distance, record);
@@ -104,7 +114,8 @@ void Lane::take_match(std::uint32_t uid, const Observation& observation) {
     if (!tracker_.attach(cm_.attempt(uid), observation.flow)) return;
     cm_.name_passive(uid, observation.flow);
     const CmAttempt& attempt = cm_.attempt(uid);
-    if (const auto connection = tracker_.connection_of(attempt)) ulp_.connected(*connection, attempt, tracker_, settings_.operation);
+    if (const auto connection = tracker_.connection_of(attempt))
+        ulp_.connected(*connection, attempt, tracker_, settings_.operation);
 }
 
 void Lane::take_cm(const CmNews& news, PacketRecord& record) {
@@ -112,7 +123,8 @@ void Lane::take_cm(const CmNews& news, PacketRecord& record) {
     record.ulp = {ulp_.protocol_of(attempt), news.from_active};
     if (news.kind == CmNews::Kind::paired) {
         tracker_.connect(attempt);
-        if (const auto connection = tracker_.connection_of(attempt)) ulp_.connected(*connection, attempt, tracker_, settings_.operation);
+        if (const auto connection = tracker_.connection_of(attempt))
+            ulp_.connected(*connection, attempt, tracker_, settings_.operation);
     } else if (news.kind == CmNews::Kind::released) {
         tracker_.release(attempt);
     }

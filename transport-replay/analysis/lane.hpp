@@ -1,5 +1,6 @@
-// Lane: what is followed of the traffic of some pairs of hosts: connections, their set-up, what they are used for, marks and CNPs, bursts
-// of collectives; and of some receivers the bursts of many senders. It is a value, and knows of no other lane.
+// Lane: what is followed of the traffic of some pairs of hosts: connections, their set-up, what they are used for,
+// marks and CNPs, bursts of collectives; and of some receivers the bursts of many senders. It is a value, and knows of
+// no other lane.
 #pragma once
 
 #include <transport-replay/analysis/analysis_settings.hpp>
@@ -25,7 +26,8 @@ public:
     // `recording`: that it follows; `numbered`: connections of those before it.
     explicit Lane(AnalysisSettings settings, std::uint16_t recording = 0, std::uint32_t numbered = 0);
 
-    // A packet of its hosts, in the order of the capture; `sight`: what the gate decided. What it was to its connection.
+    // A packet of its hosts, in the order of the capture; `sight`: what the gate decided. What it was to its
+    // connection.
     PacketRecord follow(const Observation& observation, const Sight& sight);
     // A packet to one of its receivers that is to be followed: number `packet` of the capture.
     void receive(const Observation& observation, std::uint64_t packet) {
@@ -44,10 +46,12 @@ public:
     [[nodiscard]] Peaks peaks() const;
     void listen(AnalysisSettings&& listeners);  // to others than before
 
-    // Whether the packet goes on with what was there: another recording, of the same hosts and queue pairs, would begin anew.
+    // Whether the packet goes on with what was there: another recording, of the same hosts and queue pairs, would begin
+    // anew.
     [[nodiscard]] bool continues(const Observation& observation) const {
-        return observation.kind == ObservationKind::stream ? tails_.continues(observation)
-                                                           : tracker_.continues(observation) || cm_.continues(observation);
+        return observation.kind == ObservationKind::stream
+                   ? tails_.continues(observation)
+                   : tracker_.continues(observation) || cm_.continues(observation);
     }
     // The end of the recording: everything that is open is decided or called open. Call it once.
     [[nodiscard]] LaneReport finish(const GateReport& gate);

@@ -11,12 +11,12 @@ namespace qps::transport {
 
 namespace {
 
-template <class List>
-void append(List& list, List&& part) {
+template <class List> void append(List& list, List&& part) {
     list.insert(list.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
 }
 
-// Attempts of all lanes are numbered in the order of their first messages; `before` of them are of lanes before this one.
+// Attempts of all lanes are numbered in the order of their first messages; `before` of them are of lanes before this
+// one.
 void merge(CmReport& all, CmReport&& part) {
     append(all.attempts, std::move(part.attempts));
     append(all.joins, std::move(part.joins));
@@ -29,8 +29,7 @@ void merge(CmReport& all, CmReport&& part) {
 }
 
 // Everything of a lane that names an attempt, but the attempts themselves.
-template <class Anew>
-void rename_attempts(LaneReport& report, Anew anew) {
+template <class Anew> void rename_attempts(LaneReport& report, Anew anew) {
     for (CmRefusal& refusal : report.cm.refusals) refusal.uid = anew(refusal.uid);
     for (Connection& connection : report.tracked.connections)
         if (connection.cm_attempt) connection.cm_attempt = anew(*connection.cm_attempt);
@@ -99,8 +98,7 @@ void merge(UetReport& all, UetReport&& part) {
 }
 
 // Everything that names a connection; 0 is none.
-template <class Report, class Visit>
-void for_each_connection(Report& report, Visit visit) {
+template <class Report, class Visit> void for_each_connection(Report& report, Visit visit) {
     for (auto& connection : report.tracked.connections) visit(connection.uid);
     for (auto& recovery : report.tracked.recoveries) visit(recovery.connection);
     for (auto& fatality : report.tracked.fatalities) visit(fatality.connection);
@@ -125,15 +123,20 @@ void put_in_order(LaneReport& report) {
     order_stably(report.cm.joins, &MulticastJoin::frame);
     order_stably(report.cm.refusals, &CmRefusal::frame);
     order_stably(report.tracked.connections, &Connection::uid);
-    order_stably(report.tracked.recoveries, [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
+    order_stably(report.tracked.recoveries, [](const Recovery& r) {
+        return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value());
+    });
     order_stably(report.tracked.fatalities, [](const Fatality& one) { return std::tuple(one.frame, one.connection); });
     order_stably(report.congestion.flows, &FlowCongestion::flow);
-    order_stably(report.congestion.pairs, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
+    order_stably(report.congestion.pairs,
+                 [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     order_stably(report.congestion.notifications, &CnpStream::flow);
     order_stably(report.congestion.rates, [](const RateControl& one) { return std::pair(one.connection, one.from); });
     order_stably(report.ulp.conversations, &UlpConversation::connection);
-    order_stably(report.ulp.failures, [](const OperationFailures& one) { return std::tuple(one.frames.front(), one.connection); });
-    order_stably(report.ulp.unanswered, [](const UlpOperation& one) { return std::tuple(one.asked_frame, one.connection); });
+    order_stably(report.ulp.failures,
+                 [](const OperationFailures& one) { return std::tuple(one.frames.front(), one.connection); });
+    order_stably(report.ulp.unanswered,
+                 [](const UlpOperation& one) { return std::tuple(one.asked_frame, one.connection); });
     order_stably(report.ulp.refused, [](const RefusedAccess& one) { return std::tuple(one.nak, one.connection); });
     order_stably(report.ulp.events, [](const UlpEvent& one) {
         return std::tuple(one.frame, one.connection.value_or(ConnectionId{}), one.cm_attempt.value_or(0));
@@ -153,12 +156,14 @@ void renumber(LaneReport& report, std::span<const std::uint32_t> numbers) {
 
 bool names_nothing_else(const LaneReport& report, std::size_t connections) {
     bool good = true;
-    for_each_connection(report, [&](const ConnectionId& connection) { good &= std::to_underlying(connection) <= connections; });
+    for_each_connection(report,
+                        [&](const ConnectionId& connection) { good &= std::to_underlying(connection) <= connections; });
     const std::vector<CmAttempt>& attempts = report.cm.attempts;
     for (std::uint32_t i = 0; i < attempts.size(); ++i) good &= attempts[i].uid == i;
     const auto known = [&](std::optional<std::uint32_t> attempt) { return !attempt || *attempt < attempts.size(); };
     for (const CmRefusal& refusal : report.cm.refusals) good &= known(refusal.uid);
-    for (const Connection& connection : report.tracked.connections) good &= connection.uid != ConnectionId{} && known(connection.cm_attempt);
+    for (const Connection& connection : report.tracked.connections)
+        good &= connection.uid != ConnectionId{} && known(connection.cm_attempt);
     for (const UlpEvent& event : report.ulp.events) good &= known(event.cm_attempt);
     return good && report.collectives.is_sound();
 }

@@ -1,4 +1,5 @@
-// LaneReport: all that a lane found out, as a value. Reports of lanes merge into one that does not depend on how many they were.
+// LaneReport: all that a lane found out, as a value. Reports of lanes merge into one that does not depend on how many
+// they were.
 #pragma once
 
 #include <transport-replay/collectives/collective_tracker.hpp>
@@ -41,8 +42,8 @@ struct LaneReport {
 // Gives every connection another number: `numbers` has them by the lane's own, which count from 1.
 void renumber(LaneReport& report, std::span<const std::uint32_t> numbers);
 
-// Whether it names no connection past the last of so many, nor an attempt that it has not: as any lane's does, unless it was read from
-// a file.
+// Whether it names no connection past the last of so many, nor an attempt that it has not: as any lane's does, unless
+// it was read from a file.
 [[nodiscard]] bool names_nothing_else(const LaneReport& report, std::size_t connections);
 
 // What all lanes have, whose connections were numbered across them, in an order that is the capture's. At least one.

@@ -17,7 +17,8 @@ void FactBatch::add(const Packet& packet) {
     look_at(as_right, not_judged_.emplace_back(used_ - 1, PacketFacts{}).second);
 }
 
-void FactBatch::follow(std::size_t place, const Observation& observation, const PacketRecord& record, PassiveSuite& suite) const {
+void FactBatch::follow(std::size_t place, const Observation& observation, const PacketRecord& record,
+                       PassiveSuite& suite) const {
     if (!record.icrc_not_judged) return suite.observe(observation, all_[place], record);
     Observation as_right = observation;
     as_right.icrc = CrcStatus::not_checkable;
@@ -30,7 +31,8 @@ std::vector<LaneListener> LaneSuites::begin(std::size_t count) {
     std::vector<LaneListener> listeners;
     for (std::size_t lane = 0; lane < count; ++lane) {
         Watching& watching = *lanes_.emplace_back(std::make_unique<Watching>(anew_()));
-        const auto packet = [this, &watching](std::size_t batch, std::size_t place, const Observation& observation, const PacketRecord& record) {
+        const auto packet = [this, &watching](std::size_t batch, std::size_t place, const Observation& observation,
+                                              const PacketRecord& record) {
             facts_[batch].follow(place, observation, record, watching.suite);
             const SuiteNeeds needs = watching.suite.needs();
             watching.watched.store(needs.watched, std::memory_order_relaxed);
@@ -61,7 +63,8 @@ bool LaneSuites::over() const {
         all.held += lane->held.load(std::memory_order_relaxed);
         all.queues += lane->queues.load(std::memory_order_relaxed);
         all.commands += lane->commands.load(std::memory_order_relaxed);
-        if (watched != 0 && watched <= lane->numbers.size()) all.last = std::max<std::size_t>(all.last, lane->numbers[watched - 1]);
+        if (watched != 0 && watched <= lane->numbers.size())
+            all.last = std::max<std::size_t>(all.last, lane->numbers[watched - 1]);
     }
     return !lanes_.empty() && !lanes_.front()->suite.has_room_for(all);
 }

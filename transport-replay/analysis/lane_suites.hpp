@@ -1,5 +1,5 @@
-// LaneSuites: the passive suite beside an analysis that is shared out: a suite for each lane, so that threads watch side by side, and
-// what they saw together is what one suite would have seen.
+// LaneSuites: the passive suite beside an analysis that is shared out: a suite for each lane, so that threads watch
+// side by side, and what they saw together is what one suite would have seen.
 //
 // The facts of a batch are made by any thread (FactBatch); lanes take them by the place of a packet in it.
 #pragma once
@@ -26,7 +26,8 @@ public:
     void add(const dissect::Packet& packet);
     void skip() { next(); }  // a packet that nobody will ask for
     // The packet at that place, as the analysis decided of ICRCs, with what it said of the packet.
-    void follow(std::size_t place, const Observation& observation, const PacketRecord& record, conformance::PassiveSuite& suite) const;
+    void follow(std::size_t place, const Observation& observation, const PacketRecord& record,
+                conformance::PassiveSuite& suite) const;
 
 private:
     conformance::PacketFacts& next() {
@@ -45,16 +46,20 @@ public:
     // `anew`: makes a suite that has seen nothing.
     explicit LaneSuites(std::function<conformance::PassiveSuite()> anew) : anew_(std::move(anew)) {}
 
-    // Before the first packet: for so many batches under way, whose names are below that, and so many lanes. What was seen is forgotten.
+    // Before the first packet: for so many batches under way, whose names are below that, and so many lanes. What was
+    // seen is forgotten.
     void make_room(std::size_t batches) { facts_.resize(std::max(facts_.size(), batches)); }
     [[nodiscard]] std::vector<LaneListener> begin(std::size_t count);
     void forget() { lanes_.clear(); }
     [[nodiscard]] FactBatch& facts(std::size_t batch) { return facts_[batch]; }
-    // Whether the lanes together kept more than one suite has room for: what they saw counts for nothing, and the capture is to be followed
-    // in one lane. By the thread that visits batches; for the last time when all numbers are known.
+    // Whether the lanes together kept more than one suite has room for: what they saw counts for nothing, and the
+    // capture is to be followed in one lane. By the thread that visits batches; for the last time when all numbers are
+    // known.
     [[nodiscard]] bool over() const;
     // What the numbers of a lane's connections are among all, at the end.
-    void number(std::size_t lane, std::span<const std::uint32_t> numbers) { lanes_[lane]->numbers.assign(numbers.begin(), numbers.end()); }
+    void number(std::size_t lane, std::span<const std::uint32_t> numbers) {
+        lanes_[lane]->numbers.assign(numbers.begin(), numbers.end());
+    }
     // What was seen. Call it once, behind that.
     [[nodiscard]] conformance::PassiveRecord take();
 

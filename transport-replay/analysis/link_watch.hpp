@@ -1,6 +1,6 @@
-// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, their credits, what their ends announce by LLDP, who is
-// asked for by ARP without an answer, GIDs of two ports, TCP and UDP beside RDMA, management datagrams. Few packets; where there are none
-// of them, no packet matters to it.
+// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, their credits, what their ends announce
+// by LLDP, who is asked for by ARP without an answer, GIDs of two ports, TCP and UDP beside RDMA, management datagrams.
+// Few packets; where there are none of them, no packet matters to it.
 #pragma once
 
 #include <transport-replay/analysis/capture_gate.hpp>
@@ -28,14 +28,15 @@ struct LinkReport {
 
 class LinkWatch {
 public:
-    // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a pause or announced
-    // anything.
+    // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a
+    // pause or announced anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
         const bool answers = reachability_.any() && !observation.is_numbered();
-        return answers || beside_.any() || BesideTracker::is_bulk(observation) || pauses_.any() || bridging_.any() || credits_.any() ||
-               observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
-               observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging ||
-               observation.kind == ObservationKind::credits || GidTracker::has_gid(observation);
+        return answers || beside_.any() || BesideTracker::is_bulk(observation) || pauses_.any() || bridging_.any() ||
+               credits_.any() || observation.management || observation.about_hosts ||
+               observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc ||
+               observation.kind == ObservationKind::bridging || observation.kind == ObservationKind::credits ||
+               GidTracker::has_gid(observation);
     }
     // Any packet, before it is asked whether it wants it.
     void glimpse(const Observation& observation) { pauses_.remember(observation); }
@@ -44,11 +45,13 @@ public:
         if (sight.handling == Handling::copy) return;
         pauses_.observe(observation);
         // What may be another recording of a packet is not counted again.
-        if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging) bridging_.observe(observation);
+        if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging)
+            bridging_.observe(observation);
         // Of several taps, a broadcast is in more than one.
         const bool in_turn = sight.handling == Handling::follow && sight.now - observation.time < kNeighbourTime;
         if (observation.about_hosts || reachability_.any()) reachability_.observe(observation, in_turn);
-        if (sight.handling == Handling::follow && sight.repetition != Repetition::perhaps_other_tap) beside_.observe(observation);
+        if (sight.handling == Handling::follow && sight.repetition != Repetition::perhaps_other_tap)
+            beside_.observe(observation);
         if (sight.handling == Handling::follow && sight.repetition == Repetition::none) {
             credits_.observe(observation);
             gids_.observe(observation);

@@ -1,5 +1,5 @@
-// ObservationBatch: the observations of a batch of packets. Any worker makes them; the one thread that follows the capture takes
-// them through the analysis. Kept from one batch to the next, so that nothing is allocated anew.
+// ObservationBatch: the observations of a batch of packets. Any worker makes them; the one thread that follows the
+// capture takes them through the analysis. Kept from one batch to the next, so that nothing is allocated anew.
 #pragma once
 
 #include <transport-replay/analysis/analysis.hpp>
@@ -21,8 +21,7 @@ public:
     [[nodiscard]] std::size_t size() const { return used_; }
 
     // In order: visit(observation, record, place in the batch) is called after each; it returns false to stop.
-    template <class Visit>
-    void follow(Analysis& analysis, Visit&& visit) const {
+    template <class Visit> void follow(Analysis& analysis, Visit&& visit) const {
         const auto ahead = [&](std::size_t from, std::size_t places) -> const Observation& {
             return all_[std::min(from + places * Analysis::kAhead, used_ - 1)];
         };

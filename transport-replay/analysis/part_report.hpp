@@ -14,7 +14,8 @@ struct PartReport {
     GateReport gate;   // of the whole capture
     LinkReport links;  // likewise
     LaneReport lanes;
-    std::vector<std::uint64_t> begun;  // of each connection, by its number from 1 on: the packet that began it, counted from 0
+    std::vector<std::uint64_t>
+        begun;  // of each connection, by its number from 1 on: the packet that began it, counted from 0
 };
 
 }  // namespace qps::transport

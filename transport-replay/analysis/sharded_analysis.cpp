@@ -17,7 +17,7 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint8_t kNobody = 0xff;
-constexpr std::size_t kAhead = 8;  // packets from one line that is asked for to the next
+constexpr std::size_t kAhead = 8;   // packets from one line that is asked for to the next
 constexpr std::size_t kStages = 3;  // of lines that lead to each other
 
 std::uint8_t one_of(std::uint64_t hash, std::size_t lanes) { return static_cast<std::uint8_t>(mix(hash) % lanes); }
@@ -71,7 +71,8 @@ struct ShardedState {
         std::vector<std::uint32_t> places;   // of the batch that it follows
         std::vector<std::uint32_t> numbers;  // of its connections, among all
     };
-    ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part, std::vector<LaneListener> listening = {});
+    ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part,
+                 std::vector<LaneListener> listening = {});
     [[nodiscard]] std::shared_ptr<ShardedState> empty_copy() const;
     [[nodiscard]] AnalysisSettings of_lane(std::size_t lane);
     void tell(LaneEvents& events, const LaneListener& listener, std::size_t& told) const;
@@ -91,7 +92,7 @@ struct ShardedState {
     std::unique_ptr<LinkWatch> links;
     std::vector<std::unique_ptr<Member>> members;
     std::vector<LaneReport> reports;  // of recordings that ended
-    std::vector<LaneEvents*> hears;  // by lane: what is being followed
+    std::vector<LaneEvents*> hears;   // by lane: what is being followed
     std::vector<std::uint32_t> here;  // the place of the packet
     std::uint64_t packets = 0;
     std::uint32_t next_number = 1;
@@ -100,8 +101,16 @@ struct ShardedState {
     bool over = false;
 };
 
-ShardedState::ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part, std::vector<LaneListener> listening)
-    : settings(std::move(given)), listeners(std::move(listening)), records(with_records), gate(settings), links(std::make_unique<LinkWatch>()), hears(count), here(count), is_part(part) {
+ShardedState::ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part,
+                           std::vector<LaneListener> listening)
+    : settings(std::move(given)),
+      listeners(std::move(listening)),
+      records(with_records),
+      gate(settings),
+      links(std::make_unique<LinkWatch>()),
+      hears(count),
+      here(count),
+      is_part(part) {
     listeners.resize(count);
     for (std::size_t lane = 0; lane < count; ++lane) members.push_back(std::make_unique<Member>(of_lane(lane)));
 }
@@ -123,9 +132,10 @@ AnalysisSettings ShardedState::of_lane(std::size_t lane) {
     return known;
 }
 
-ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part, std::vector<LaneListener> listeners)
-    : state_(std::make_unique<ShardedState>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records, part,
-                                            std::move(listeners))) {
+ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part,
+                                 std::vector<LaneListener> listeners)
+    : state_(std::make_unique<ShardedState>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records,
+                                            part, std::move(listeners))) {
     if (state_->gate.looks_up_all()) state_->window.begin();
 }
 ShardedAnalysis::~ShardedAnalysis() = default;
@@ -191,14 +201,19 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number, std::size_
     member.places.clear();
     for (std::uint32_t i = 0; i < batch.used_; ++i) {
         if (batch.hosts_[i] == number) member.places.push_back(i);
-        if (batch.receiver_[i] == number && batch.sights_[i].handling == Handling::follow) lane.receive(batch.all_[i], batch.first_ + i);
+        if (batch.receiver_[i] == number && batch.sights_[i].handling == Handling::follow)
+            lane.receive(batch.all_[i], batch.first_ + i);
         if (number != 0) continue;
         state.links->glimpse(batch.all_[i]);
         if (state.links->wants(batch.all_[i])) state.links->follow(batch.all_[i], batch.sights_[i]);
     }
     const std::size_t count = member.places.size();
-    if (count != 0) member.places.insert(member.places.end(), kStages * kAhead, member.places.back());  // none is far ahead of the last
-    const auto ahead = [&](std::size_t from, std::size_t stages) -> const Observation& { return batch.all_[member.places[from + stages * kAhead]]; };
+    if (count != 0)
+        member.places.insert(member.places.end(), kStages * kAhead,
+                             member.places.back());  // none is far ahead of the last
+    const auto ahead = [&](std::size_t from, std::size_t stages) -> const Observation& {
+        return batch.all_[member.places[from + stages * kAhead]];
+    };
     const LaneListener& listener = state.listeners[number];
     std::size_t told = 0;
     std::uint32_t numbered = lane.numbered();
@@ -265,11 +280,13 @@ void ShardedState::number_the_rest() {
     if (is_part) first_packets.resize(next_number - 1, packets);
 }
 
-void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after, std::size_t from) {
+void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after,
+                            std::size_t from) {
     ShardedState& state = *state_;
     state.number(batch);
     if (state.over) return;
-    if (!state.records && !state.settings.message && !state.settings.operation && !state.settings.retired && !after) return;
+    if (!state.records && !state.settings.message && !state.settings.operation && !state.settings.retired && !after)
+        return;
     const bool several = state.members.size() > 1;
     struct Told {
         std::size_t messages = 0, operations = 0, retired = 0;
@@ -317,7 +334,8 @@ void ShardedState::finish_lanes(const GateReport& report, bool tells) {
     LaneEvents all;
     for (std::size_t lane = 0; lane < members.size(); ++lane) {
         const auto anew = [&](ConnectionId connection) {
-            return members.size() > 1 ? ConnectionId{members[lane]->numbers[std::to_underlying(connection) - 1]} : connection;
+            return members.size() > 1 ? ConnectionId{members[lane]->numbers[std::to_underlying(connection) - 1]}
+                                      : connection;
         };
         for (auto& ended : last[lane].messages) {
             ended.what.connection = anew(ended.what.connection);
@@ -330,7 +348,8 @@ void ShardedState::finish_lanes(const GateReport& report, bool tells) {
     }
     order_stably(all.messages, [](const auto& ended) { return ended.what.connection; });
     order_stably(all.operations, [](const auto& ended) { return ended.what.connection; });
-    for (const auto& ended : all.messages) settings.message(ended.what.connection, ended.what.requester, ended.what.message);
+    for (const auto& ended : all.messages)
+        settings.message(ended.what.connection, ended.what.requester, ended.what.message);
     for (const auto& ended : all.operations) settings.operation(ended.what);
 }
 
@@ -338,7 +357,8 @@ void ShardedState::end_recording() {
     finish_lanes(gate.so_far(), true);
     gate.end_recording();
     for (std::size_t lane = 0; lane < members.size(); ++lane) {
-        auto next = std::make_unique<Member>(of_lane(lane), static_cast<std::uint16_t>(gate.so_far().recordings.size()), members[lane]->lane.numbered());
+        auto next = std::make_unique<Member>(of_lane(lane), static_cast<std::uint16_t>(gate.so_far().recordings.size()),
+                                             members[lane]->lane.numbered());
         next->numbers = std::move(members[lane]->numbers);
         members[lane] = std::move(next);
     }
@@ -382,7 +402,8 @@ Timeline ShardedAnalysis::so_far(ShardedBatch& batch, const Drops& drops) const 
     const std::shared_ptr<ShardedState> copy = std::exchange(batch.copy_, nullptr);
     copy->reports = state_->reports;
     copy->next_number = state_->next_number;
-    for (std::size_t lane = 0; lane < copy->members.size(); ++lane) copy->members[lane]->numbers = state_->members[lane]->numbers;
+    for (std::size_t lane = 0; lane < copy->members.size(); ++lane)
+        copy->members[lane]->numbers = state_->members[lane]->numbers;
     return copy->finish_whole(drops, false);
 }
 
@@ -396,7 +417,8 @@ std::vector<std::uint32_t> ShardedAnalysis::numbers(std::size_t lane) const {
 
 void ShardedAnalysis::end_recording() { state_->end_recording(); }
 bool ShardedAnalysis::continues(const Observation& observation) const {
-    return std::ranges::any_of(state_->members, [&](const auto& member) { return member->lane.continues(observation); });
+    return std::ranges::any_of(state_->members,
+                               [&](const auto& member) { return member->lane.continues(observation); });
 }
 std::optional<Instant> ShardedAnalysis::last() const { return state_->gate.so_far().last; }
 

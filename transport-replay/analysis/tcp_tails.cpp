@@ -18,7 +18,8 @@ std::uint8_t flags_of(const Observation& segment) { return read_be<std::uint8_t>
 }  // namespace
 
 TcpTails::Place TcpTails::place_of(const Observation& segment) {
-    const std::uint64_t hash = mix(segment.flow_hash + hash_of(segment.flow.source) + std::to_underlying(segment.flow.source_qp));
+    const std::uint64_t hash =
+        mix(segment.flow_hash + hash_of(segment.flow.source) + std::to_underlying(segment.flow.source_qp));
     return {static_cast<std::size_t>(hash % kTails), static_cast<std::uint32_t>(hash >> 32U) | 1U};
 }
 
@@ -26,7 +27,8 @@ void TcpTails::note(const Observation& segment) {
     if (segment.payload.size() < kHeader) return;
     const auto [at, tag] = place_of(segment);
     const bool takes_one = (flags_of(segment) & (kFin | kSyn)) != 0;
-    tails_[at] = {tag, read_be<std::uint32_t>(segment.payload, kSequence) + segment.payload_length + (takes_one ? 1U : 0U)};
+    tails_[at] = {tag,
+                  read_be<std::uint32_t>(segment.payload, kSequence) + segment.payload_length + (takes_one ? 1U : 0U)};
 }
 
 bool TcpTails::continues(const Observation& segment) const {

@@ -1,6 +1,7 @@
 // TcpTails: where TCP connections were last, so that a later file can be told to go on with them.
 //
-// What an attacker could feed: any segments. A few bits of a hash stand for a connection and its way; the last one that has them stays.
+// What an attacker could feed: any segments. A few bits of a hash stand for a connection and its way; the last one that
+// has them stays.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -25,7 +26,8 @@ private:
         std::size_t at = 0;
         std::uint32_t tag = 0;
     };
-    static constexpr std::size_t kTails = 1024;  // both ways of as many connections as talk when a recorder goes to its next file
+    static constexpr std::size_t kTails =
+        1024;  // both ways of as many connections as talk when a recorder goes to its next file
     [[nodiscard]] static Place place_of(const Observation& segment);
     std::array<Tail, kTails> tails_{};
 };

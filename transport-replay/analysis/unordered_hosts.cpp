@@ -14,7 +14,8 @@ Address host_of(const dissect::ParsedIp& ip) {
     constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
     const dissect::Bytes bytes(ip.bytes);
     if (ip.ipv4) return {{0, kMapped | dissect::read_be<std::uint32_t>(bytes, 0)}, AddressSpace::roce_v2};
-    return {{dissect::read_be<std::uint64_t>(bytes, 0), dissect::read_be<std::uint64_t>(bytes, 8)}, AddressSpace::roce_v2};
+    return {{dissect::read_be<std::uint64_t>(bytes, 0), dissect::read_be<std::uint64_t>(bytes, 8)},
+            AddressSpace::roce_v2};
 }
 
 }  // namespace
@@ -30,7 +31,8 @@ std::expected<std::vector<Address>, std::string> read_unordered_hosts(std::strin
         if (!ip) return std::unexpected(fmt::format("invalid host '{}': expected an IP address", word));
         const Address host = host_of(*ip);
         if (std::ranges::find(hosts, host) != hosts.end()) continue;
-        if (hosts.size() == kMostUnorderedHosts) return std::unexpected(fmt::format("too many hosts: expected at most {}", kMostUnorderedHosts));
+        if (hosts.size() == kMostUnorderedHosts)
+            return std::unexpected(fmt::format("too many hosts: expected at most {}", kMostUnorderedHosts));
         hosts.push_back(host);
     }
     return hosts;

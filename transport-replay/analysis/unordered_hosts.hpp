@@ -1,5 +1,5 @@
-// Hosts of which the user says that their NICs accept packets in any order: nothing on the wire does. Text of a user, or of a profile that
-// somebody gave to them: every host is an address, and there are no more than kMostUnorderedHosts.
+// Hosts of which the user says that their NICs accept packets in any order: nothing on the wire does. Text of a user,
+// or of a profile that somebody gave to them: every host is an address, and there are no more than kMostUnorderedHosts.
 #pragma once
 
 #include <transport-replay/model/address.hpp>

@@ -95,7 +95,8 @@ std::expected<Listener, InputProblem> Listener::open(const std::string& interfac
     pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
     if (const int status = pcap_activate(handle.get()); status < 0)
         return std::unexpected(problem_with(interface, why(handle.get(), status)));
-    if (pcap_setnonblock(handle.get(), 1, error.data()) != 0) return std::unexpected(problem_with(interface, error.data()));
+    if (pcap_setnonblock(handle.get(), 1, error.data()) != 0)
+        return std::unexpected(problem_with(interface, error.data()));
     auto state = std::make_unique<State>();
     state->interface = interface;
     const int link = pcap_datalink(handle.get());
@@ -105,7 +106,8 @@ std::expected<Listener, InputProblem> Listener::open(const std::string& interfac
     state->handle = std::move(handle);
     Listener listener(std::move(state));
     if (!capture_filter.empty())
-        if (auto selected = listener.select(capture_filter); !selected) return std::unexpected(std::move(selected.error()));
+        if (auto selected = listener.select(capture_filter); !selected)
+            return std::unexpected(std::move(selected.error()));
     return listener;
 }
 
@@ -113,8 +115,8 @@ std::expected<void, InputProblem> Listener::select(const std::string& capture_fi
     pcap_t* handle = state_->handle.get();
     bpf_program program{};
     if (pcap_compile(handle, &program, capture_filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
-        return std::unexpected(
-            problem_with(state_->interface, fmt::format("invalid capture filter '{}': {}", capture_filter, pcap_geterr(handle))));
+        return std::unexpected(problem_with(
+            state_->interface, fmt::format("invalid capture filter '{}': {}", capture_filter, pcap_geterr(handle))));
     const int status = pcap_setfilter(handle, &program);
     pcap_freecode(&program);
     if (status != 0) return std::unexpected(problem_with(state_->interface, pcap_geterr(handle)));

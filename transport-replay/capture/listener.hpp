@@ -26,18 +26,19 @@ class Listener {
 public:
     // Fails with unreadable: no such interface, no permission, or a filter expression that libpcap refuses.
     // `snap_length` is 1 to kListenerSnapLength; what is outside becomes the nearest of these.
-    [[nodiscard]] static std::expected<Listener, dissect::InputProblem> open(const std::string& interface,
-                                                                             const std::string& capture_filter,
-                                                                             std::uint32_t snap_length = kListenerSnapLength);
-    // Takes only the frames that the expression asks for from now on. Needs no rights, so a program that has given up its own
-    // can still do it. Fails with unreadable where libpcap refuses it.
+    [[nodiscard]] static std::expected<Listener, dissect::InputProblem> open(
+        const std::string& interface, const std::string& capture_filter,
+        std::uint32_t snap_length = kListenerSnapLength);
+    // Takes only the frames that the expression asks for from now on. Needs no rights, so a program that has given up
+    // its own can still do it. Fails with unreadable where libpcap refuses it.
     [[nodiscard]] std::expected<void, dissect::InputProblem> select(const std::string& capture_filter);
 
     Listener(Listener&&) noexcept;
     Listener& operator=(Listener&&) noexcept;
     ~Listener();
 
-    // The frames that are there; an empty batch after kPatience without one. False when the interface is gone: problem().
+    // The frames that are there; an empty batch after kPatience without one. False when the interface is gone:
+    // problem().
     [[nodiscard]] bool read(dissect::Batch& batch);
     [[nodiscard]] const dissect::InputProblem& problem() const;
     [[nodiscard]] ListenerDrops drops() const;

@@ -1,7 +1,7 @@
-// The table of conformance checks. Clauses are those of volume 1 of the InfiniBand specification, A11, A16, A17, A19 its annexes.
-// The rows of iWARP name RFCs with their sections; those of storage the NVMe RDMA Transport Specification 1.0 ("RDMA") with its figures, and
-// the NVM Express Base Specification 2.0 ("Base").
-// The texts are ours and short: the rules behind them stand where they are judged.
+// The table of conformance checks. Clauses are those of volume 1 of the InfiniBand specification, A11, A16, A17, A19
+// its annexes. The rows of iWARP name RFCs with their sections; those of storage the NVMe RDMA Transport
+// Specification 1.0 ("RDMA") with its figures, and the NVM Express Base Specification 2.0 ("Base"). The texts are ours
+// and short: the rules behind them stand where they are judged.
 #include <transport-replay/checks/catalogue.hpp>
 
 #include <algorithm>
@@ -13,7 +13,9 @@ namespace {
 constexpr CheckModes P = CheckModes::passive, A = CheckModes::active, PA = CheckModes::both;
 constexpr CheckSeverity L = CheckSeverity::low, M = CheckSeverity::medium, H = CheckSeverity::high;
 
-constexpr BasisMarks operator|(BasisMarks one, BasisMarks other) { return {static_cast<std::uint8_t>(one.bits | other.bits)}; }
+constexpr BasisMarks operator|(BasisMarks one, BasisMarks other) {
+    return {static_cast<std::uint8_t>(one.bits | other.bits)};
+}
 constexpr BasisMarks marked(BasisMark mark) { return {std::to_underlying(mark)}; }
 constexpr BasisMarks kS = marked(BasisMark::source), kQ = marked(BasisMark::quoted), kD = marked(BasisMark::discussed),
                      kB = marked(BasisMark::book), kV = marked(BasisMark::verified), kP = marked(BasisMark::published),
@@ -21,8 +23,9 @@ constexpr BasisMarks kS = marked(BasisMark::source), kQ = marked(BasisMark::quot
 
 constexpr bool kDangerous = true;
 constexpr CheckFamily kTrace = CheckFamily::trace, kFormat = CheckFamily::format, kResponder = CheckFamily::responder,
-                      kRequester = CheckFamily::requester, kManagement = CheckFamily::management, kCongestion = CheckFamily::congestion,
-                      kRobustness = CheckFamily::robustness, kFraming = CheckFamily::framing, kPlacement = CheckFamily::placement,
+                      kRequester = CheckFamily::requester, kManagement = CheckFamily::management,
+                      kCongestion = CheckFamily::congestion, kRobustness = CheckFamily::robustness,
+                      kFraming = CheckFamily::framing, kPlacement = CheckFamily::placement,
                       kDirect = CheckFamily::direct_memory, kStorage = CheckFamily::storage;
 
 // clang-format off
@@ -361,14 +364,17 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
 }};
 // clang-format on
 
-constexpr char upper_case(char letter) { return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter; }
+constexpr char upper_case(char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+}
 
 }  // namespace
 
 std::span<const CheckRow> checks() { return kChecks; }
 
 const CheckRow* find_check(std::string_view id) {
-    const auto* found = std::ranges::find_if(kChecks, [&](const CheckRow& row) { return std::ranges::equal(row.id, id, {}, {}, upper_case); });
+    const auto* found = std::ranges::find_if(
+        kChecks, [&](const CheckRow& row) { return std::ranges::equal(row.id, id, {}, {}, upper_case); });
     return found == kChecks.end() ? nullptr : found;
 }
 

@@ -1,7 +1,9 @@
-// The catalogue of conformance checks: what a device of RoCE or of iWARP, and a host or target of NVMe on it, must do, as THE table. Judges of captures (passive/) and scripts against a
-// device (scripts/) hang on its ids and have no list of their own; reports take their words from it.
+// The catalogue of conformance checks: what a device of RoCE or of iWARP, and a host or target of NVMe on it, must do,
+// as THE table. Judges of captures (passive/) and scripts against a device (scripts/) hang on its ids and have no list
+// of their own; reports take their words from it.
 //
-// Every row rests on something that can be named, a clause or what else is known; where that is memory alone, the row says so.
+// Every row rests on something that can be named, a clause or what else is known; where that is memory alone, the row
+// says so.
 #pragma once
 
 #include <transport-replay/checks/verdict.hpp>
@@ -10,9 +12,24 @@
 
 namespace qps::transport::conformance {
 
-enum class CheckFamily : std::uint8_t { trace, format, responder, requester, management, congestion, robustness, framing, placement, direct_memory, storage };
-// Three catalogues: of RoCE; of iWARP, with MPA, DDP and RDMAP; of storage on top, NVMe over RDMA. The integrity of the trace belongs to all.
-[[nodiscard]] constexpr bool is_of_iwarp(CheckFamily family) { return family >= CheckFamily::framing && family <= CheckFamily::direct_memory; }
+enum class CheckFamily : std::uint8_t {
+    trace,
+    format,
+    responder,
+    requester,
+    management,
+    congestion,
+    robustness,
+    framing,
+    placement,
+    direct_memory,
+    storage
+};
+// Three catalogues: of RoCE; of iWARP, with MPA, DDP and RDMAP; of storage on top, NVMe over RDMA. The integrity of the
+// trace belongs to all.
+[[nodiscard]] constexpr bool is_of_iwarp(CheckFamily family) {
+    return family >= CheckFamily::framing && family <= CheckFamily::direct_memory;
+}
 [[nodiscard]] constexpr bool is_of_storage(CheckFamily family) { return family == CheckFamily::storage; }
 [[nodiscard]] constexpr bool is_of_roce(CheckFamily family) { return family < CheckFamily::framing; }
 struct FamilyRow {
@@ -20,16 +37,16 @@ struct FamilyRow {
     std::string_view name;
 };
 inline constexpr std::array<FamilyRow, 11> kFamilies{{{"TRC", "Trace integrity"},
-                                                     {"FMT", "Format and ICRC"},
-                                                     {"RSP", "Responder"},
-                                                     {"REQ", "Requester"},
-                                                     {"CM", "Communication management"},
-                                                     {"CNP", "Congestion notification"},
-                                                     {"ERR", "Errors and robustness"},
-                                                     {"MPA", "iWARP: framing"},
-                                                     {"DDP", "iWARP: direct data placement"},
-                                                     {"RDM", "iWARP: RDMA protocol"},
-                                                     {"NVME", "NVMe over RDMA"}}};
+                                                      {"FMT", "Format and ICRC"},
+                                                      {"RSP", "Responder"},
+                                                      {"REQ", "Requester"},
+                                                      {"CM", "Communication management"},
+                                                      {"CNP", "Congestion notification"},
+                                                      {"ERR", "Errors and robustness"},
+                                                      {"MPA", "iWARP: framing"},
+                                                      {"DDP", "iWARP: direct data placement"},
+                                                      {"RDM", "iWARP: RDMA protocol"},
+                                                      {"NVME", "NVMe over RDMA"}}};
 
 enum class CheckSeverity : std::uint8_t {
     low,     // of looks or of speed
@@ -37,7 +54,9 @@ enum class CheckSeverity : std::uint8_t {
     high,    // wrong data, a lost connection, security
 };
 inline constexpr std::array<std::string_view, 3> kCheckSeverityNames{"low", "medium", "high"};
-[[nodiscard]] constexpr std::string_view name(CheckSeverity severity) { return kCheckSeverityNames[std::to_underlying(severity)]; }
+[[nodiscard]] constexpr std::string_view name(CheckSeverity severity) {
+    return kCheckSeverityNames[std::to_underlying(severity)];
+}
 
 enum class CheckModes : std::uint8_t {
     passive = 1,  // a capture is enough
@@ -73,8 +92,12 @@ struct CheckRow {
     bool dangerous = false;   // has brought devices down: runs last
     std::string_view exempt;  // why nobody checks it; empty: somebody does
 
-    [[nodiscard]] constexpr bool passive() const { return (std::to_underlying(modes) & std::to_underlying(CheckModes::passive)) != 0; }
-    [[nodiscard]] constexpr bool active() const { return (std::to_underlying(modes) & std::to_underlying(CheckModes::active)) != 0; }
+    [[nodiscard]] constexpr bool passive() const {
+        return (std::to_underlying(modes) & std::to_underlying(CheckModes::passive)) != 0;
+    }
+    [[nodiscard]] constexpr bool active() const {
+        return (std::to_underlying(modes) & std::to_underlying(CheckModes::active)) != 0;
+    }
 };
 
 inline constexpr std::size_t kCheckCount = 321;

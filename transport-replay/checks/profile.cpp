@@ -51,9 +51,13 @@ public:
         return found;
     }
     // Of what was taken last.
-    [[nodiscard]] std::unexpected<ProfileError> wrong(std::string message) const { return fail(last_, std::move(message)); }
+    [[nodiscard]] std::unexpected<ProfileError> wrong(std::string message) const {
+        return fail(last_, std::move(message));
+    }
     // Of what comes next.
-    [[nodiscard]] std::unexpected<ProfileError> missing(std::string message) const { return fail(at_, std::move(message)); }
+    [[nodiscard]] std::unexpected<ProfileError> missing(std::string message) const {
+        return fail(at_, std::move(message));
+    }
 
 private:
     void skip() {
@@ -77,7 +81,8 @@ Done take_trait(Line& line, Profile& profile) {
         const auto* trait = std::ranges::find(kTraits, word, &DeviceTrait::name);
         if (trait == kTraits.end()) {
             std::string known;
-            for (const DeviceTrait& each : kTraits) known += known.empty() ? std::string(each.name) : fmt::format(", {}", each.name);
+            for (const DeviceTrait& each : kTraits)
+                known += known.empty() ? std::string(each.name) : fmt::format(", {}", each.name);
             return line.wrong("unknown trait: expected one of " + known);
         }
         if (std::ranges::find(profile.traits, trait) == profile.traits.end()) profile.traits.push_back(trait);
@@ -105,7 +110,8 @@ Done take_deviation(Line& line, Profile& profile) {
 Done take_line(std::string_view text, std::size_t number, Profile& profile) {
     Line line(text, number);
     if (line.at_end()) return {};
-    const auto bad = std::ranges::find_if(text, [](char letter) { return (letter < ' ' && !is_blank(letter)) || letter == '\x7f'; });
+    const auto bad =
+        std::ranges::find_if(text, [](char letter) { return (letter < ' ' && !is_blank(letter)) || letter == '\x7f'; });
     if (text.size() > kLongestProfileLine) return line.missing("the line is too long");
     if (bad != text.end()) return line.missing("invalid character in the line");
     const std::string_view word = line.word();
@@ -141,7 +147,8 @@ std::expected<Profile, ProfileError> parse_profile(std::string_view text) {
     Profile profile;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        if (Done done = take_line(text.substr(0, end), number, profile); !done) return std::unexpected(std::move(done).error());
+        if (Done done = take_line(text.substr(0, end), number, profile); !done)
+            return std::unexpected(std::move(done).error());
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return profile;
@@ -151,7 +158,8 @@ std::string declared(const Profile& profile, const CheckRow& check) {
     const auto own = std::ranges::find(profile.deviations, &check, &Declaration::check);
     if (own != profile.deviations.end()) return own->reason;
     for (const DeviceTrait* trait : profile.traits)
-        if (std::ranges::find(trait->checks, check.id) != trait->checks.end()) return fmt::format("{}: {}", trait->name, trait->meaning);
+        if (std::ranges::find(trait->checks, check.id) != trait->checks.end())
+            return fmt::format("{}: {}", trait->name, trait->meaning);
     return {};
 }
 

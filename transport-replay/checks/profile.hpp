@@ -6,11 +6,11 @@
 //   declares adaptive-retrans
 //   deviation FMT-08 = MigReq is 0 in this firmware, ticket 4711
 //
-// A line each; `#` begins a comment. A failure of a check that a declaration names is a declared deviation, with its reason; a check
-// that passes stays passed.
+// A line each; `#` begins a comment. A failure of a check that a declaration names is a declared deviation, with its
+// reason; a check that passes stays passed.
 //
-// What an attacker could feed: any file. Its length, its lines and its names are bounded below, and what is wrong is told with its
-// line and a caret.
+// What an attacker could feed: any file. Its length, its lines and its names are bounded below, and what is wrong is
+// told with its line and a caret.
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>

@@ -1,7 +1,8 @@
 // Verdicts of conformance checks: what was asked of a capture or of a device, and what came of it. Values only.
 //
-// A check that had nothing to look at is `not_applicable`, never passed; what a gap in the evidence leaves open is `inconclusive`,
-// never failed. Their producers bound the lists in here: kMostEvidence frames a check, a result for a row of the catalogue.
+// A check that had nothing to look at is `not_applicable`, never passed; what a gap in the evidence leaves open is
+// `inconclusive`, never failed. Their producers bound the lists in here: kMostEvidence frames a check, a result for a
+// row of the catalogue.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -20,7 +21,8 @@ namespace qps::transport::conformance {
 struct CheckRow;  // of catalogue.hpp
 
 enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, deviation };
-inline constexpr std::array<std::string_view, 5> kVerdictNames{"pass", "fail", "inconclusive", "not applicable", "declared deviation"};
+inline constexpr std::array<std::string_view, 5> kVerdictNames{"pass", "fail", "inconclusive", "not applicable",
+                                                               "declared deviation"};
 [[nodiscard]] constexpr std::string_view name(Verdict verdict) { return kVerdictNames[std::to_underlying(verdict)]; }
 
 inline constexpr std::size_t kMostEvidence = 16;  // frames a check lists; more prove no more
@@ -42,9 +44,9 @@ struct CheckResult {
     std::uint64_t examined = 0;                 // packets, messages, connections: what the check looks at
     std::uint64_t failures = 0;                 // of these
     std::vector<dissect::FrameIndex> evidence;  // the first of them, in order, at most kMostEvidence
-    std::string detail;                         // several lines: what was expected, what came, the difference; passive checks have none
-    std::optional<dissect::Duration> took;      // of an active check
-    std::vector<ExchangeStep> exchange;         // of a failed active check: the last packets, at most kMostExchange
+    std::string detail;  // several lines: what was expected, what came, the difference; passive checks have none
+    std::optional<dissect::Duration> took;  // of an active check
+    std::vector<ExchangeStep> exchange;     // of a failed active check: the last packets, at most kMostExchange
 };
 
 struct ReportFact {  // of the subject: kernel, firmware, profile

@@ -18,17 +18,13 @@ constexpr std::uint16_t kReasonTimeout = 4;
 constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
 
 // A field of a message, where the capture has it.
-template <class T>
-void take_field(Bytes body, const Field& field, std::optional<T>& out) {
+template <class T> void take_field(Bytes body, const Field& field, std::optional<T>& out) {
     if ((field.bit + field.width + 7U) / 8 > body.size()) return;
     if constexpr (sizeof(T) == sizeof(std::uint64_t)) out = static_cast<T>(read(body, field));
     else out = static_cast<T>(static_cast<std::uint32_t>(read(body, field)));
 }
 
-template <class T>
-T field_or_zero(Bytes body, const Field& field) {
-    return static_cast<T>(read(body, field));
-}
+template <class T> T field_or_zero(Bytes body, const Field& field) { return static_cast<T>(read(body, field)); }
 
 PrivateData private_data(Bytes body, const Field& field, std::size_t skip = 0) {
     PrivateData data;
@@ -109,8 +105,10 @@ void take_req(Bytes body, CmAttempt& attempt) {
 void take_rep(Bytes body, CmAttempt& attempt) {
     // A14: an XRC target has its queue pair number where others have an EE context.
     const bool xrc = attempt.service == CmService::xrc;
-    take_field(body, xrc ? named(kCmRepFields, "infiniband.cm.rep.localeecn") : named(kCmRepFields, "infiniband.cm.rep.localqpn"),
-               attempt.passive.qpn);
+    take_field(
+        body,
+        xrc ? named(kCmRepFields, "infiniband.cm.rep.localeecn") : named(kCmRepFields, "infiniband.cm.rep.localqpn"),
+        attempt.passive.qpn);
     take_field(body, named(kCmRepFields, "infiniband.cm.rep.startpsn"), attempt.passive.starting_psn);
     take_field(body, named(kCmRepFields, "infiniband.cm.rep.respres"), attempt.passive.responder_resources);
     take_field(body, named(kCmRepFields, "infiniband.cm.rep.initdepth"), attempt.passive.initiator_depth);
@@ -125,9 +123,9 @@ void take_rej(Bytes body, bool from_active, CmAttempt& attempt) {
     std::optional<std::uint16_t> reason;
     take_field(body, named(kCmRejFields, "infiniband.cm.rej.reason"), reason);
     if (!reason) return;
-    attempt.rejection =
-        CmRejection{*reason, from_active, field_or_zero<std::uint8_t>(body, named(kCmRejFields, "infiniband.cm.rej.msgrej")),
-                    private_data(body, named(kCmRejFields, "infiniband.cm.rej.private"))};
+    attempt.rejection = CmRejection{*reason, from_active,
+                                    field_or_zero<std::uint8_t>(body, named(kCmRejFields, "infiniband.cm.rej.msgrej")),
+                                    private_data(body, named(kCmRejFields, "infiniband.cm.rej.private"))};
 }
 
 void take_sidr_req(Bytes body, CmAttempt& attempt) {
@@ -142,7 +140,8 @@ void take_sidr_req(Bytes body, CmAttempt& attempt) {
 void take_sidr_rep(Bytes body, CmAttempt& attempt) {
     take_field(body, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.status"), attempt.sidr_status);
     attempt.passive.private_data = private_data(body, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.private"));
-    if (!attempt.service_id) take_field(body, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.serviceid"), attempt.service_id);
+    if (!attempt.service_id)
+        take_field(body, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.serviceid"), attempt.service_id);
     if (attempt.sidr_status != 0) return;  // the rest is valid with status 0 only (12.11.2)
     take_field(body, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.qpn"), attempt.passive.qpn);
     take_field(body, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.qkey"), attempt.sidr_qkey);
@@ -163,10 +162,12 @@ void take_parameters(const CmDatagram& datagram, bool from_active, bool first, C
         case CmMessage::sidr_req: take_sidr_req(datagram.body, attempt); break;
         case CmMessage::sidr_rep: take_sidr_rep(datagram.body, attempt); break;
         case CmMessage::dreq:
-            if (!receiver.qpn) take_field(datagram.body, named(kCmDreqFields, "infiniband.cm.req.remoteqpneecn"), receiver.qpn);
+            if (!receiver.qpn)
+                take_field(datagram.body, named(kCmDreqFields, "infiniband.cm.req.remoteqpneecn"), receiver.qpn);
             break;
         case CmMessage::lap:
-            if (!receiver.qpn) take_field(datagram.body, named(kCmLapFields, "infiniband.cm.lap.remoteqpneecn"), receiver.qpn);
+            if (!receiver.qpn)
+                take_field(datagram.body, named(kCmLapFields, "infiniband.cm.lap.remoteqpneecn"), receiver.qpn);
             break;
         default: break;
     }
@@ -203,7 +204,8 @@ bool is_request(CmMessage message) { return message == CmMessage::req || message
 // ClassPortInfo, Notice, InformInfo: every class has them (13.4.8), no connection is meant.
 bool is_about_the_class(Bytes datagram) {
     constexpr std::uint64_t kFirstOfTheClass = 0x10;
-    return datagram.size() >= kMadHeaderLength && read(datagram, named(kMadFields, "infiniband.mad.attributeid")) < kFirstOfTheClass;
+    return datagram.size() >= kMadHeaderLength &&
+           read(datagram, named(kMadFields, "infiniband.mad.attributeid")) < kFirstOfTheClass;
 }
 
 // Whose message it is where nothing else is known of the attempt.
@@ -233,7 +235,8 @@ Role role_of(const CmDatagram& datagram) {
 bool is_from_active(const CmAttempt& attempt, const CmDatagram& datagram, const Address& source) {
     if (attempt.active.address != attempt.passive.address) return source == attempt.active.address;
     if (datagram.local_id == datagram.remote_id) return role_of(datagram).sender_is_active;
-    if (datagram.local_id != 0 && attempt.active.communication_id) return datagram.local_id == *attempt.active.communication_id;
+    if (datagram.local_id != 0 && attempt.active.communication_id)
+        return datagram.local_id == *attempt.active.communication_id;
     return datagram.remote_id == 0 || datagram.remote_id != attempt.active.communication_id;
 }
 
@@ -245,18 +248,24 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
     switch (attempt.state) {
         case CmState::unseen: return CmOutcome::open;
         case CmState::req_sent:
-        case CmState::sidr_req_sent: return silent > cm_time(attempt.remote_response_timeout) ? CmOutcome::no_answer : CmOutcome::open;
-        case CmState::mra_req_sent: return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::no_answer : CmOutcome::open;
+        case CmState::sidr_req_sent:
+            return silent > cm_time(attempt.remote_response_timeout) ? CmOutcome::no_answer : CmOutcome::open;
+        case CmState::mra_req_sent:
+            return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::no_answer : CmOutcome::open;
         // A REP that is repeated was not confirmed in time: the wait is that for the first.
         case CmState::rep_sent:
-            return now - attempt.answered.value_or(attempt.last_time) > cm_time(attempt.local_response_timeout) ? CmOutcome::half_open
-                                                                                                                : CmOutcome::open;
-        case CmState::mra_rep_sent: return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::half_open : CmOutcome::open;
+            return now - attempt.answered.value_or(attempt.last_time) > cm_time(attempt.local_response_timeout)
+                       ? CmOutcome::half_open
+                       : CmOutcome::open;
+        case CmState::mra_rep_sent:
+            return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::half_open : CmOutcome::open;
         case CmState::established:
         case CmState::lap_sent: return CmOutcome::established;
         case CmState::rejected: return timeout_said ? CmOutcome::half_open : CmOutcome::rejected;
         case CmState::withdrawn: return timeout_said && !attempt.answered ? CmOutcome::no_answer : CmOutcome::rejected;
-        case CmState::dreq_sent: return attempt.repeats_of(CmMessage::dreq) == 0 ? CmOutcome::disconnected : CmOutcome::disconnect_unanswered;
+        case CmState::dreq_sent:
+            return attempt.repeats_of(CmMessage::dreq) == 0 ? CmOutcome::disconnected
+                                                            : CmOutcome::disconnect_unanswered;
         case CmState::timewait: return CmOutcome::disconnected;
         case CmState::sidr_answered: break;
     }
@@ -265,8 +274,9 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
 }
 
 constexpr std::array<std::string_view, 7> kServiceNames{"RC", "UC", "RD", "XRC", "other", "UD", "iWARP"};
-constexpr std::array<std::string_view, 9> kOutcomeNames{"open",         "established", "rejected",   "no-answer",            "half-open",
-                                                        "disconnected", "resolved",    "unresolved", "disconnect-unanswered"};
+constexpr std::array<std::string_view, 9> kOutcomeNames{"open",      "established", "rejected",
+                                                        "no-answer", "half-open",   "disconnected",
+                                                        "resolved",  "unresolved",  "disconnect-unanswered"};
 
 constexpr std::uint32_t bit_of(CmEvent event) { return 1U << std::to_underlying(event); }
 
@@ -290,7 +300,9 @@ std::optional<Duration> CmAttempt::setup_time() const {
     return *end - *requested;
 }
 
-std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return mix(FlowHash{}({key.host, key.peer, {}}) + key.id); }
+std::size_t CmTracker::IdHash::operator()(const IdKey& key) const {
+    return mix(FlowHash{}({key.host, key.peer, {}}) + key.id);
+}
 
 CmNews CmTracker::observe(const Observation& observation) {
     if (observation.kind != ObservationKind::transport) return {};
@@ -317,8 +329,10 @@ CmNews CmTracker::observe(const Observation& observation) {
         return {};
     }
     const CmAttempt& attempt = report_.attempts[*index];
-    return take(*index, *datagram,
-                begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source), observation);
+    return take(
+        *index, *datagram,
+        begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source),
+        observation);
 }
 
 bool CmTracker::continues(const Observation& observation) const {
@@ -326,23 +340,29 @@ bool CmTracker::continues(const Observation& observation) const {
     const auto management_class = read(observation.payload, named(kMadFields, "infiniband.mad.mgmtclass"));
     if (management_class != std::to_underlying(ManagementClass::communication)) return false;
     const auto datagram = read_cm(observation.payload);
-    return datagram && (is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation)).has_value();
+    return datagram &&
+           (is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation))
+               .has_value();
 }
 
-std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
+std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram,
+                                                        const Observation& observation) const {
     const auto found = by_id_.find(IdKey{observation.flow.source, observation.flow.destination, datagram.local_id});
     if (found == by_id_.end()) return {};
     const CmAttempt& attempt = report_.attempts[found->second];
     const std::uint64_t known = memories_[found->second].digests[std::to_underlying(event_of(datagram, true))];
-    if (attempt.active.address != observation.flow.source || attempt.active.communication_id != datagram.local_id) return {};
-    if (attempt.passive.address != observation.flow.destination || attempt.transaction != datagram.transaction) return {};
+    if (attempt.active.address != observation.flow.source || attempt.active.communication_id != datagram.local_id)
+        return {};
+    if (attempt.passive.address != observation.flow.destination || attempt.transaction != datagram.transaction)
+        return {};
     const Duration since = observation.time - attempt.last_time;
     const bool same = known != 0 ? known == digest(datagram.body) : since <= kCmReordering;
     return same ? std::optional(found->second) : std::nullopt;
 }
 
 std::optional<CmTracker::Index> CmTracker::find(const CmDatagram& datagram, const Observation& observation) const {
-    const auto fitting = [&](const Address& host, std::uint32_t id, const Address& peer, std::uint32_t peer_id) -> std::optional<Index> {
+    const auto fitting = [&](const Address& host, std::uint32_t id, const Address& peer,
+                             std::uint32_t peer_id) -> std::optional<Index> {
         if (id == 0) return {};
         const auto found = by_id_.find(IdKey{host, peer, id});
         if (found == by_id_.end()) return {};
@@ -370,7 +390,8 @@ std::optional<CmTracker::Index> CmTracker::begin(const CmDatagram& datagram, con
     attempt.transaction = datagram.transaction;
     attempt.first_frame = observation.frame;
     attempt.last_time = observation.time;
-    if (datagram.message == CmMessage::sidr_req || datagram.message == CmMessage::sidr_rep) attempt.service = CmService::datagram;
+    if (datagram.message == CmMessage::sidr_req || datagram.message == CmMessage::sidr_rep)
+        attempt.service = CmService::datagram;
     learn_ids(index, datagram, role.sender_is_active);
     return index;
 }
@@ -394,7 +415,8 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
     const CmEvent event = event_of(datagram, from_active);
     if (event == CmEvent::lap && memory.lap_transaction != datagram.transaction) {  // another alternate path
         memory.lap_transaction = datagram.transaction;
-        for (std::uint32_t& seen : memory.seen) seen &= ~(bit_of(CmEvent::lap) | bit_of(CmEvent::mra_of_lap) | bit_of(CmEvent::apr));
+        for (std::uint32_t& seen : memory.seen)
+            seen &= ~(bit_of(CmEvent::lap) | bit_of(CmEvent::mra_of_lap) | bit_of(CmEvent::apr));
     }
     CmSide& sender = from_active ? attempt.active : attempt.passive;
     if (!sender.network) sender.network = observation.network;
@@ -418,7 +440,8 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
     attempt.last_frame = observation.frame;
     attempt.last_time = observation.time;
     if (attempt.ladder.size() < kMaxCmRungs)
-        attempt.ladder.push_back({observation.frame, observation.time, datagram.message, from_active, !first, refused, attempt.state});
+        attempt.ladder.push_back(
+            {observation.frame, observation.time, datagram.message, from_active, !first, refused, attempt.state});
     else ++attempt.rungs_dropped;
     CmNews news{CmNews::Kind::message, attempt.uid, from_active};
     if (refused || !first) return news;
@@ -427,8 +450,8 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
         news.kind = CmNews::Kind::paired;
         return news;
     }
-    const bool ends =
-        event == CmEvent::dreq || event == CmEvent::drep || event == CmEvent::rej_by_active || event == CmEvent::rej_by_passive;
+    const bool ends = event == CmEvent::dreq || event == CmEvent::drep || event == CmEvent::rej_by_active ||
+                      event == CmEvent::rej_by_passive;
     if (ends) news.kind = CmNews::Kind::released;
     return news;
 }
@@ -440,7 +463,8 @@ bool CmTracker::advance(CmAttempt& attempt, CmEvent event, bool from_active, Fra
         return true;
     }
     ++attempt.refused;
-    if (report_.refusals.size() < kMaxCmRefusals) report_.refusals.push_back({attempt.uid, attempt.state, event, from_active, frame});
+    if (report_.refusals.size() < kMaxCmRefusals)
+        report_.refusals.push_back({attempt.uid, attempt.state, event, from_active, frame});
     else ++report_.refusals_dropped;
     return false;
 }
@@ -497,10 +521,13 @@ void CmTracker::take_join(const Observation& observation) {
     join.frame = observation.frame;
     join.time = observation.time;
     join.member = observation.flow.source;
-    join.group = gid_at(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mgid"), AddressSpace::infiniband_gid);
-    join.port = gid_at(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.portgid"), AddressSpace::infiniband_gid);
+    join.group =
+        gid_at(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mgid"), AddressSpace::infiniband_gid);
+    join.port =
+        gid_at(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.portgid"), AddressSpace::infiniband_gid);
     join.method = static_cast<std::uint8_t>(method);
-    join.join_state = field_or_zero<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
+    join.join_state =
+        field_or_zero<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
     report_.joins.push_back(join);
 }
 

@@ -43,14 +43,17 @@ std::optional<CmDatagram> read_cm(Bytes datagram) {
     if (read(datagram, kBaseVersion) != kMadBaseVersion || read(datagram, kClassVersion) != kCmClassVersion) return {};
     if (read(datagram, kClass) != std::to_underlying(ManagementClass::communication)) return {};
     const std::uint64_t attribute = read(datagram, kAttribute);
-    if (read(datagram, kMethod) != kMethodSend || attribute < kFirstAttribute || attribute >= kFirstAttribute + kCmMessages) return {};
+    if (read(datagram, kMethod) != kMethodSend || attribute < kFirstAttribute ||
+        attribute >= kFirstAttribute + kCmMessages)
+        return {};
     CmDatagram found;
     found.message = static_cast<CmMessage>(attribute - kFirstAttribute);
     found.transaction = read(datagram, kTransaction);
     found.body = slice(datagram, kMadHeaderLength, kCmMessageLength);
     const auto first = static_cast<std::uint32_t>(read(found.body, kLocalId));
     (found.message == CmMessage::sidr_rep ? found.remote_id : found.local_id) = first;
-    const bool one_id = found.message == CmMessage::req || found.message == CmMessage::sidr_req || found.message == CmMessage::sidr_rep;
+    const bool one_id =
+        found.message == CmMessage::req || found.message == CmMessage::sidr_req || found.message == CmMessage::sidr_rep;
     if (!one_id) found.remote_id = static_cast<std::uint32_t>(read(found.body, kRemoteId));
     if (found.message == CmMessage::mra) found.about = static_cast<std::uint8_t>(read(found.body, kMessageMraed));
     if (found.message == CmMessage::rej) found.about = static_cast<std::uint8_t>(read(found.body, kMessageRejected));
@@ -61,7 +64,9 @@ CmEvent event_of(const CmDatagram& datagram, bool from_active) {
     switch (datagram.message) {
         case CmMessage::req: return CmEvent::req;
         case CmMessage::mra:
-            return datagram.about == 0 ? CmEvent::mra_of_req : datagram.about == 1 ? CmEvent::mra_of_rep : CmEvent::mra_of_lap;
+            return datagram.about == 0   ? CmEvent::mra_of_req
+                   : datagram.about == 1 ? CmEvent::mra_of_rep
+                                         : CmEvent::mra_of_lap;
         case CmMessage::rej: return from_active ? CmEvent::rej_by_active : CmEvent::rej_by_passive;
         case CmMessage::rep: return CmEvent::rep;
         case CmMessage::rtu: return CmEvent::rtu;

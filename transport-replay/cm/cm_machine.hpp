@@ -131,13 +131,14 @@ inline constexpr std::array kGaps{
 };
 }  // namespace cm_edges
 
-inline constexpr Machine<CmState, CmEvent, kCmStates, kCmEvents, cm_edges::kWhole.size()> kCmConversation{kCmStateNames, kCmEventNames,
-                                                                                                          cm_edges::kWhole};
+inline constexpr Machine<CmState, CmEvent, kCmStates, kCmEvents, cm_edges::kWhole.size()> kCmConversation{
+    kCmStateNames, kCmEventNames, cm_edges::kWhole};
 static_assert(sound(kCmConversation));
-inline constexpr Machine<CmState, CmEvent, kCmStates, kCmEvents, cm_edges::kGaps.size()> kCmGaps{kCmStateNames, kCmEventNames,
-                                                                                                 cm_edges::kGaps};
-static_assert(std::ranges::none_of(cm_edges::kGaps,
-                                   [](const auto& gap) { return step(kCmConversation, gap.from, gap.event).has_value(); }));
+inline constexpr Machine<CmState, CmEvent, kCmStates, kCmEvents, cm_edges::kGaps.size()> kCmGaps{
+    kCmStateNames, kCmEventNames, cm_edges::kGaps};
+static_assert(std::ranges::none_of(cm_edges::kGaps, [](const auto& gap) {
+    return step(kCmConversation, gap.from, gap.event).has_value();
+}));
 
 struct CmStep {
     CmState to;
@@ -173,7 +174,8 @@ struct CmStep {
 struct CmDatagram {
     CmMessage message{};
     std::uint64_t transaction = 0;
-    std::uint32_t local_id = 0;   // of the sender; 0 where it has none yet (REJ of a REQ) or the message has no such field
+    std::uint32_t local_id =
+        0;  // of the sender; 0 where it has none yet (REJ of a REQ) or the message has no such field
     std::uint32_t remote_id = 0;  // of the receiver
     std::uint8_t about = 0;       // MRA, REJ: the code of the message they speak of
     dissect::Bytes body;          // after the common header, as far as captured

@@ -1,7 +1,8 @@
 // BurstList: when data went one way between two hosts, as bursts divided by pauses.
 //
-// Bounded: where bursts are too many, shorter pauses no longer divide; where that would leave next to nothing, the list is full and
-// what comes later is only counted. What an attacker could feed: any times in any order; time never goes back in here.
+// Bounded: where bursts are too many, shorter pauses no longer divide; where that would leave next to nothing, the list
+// is full and what comes later is only counted. What an attacker could feed: any times in any order; time never goes
+// back in here.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -20,9 +21,10 @@ struct Burst {
 
 class BurstList {
 public:
-    static constexpr std::size_t kMost = 512;                // of 32 bytes
-    static constexpr std::size_t kFewest = 16;               // fewer show no rhythm
-    static constexpr dissect::Duration kFirstPause{20'000};  // 20 us: longer than a sender takes between packets of one message
+    static constexpr std::size_t kMost = 512;   // of 32 bytes
+    static constexpr std::size_t kFewest = 16;  // fewer show no rhythm
+    static constexpr dissect::Duration kFirstPause{
+        20'000};  // 20 us: longer than a sender takes between packets of one message
     static constexpr dissect::Duration kMostPause{1'000'000'000};
 
     void add(dissect::Instant time, dissect::FrameIndex frame, std::uint64_t bytes);

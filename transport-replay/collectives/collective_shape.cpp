@@ -19,8 +19,9 @@ struct Degrees {
 };
 
 Degrees degrees_of(std::uint32_t ranks, std::span<const CollectiveEdge> edges) {
-    Degrees degrees{
-        .out = std::vector<std::uint32_t>(ranks), .in = std::vector<std::uint32_t>(ranks), .neighbours = std::vector<std::uint32_t>(ranks)};
+    Degrees degrees{.out = std::vector<std::uint32_t>(ranks),
+                    .in = std::vector<std::uint32_t>(ranks),
+                    .neighbours = std::vector<std::uint32_t>(ranks)};
     std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (const CollectiveEdge& edge : edges) {
         ++degrees.out[edge.source];
@@ -37,12 +38,13 @@ Degrees degrees_of(std::uint32_t ranks, std::span<const CollectiveEdge> edges) {
 
 // With branches, and no rank that all others hang on.
 bool is_tree(std::uint32_t ranks, std::size_t edges, const Degrees& degrees) {
-    constexpr std::uint32_t kFewestOfTree = 4, kMostOfTwoTrees = 6;  // two binary trees: a parent and two children in each
+    constexpr std::uint32_t kFewestOfTree = 4,
+                            kMostOfTwoTrees = 6;  // two binary trees: a parent and two children in each
     if (ranks < kFewestOfTree || edges < ranks - 1) return false;
     const std::uint32_t most = std::ranges::max(degrees.neighbours);
     if (degrees.pairs == ranks - 1) return most < ranks - 1;
-    return degrees.pairs <= 2 * std::size_t{ranks - 1} && edges == 2 * degrees.pairs && most <= kMostOfTwoTrees && most + 2 < ranks &&
-           std::ranges::min(degrees.neighbours) < most;
+    return degrees.pairs <= 2 * std::size_t{ranks - 1} && edges == 2 * degrees.pairs && most <= kMostOfTwoTrees &&
+           most + 2 < ranks && std::ranges::min(degrees.neighbours) < most;
 }
 
 }  // namespace
@@ -53,7 +55,8 @@ std::optional<CollectivePattern> shape_of(std::uint32_t ranks, std::span<const C
     const Degrees degrees = degrees_of(ranks, edges);
     const std::size_t full = std::size_t{ranks} * (ranks - 1);
     constexpr std::uint32_t kFewestBothWays = 4, kFewestDoubling = 8;  // with fewer they are the same as others
-    if (edges.size() == ranks && degrees.all(degrees.out, 1) && degrees.all(degrees.in, 1)) return CollectivePattern::ring;
+    if (edges.size() == ranks && degrees.all(degrees.out, 1) && degrees.all(degrees.in, 1))
+        return CollectivePattern::ring;
     if (edges.size() * 10 >= full * 9) return CollectivePattern::all_to_all;
     if (ranks >= kFewestBothWays && edges.size() == 2 * std::size_t{ranks} && degrees.all(degrees.neighbours, 2))
         return CollectivePattern::ring_both_ways;

@@ -1,5 +1,5 @@
-// CollectiveShape: who sends data to whom in a group of hosts, and which pattern that is. A star (one host with all others) is what
-// storage looks like and has no pattern here.
+// CollectiveShape: who sends data to whom in a group of hosts, and which pattern that is. A star (one host with all
+// others) is what storage looks like and has no pattern here.
 #pragma once
 
 #include <transport-replay/model/collective_report.hpp>

@@ -9,11 +9,12 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kTries = 16;                    // pauses that may be those between steps
-constexpr double kSpread = 0.25;                      // of the bytes of steps: standard deviation to mean
-constexpr double kMostly = 0.8;                       // of ways, of steps
-constexpr std::int64_t kClearly = 5, kClearlyOf = 4;  // pauses of a class are at most so many times as long as the next shorter one
-constexpr std::int64_t kShortest = 1000;              // ns: of pauses that are compared, so that none is zero
+constexpr std::size_t kTries = 16;  // pauses that may be those between steps
+constexpr double kSpread = 0.25;    // of the bytes of steps: standard deviation to mean
+constexpr double kMostly = 0.8;     // of ways, of steps
+constexpr std::int64_t kClearly = 5,
+                       kClearlyOf = 4;    // pauses of a class are at most so many times as long as the next shorter one
+constexpr std::int64_t kShortest = 1000;  // ns: of pauses that are compared, so that none is zero
 
 // Lists that are full end before the capture does: only what all of them have is looked at.
 Instant horizon_of(std::span<const CollectiveFlow> flows) {
@@ -47,7 +48,9 @@ std::vector<CollectiveStep> pieces_of(std::span<const CollectiveFlow> flows) {
     return pieces;
 }
 
-Duration pause_behind(const CollectiveStep& step, const CollectiveStep& next) { return next.begin - (step.begin + step.length); }
+Duration pause_behind(const CollectiveStep& step, const CollectiveStep& next) {
+    return next.begin - (step.begin + step.length);
+}
 
 // Pauses of these lengths divide steps.
 struct Pauses {
@@ -72,8 +75,9 @@ std::vector<CollectiveStep> joined(const std::vector<CollectiveStep>& pieces, co
     return steps;
 }
 
-// Which pauses may be those between steps: classes of lengths that are clearly apart, the longest first. Either such a class and
-// all longer ones; or it alone, where there is a longer one inside of each step because everybody waits for somebody.
+// Which pauses may be those between steps: classes of lengths that are clearly apart, the longest first. Either such a
+// class and all longer ones; or it alone, where there is a longer one inside of each step because everybody waits for
+// somebody.
 std::vector<Pauses> candidates_of(const std::vector<CollectiveStep>& pieces) {
     std::vector<std::int64_t> pauses;
     for (std::size_t i = 1; i < pieces.size(); ++i) pauses.push_back(length_of(pause_behind(pieces[i - 1], pieces[i])));
@@ -84,7 +88,8 @@ std::vector<Pauses> candidates_of(const std::vector<CollectiveStep>& pieces) {
         while (end < pauses.size() && pauses[end] * kClearly > pauses[end - 1] * kClearlyOf) ++end;
         const auto here = static_cast<double>(end - begin), longer = static_cast<double>(begin);
         if (end >= kFewestSteps - 1) candidates.push_back({pauses[end - 1], INT64_MAX});
-        if (end - begin >= kFewestSteps - 1 && longer >= here * kMostly) candidates.push_back({pauses[end - 1], pauses[begin]});
+        if (end - begin >= kFewestSteps - 1 && longer >= here * kMostly)
+            candidates.push_back({pauses[end - 1], pauses[begin]});
         begin = end;
     }
     return candidates;
@@ -118,11 +123,13 @@ bool same_ways(std::span<const CollectiveFlow> flows, std::span<const Collective
         }
     }
     const auto mostly = static_cast<double>(flows.size()) * kMostly;
-    const auto good = std::ranges::count_if(used, [&](std::uint32_t ways) { return static_cast<double>(ways) >= mostly; });
+    const auto good =
+        std::ranges::count_if(used, [&](std::uint32_t ways) { return static_cast<double>(ways) >= mostly; });
     return static_cast<double>(good) >= kMostly * static_cast<double>(steps.size());
 }
 
-// How long after the beginning of a step half of the ranks have started, in ns: in a step that is one, most start together.
+// How long after the beginning of a step half of the ranks have started, in ns: in a step that is one, most start
+// together.
 double lateness_of(std::span<const CollectiveFlow> flows, std::span<const CollectiveStep> steps, std::uint32_t ranks) {
     double sum = 0;
     for (std::size_t i = 0; const RankTimes& times : times_of(flows, steps, ranks)) {
@@ -148,7 +155,8 @@ std::optional<std::size_t> step_at(std::span<const CollectiveStep> steps, Instan
     return static_cast<std::size_t>(step - steps.begin());
 }
 
-std::vector<RankTimes> times_of(std::span<const CollectiveFlow> flows, std::span<const CollectiveStep> steps, std::uint32_t ranks) {
+std::vector<RankTimes> times_of(std::span<const CollectiveFlow> flows, std::span<const CollectiveStep> steps,
+                                std::uint32_t ranks) {
     std::vector<RankTimes> all(steps.size());
     for (RankTimes& times : all) {
         times.first.resize(ranks);

@@ -1,5 +1,5 @@
-// Steps of a group of hosts: its bursts divided by pauses that come again and again. What is no step, because bytes and ways differ
-// from one to the next, gives none.
+// Steps of a group of hosts: its bursts divided by pauses that come again and again. What is no step, because bytes and
+// ways differ from one to the next, gives none.
 #pragma once
 
 #include <transport-replay/collectives/burst_list.hpp>
@@ -28,8 +28,8 @@ inline constexpr std::size_t kFewestSteps = 3;
 [[nodiscard]] std::vector<CollectiveStep> steps_of(std::span<const CollectiveFlow> flows, std::uint32_t ranks);
 
 // By step.
-[[nodiscard]] std::vector<RankTimes> times_of(std::span<const CollectiveFlow> flows, std::span<const CollectiveStep> steps,
-                                              std::uint32_t ranks);
+[[nodiscard]] std::vector<RankTimes> times_of(std::span<const CollectiveFlow> flows,
+                                              std::span<const CollectiveStep> steps, std::uint32_t ranks);
 
 // The step that a burst is of, by when it begins; nothing between and behind them.
 [[nodiscard]] std::optional<std::size_t> step_at(std::span<const CollectiveStep> steps, dissect::Instant time);

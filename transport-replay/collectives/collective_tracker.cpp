@@ -72,14 +72,16 @@ void CollectiveTracker::observe(const Observation& observation, const PacketReco
     const auto from = static_cast<std::size_t>(record.from);
     const bool alone = row.place == Place::only;
     if (alone && observation.payload_length <= kLongestControl) return;
-    if (connection->ways[from] == kNone) connection->ways[from] = way_of(observation.flow.source, observation.flow.destination, observation.frame);
+    if (connection->ways[from] == kNone)
+        connection->ways[from] = way_of(observation.flow.source, observation.flow.destination, observation.frame);
     if (connection->ways[from] == kNone) {
         ++left_out_;
         return;
     }
     Way& way = ways_[connection->ways[from]];
     const Duration since = observation.time - connection->last[from];
-    if ((row.place == Place::middle || row.place == Place::last) && connection->bytes[from] != 0 && since < kLongestPacket) {
+    if ((row.place == Place::middle || row.place == Place::last) && connection->bytes[from] != 0 &&
+        since < kLongestPacket) {
         way.rated += observation.payload_length;
         way.sending = way.sending + since;
     }
@@ -145,7 +147,8 @@ void CollectiveTracker::count_connections(Collective& collective) const {
     }
     const auto most = std::ranges::max_element(votes.begin() + 1, votes.end());
     constexpr std::uint64_t kEnough = 4;  // one in so many: not every queue pair of a connection has offers
-    if (*most != 0 && *most * kEnough >= collective.connections) collective.made_by = static_cast<CollectiveLibrary>(most - votes.begin());
+    if (*most != 0 && *most * kEnough >= collective.connections)
+        collective.made_by = static_cast<CollectiveLibrary>(most - votes.begin());
 }
 
 // How fast each rank sends while it sends.
@@ -180,7 +183,8 @@ double data_of(NcclProtocol protocol) {
 
 // Ranks whose data the capture has, on average over the ways of a ring that it sees.
 double senders_of(const Collective& collective) {
-    const auto sends = std::ranges::count_if(collective.ranks, [](const CollectiveRank& rank) { return rank.sent != 0; });
+    const auto sends =
+        std::ranges::count_if(collective.ranks, [](const CollectiveRank& rank) { return rank.sent != 0; });
     return static_cast<double>(std::max<std::ptrdiff_t>(1, sends));
 }
 
@@ -214,15 +218,20 @@ void rate(Collective& collective) {
         case CollectivePattern::tree:
             collective.algorithm_rate = collective.bus_rate / sent_for_result(ranks) * data_of(collective.protocol);
             break;
-        case CollectivePattern::all_to_all: collective.algorithm_rate = collective.bus_rate * ranks / (ranks - 1); break;
-        case CollectivePattern::recursive_doubling: collective.algorithm_rate = collective.bus_rate / std::log2(ranks); break;
+        case CollectivePattern::all_to_all:
+            collective.algorithm_rate = collective.bus_rate * ranks / (ranks - 1);
+            break;
+        case CollectivePattern::recursive_doubling:
+            collective.algorithm_rate = collective.bus_rate / std::log2(ranks);
+            break;
         default: break;
     }
 }
 
 }  // namespace
 
-std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& hosts, const std::vector<std::uint32_t>& members,
+std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& hosts,
+                                                   const std::vector<std::uint32_t>& members,
                                                    const std::vector<CollectiveFlow>& flows) const {
     Collective collective;
     std::map<std::uint32_t, std::uint32_t> rank_of;
@@ -240,7 +249,8 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
         collective.ranks[edge.source].sent += flow.list->bytes();
         collective.ranks[edge.destination].received += flow.list->bytes();
         collective.bytes += flow.list->bytes();
-        if (!flow.list->bursts().empty()) collective.first_frame = std::min(collective.first_frame, flow.list->bursts().front().frame);
+        if (!flow.list->bursts().empty())
+            collective.first_frame = std::min(collective.first_frame, flow.list->bursts().front().frame);
     }
     const auto ranks = static_cast<std::uint32_t>(collective.ranks.size());
     const auto shape = shape_of(ranks, edges);
@@ -303,7 +313,8 @@ void CollectiveTracker::absorb(CollectiveTracker&& part) {
 }
 
 void CollectiveTracker::leave_out(const std::function<bool(const FlowKey& hosts)>& unwanted) {
-    std::vector<std::uint32_t> ways(ways_.size(), kNone), channels(channels_.size(), kNone);  // new numbers, by those before
+    std::vector<std::uint32_t> ways(ways_.size(), kNone),
+        channels(channels_.size(), kNone);  // new numbers, by those before
     std::deque<Way> kept_ways;
     for (std::size_t i = 0; i < ways.size(); ++i) {
         if (unwanted(ways_[i].hosts)) continue;
@@ -343,10 +354,12 @@ bool CollectiveTracker::is_sound() const {
     const auto below = [](std::uint32_t number, std::size_t size) { return number == kNone || number < size; };
     const auto known_channel = [&](std::uint32_t channel) { return below(channel, channels_.size()); };
     const auto known_way = [&](std::uint32_t way) { return below(way, ways_.size()); };
-    return std::ranges::all_of(ways_, [&](const Way& way) { return std::ranges::all_of(way.channels, known_channel); }) &&
+    return std::ranges::all_of(ways_,
+                               [&](const Way& way) { return std::ranges::all_of(way.channels, known_channel); }) &&
            std::ranges::all_of(channels_, [&](const OfWay& channel) { return channel.way < ways_.size(); }) &&
            std::ranges::all_of(followed_, [&](const Followed& connection) {
-               return std::ranges::all_of(connection.ways, known_way) && std::ranges::all_of(connection.channels, known_channel);
+               return std::ranges::all_of(connection.ways, known_way) &&
+                      std::ranges::all_of(connection.channels, known_channel);
            });
 }
 

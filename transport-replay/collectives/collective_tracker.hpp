@@ -1,9 +1,9 @@
-// CollectiveTracker: sees the data of all connections go from host to host, and concludes at the end which hosts work in steps
-// together. Sans I/O: packets and what the tracker said of them are arguments.
+// CollectiveTracker: sees the data of all connections go from host to host, and concludes at the end which hosts work
+// in steps together. Sans I/O: packets and what the tracker said of them are arguments.
 //
-// Short messages control, they carry no data; those of NCCL, whose offers count themselves, are followed one by one. Connections whose upper protocol is known are storage, or anything but a collective,
-// and left out. What an attacker could feed: any number of hosts; pairs of hosts and connections have bounds, what is past them
-// is counted.
+// Short messages control, they carry no data; those of NCCL, whose offers count themselves, are followed one by one.
+// Connections whose upper protocol is known are storage, or anything but a collective, and left out. What an attacker
+// could feed: any number of hosts; pairs of hosts and connections have bounds, what is past them is counted.
 #pragma once
 
 #include <transport-replay/collectives/burst_list.hpp>
@@ -27,12 +27,14 @@ namespace qps::transport {
 
 class CollectiveTracker {
 public:
-    static constexpr std::size_t kMaxWays = 1 << 12;        // of pairs of hosts: all-to-all of 64; each at most 16 KiB of bursts
+    static constexpr std::size_t kMaxWays =
+        1 << 12;  // of pairs of hosts: all-to-all of 64; each at most 16 KiB of bursts
     static constexpr std::size_t kMaxFollowed = 1 << 14;    // connections
     static constexpr std::uint32_t kLongestControl = 512;   // bytes of a message that carries no data
     static constexpr std::uint64_t kLeastData = 64 * 1024;  // bytes of a way that is looked at
     static constexpr std::uint64_t kNegligible = 20;        // ways with less than that part of the largest are left out
-    static constexpr std::size_t kMostOfWay = 64;           // connections of NCCL between two hosts: channels and their queue pairs
+    static constexpr std::size_t kMostOfWay =
+        64;  // connections of NCCL between two hosts: channels and their queue pairs
 
     // A packet of a connection, after the tracker had it.
     void observe(const Observation& observation, const PacketRecord& record);
@@ -56,12 +58,12 @@ private:
     friend struct PrivateMembers;  // parts/private_members.hpp
     static constexpr std::uint32_t kNone = UINT32_MAX;
     struct Way {
-        FlowKey hosts;  // without queue pairs
+        FlowKey hosts;                // without queue pairs
         dissect::FrameIndex first{};  // that was seen of it
         BurstList list;
-        std::uint64_t known = 0;      // bytes of connections whose protocol is known
-        std::uint64_t rated = 0;      // bytes of packets that follow another of the same message,
-        dissect::Duration sending{};  // and the time from that one to them
+        std::uint64_t known = 0;              // bytes of connections whose protocol is known
+        std::uint64_t rated = 0;              // bytes of packets that follow another of the same message,
+        dissect::Duration sending{};          // and the time from that one to them
         std::vector<std::uint32_t> channels;  // of NCCL
         bool nccl = false;                    // a connection on it is NCCL's
     };
@@ -72,7 +74,7 @@ private:
     struct Followed {
         std::array<std::uint32_t, 2> ways{kNone, kNone};  // of what each end sends
         std::array<std::uint64_t, 2> bytes{};
-        std::array<dissect::Instant, 2> last{};  // packet of data
+        std::array<dissect::Instant, 2> last{};               // packet of data
         std::array<std::uint32_t, 2> channels{kNone, kNone};  // that each end sends on, where the other end offers
         std::array<Writing, 2> writing{};
         TrafficSignature signature;
@@ -92,7 +94,8 @@ private:
     struct Groups;
     [[nodiscard]] Groups groups() const;
     static void rate_ranks(Collective& collective, const std::deque<Way>& ways);
-    [[nodiscard]] std::optional<Collective> judge(const std::vector<Address>& hosts, const std::vector<std::uint32_t>& members,
+    [[nodiscard]] std::optional<Collective> judge(const std::vector<Address>& hosts,
+                                                  const std::vector<std::uint32_t>& members,
                                                   const std::vector<CollectiveFlow>& flows) const;
     void count_connections(Collective& collective) const;
 

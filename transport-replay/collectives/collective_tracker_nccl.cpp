@@ -1,4 +1,5 @@
-// What the tracker of collectives does with NCCL: offers and messages to their channels, channels to the flows of a group.
+// What the tracker of collectives does with NCCL: offers and messages to their channels, channels to the flows of a
+// group.
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/collectives/nccl_verdicts.hpp>
 
@@ -32,7 +33,8 @@ void CollectiveTracker::follow_nccl(const Observation& observation, End from, Fo
 }
 
 // What one end offers is the channel of the other.
-void CollectiveTracker::follow_offer(const Observation& observation, const NcclOffer& offer, End from, Followed& connection) {
+void CollectiveTracker::follow_offer(const Observation& observation, const NcclOffer& offer, End from,
+                                     Followed& connection) {
     std::uint32_t& channel = connection.channels[static_cast<std::size_t>(other(from))];
     if (channel == kNone) {
         const std::uint32_t way = way_of(observation.flow.destination, observation.flow.source, observation.frame);
@@ -57,7 +59,8 @@ void CollectiveTracker::begin_message(const Observation& observation, End from, 
         const auto way = index_.find(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
         if (way == index_.end()) return;
         const auto& others = ways_[way->second].channels;
-        const auto waiting = std::ranges::find_if(others, [&](std::uint32_t one) { return channels_[one].channel.waits_for(address); });
+        const auto waiting =
+            std::ranges::find_if(others, [&](std::uint32_t one) { return channels_[one].channel.waits_for(address); });
         if (waiting != others.end()) channel = *waiting;
     }
     if (channel == kNone) return;
@@ -84,7 +87,8 @@ std::vector<NcclFlow> CollectiveTracker::nccl_flows(const Collective& collective
     std::vector<NcclFlow> flows;
     for (const OfWay& one : channels_) {
         if (!ways_[one.way].nccl || !one.channel.counted()) continue;
-        const auto source = rank_of(ways_[one.way].hosts.source), destination = rank_of(ways_[one.way].hosts.destination);
+        const auto source = rank_of(ways_[one.way].hosts.source),
+                   destination = rank_of(ways_[one.way].hosts.destination);
         if (source && destination) flows.push_back({{*source, *destination}, &one.channel});
     }
     return flows;
@@ -96,22 +100,27 @@ void CollectiveTracker::judge_nccl(Collective& collective) const {
     std::uint64_t all = 0;
     std::vector<std::uint64_t> sent(collective.ranks.size()), received(collective.ranks.size());
     for (const NcclFlow& flow : flows) {
-        for (const NcclOffered& offer : flow.channel->offers()) collective.first_frame = std::min(collective.first_frame, offer.frame);
+        for (const NcclOffered& offer : flow.channel->offers())
+            collective.first_frame = std::min(collective.first_frame, offer.frame);
         std::uint64_t bytes = 0;
         for (const NcclMessage& message : flow.channel->messages()) bytes += message.bytes;
         all += bytes;
         sent[flow.edge.source] += bytes;
         received[flow.edge.destination] += bytes;
     }
-    collective.bytes = std::max(collective.bytes, all);  // bursts leave short messages out, channels what is past their bound
+    collective.bytes =
+        std::max(collective.bytes, all);  // bursts leave short messages out, channels what is past their bound
     for (std::size_t rank = 0; rank < collective.ranks.size(); ++rank) {
         collective.ranks[rank].sent = std::max(collective.ranks[rank].sent, sent[rank]);
         collective.ranks[rank].received = std::max(collective.ranks[rank].received, received[rank]);
     }
     const std::vector<NcclOperation> operations = nccl_operations(flows, kMaxCollectiveSteps);
     // Where everybody sends to everybody, who waits for whom is another question.
-    const bool judged = collective.pattern != CollectivePattern::all_to_all && collective.pattern != CollectivePattern::recursive_doubling;
-    if (judged) collective.steps = nccl_steps(flows, operations, collective.pattern, static_cast<std::uint32_t>(collective.ranks.size()));
+    const bool judged = collective.pattern != CollectivePattern::all_to_all &&
+                        collective.pattern != CollectivePattern::recursive_doubling;
+    if (judged)
+        collective.steps =
+            nccl_steps(flows, operations, collective.pattern, static_cast<std::uint32_t>(collective.ranks.size()));
     describe_nccl(collective, flows, operations);
 }
 

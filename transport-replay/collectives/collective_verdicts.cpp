@@ -51,9 +51,11 @@ std::optional<Latest> latest_of(const std::vector<std::optional<Instant>>& times
     return latest;
 }
 
-// Whether it sent on when all others had ended. One that only began then may as well be the first of the next step, which a pause
-// inside of that one divides from the rest of it.
-bool went_on(const RankTimes& times, const Latest& latest) { return *times.last_burst[latest.rank] <= *times.last[latest.rank] - latest.ahead; }
+// Whether it sent on when all others had ended. One that only began then may as well be the first of the next step,
+// which a pause inside of that one divides from the rest of it.
+bool went_on(const RankTimes& times, const Latest& latest) {
+    return *times.last_burst[latest.rank] <= *times.last[latest.rank] - latest.ahead;
+}
 
 // What was counted of one end of the steps.
 struct Tally {
@@ -72,7 +74,8 @@ struct Tally {
 };
 
 bool noticeable(const Latest& latest, const CollectiveStep& step) {
-    return std::to_underlying(latest.ahead) >= std::to_underlying(step.length) / kNoticeable && latest.ahead > Duration{};
+    return std::to_underlying(latest.ahead) >= std::to_underlying(step.length) / kNoticeable &&
+           latest.ahead > Duration{};
 }
 
 std::optional<CollectiveStraggler> straggler_of(const Tally& tally, CollectiveDelay delay) {
@@ -82,14 +85,15 @@ std::optional<CollectiveStraggler> straggler_of(const Tally& tally, CollectiveDe
     if (chance(*most, tally.judged, tally.times.size()) > kChance) return std::nullopt;
     const double share = 100 * static_cast<double>(std::to_underlying(tally.waited[rank])) /
                          static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(tally.length)));
-    CollectiveStraggler straggler{.rank = rank,
-                                  .delay = delay,
-                                  .steps = *most,
-                                  .of = tally.judged,
-                                  .waited = tally.waited[rank],
-                                  .share = static_cast<std::uint8_t>(std::clamp(share, 0.0, 100.0)),
-                                  .confidence = static_cast<std::uint8_t>(std::min<std::uint64_t>(99, *most * 100 / tally.judged)),
-                                  .frames = tally.frames[rank]};
+    CollectiveStraggler straggler{
+        .rank = rank,
+        .delay = delay,
+        .steps = *most,
+        .of = tally.judged,
+        .waited = tally.waited[rank],
+        .share = static_cast<std::uint8_t>(std::clamp(share, 0.0, 100.0)),
+        .confidence = static_cast<std::uint8_t>(std::min<std::uint64_t>(99, *most * 100 / tally.judged)),
+        .frames = tally.frames[rank]};
     if (straggler.share < kLeastShare) return std::nullopt;
     return straggler;
 }
@@ -102,12 +106,12 @@ bool sends_no_more(const Collective& collective, std::uint32_t rank) {
 }
 
 bool begins_together(CollectivePattern pattern) {
-    return pattern == CollectivePattern::ring || pattern == CollectivePattern::ring_both_ways || pattern == CollectivePattern::all_to_all ||
-           pattern == CollectivePattern::recursive_doubling;
+    return pattern == CollectivePattern::ring || pattern == CollectivePattern::ring_both_ways ||
+           pattern == CollectivePattern::all_to_all || pattern == CollectivePattern::recursive_doubling;
 }
 
-// One whose packets take much longer than those of all others, who are alike. The time it cost: what it sent, at its own rate and
-// at the others'.
+// One whose packets take much longer than those of all others, who are alike. The time it cost: what it sent, at its
+// own rate and at the others'.
 std::optional<CollectiveStraggler> slow_sender(const Collective& collective) {
     constexpr double kMuchSlower = 0.6, kAlike = 0.75;  // of the next slower, of the median
     std::vector<std::pair<double, std::uint32_t>> rates;
@@ -125,14 +129,15 @@ std::optional<CollectiveStraggler> slow_sender(const Collective& collective) {
     for (const CollectiveStep& step : collective.steps) length += std::to_underlying(step.length);
     const double bits = 8 * static_cast<double>(collective.ranks[rank].sent);
     const double cost = std::min(1e9 * (bits / slowest - bits / median), static_cast<double>(length));
-    CollectiveStraggler straggler{.rank = rank,
-                                  .delay = CollectiveDelay::sends,
-                                  .steps = collective.steps.size(),
-                                  .of = collective.steps.size(),
-                                  .waited = Duration{static_cast<std::int64_t>(cost)},
-                                  .share = static_cast<std::uint8_t>(100 * cost / static_cast<double>(std::max<std::int64_t>(1, length))),
-                                  .confidence = static_cast<std::uint8_t>(100 * (1 - slowest / next / 2)),
-                                  .frames = {collective.steps.front().frame}};
+    CollectiveStraggler straggler{
+        .rank = rank,
+        .delay = CollectiveDelay::sends,
+        .steps = collective.steps.size(),
+        .of = collective.steps.size(),
+        .waited = Duration{static_cast<std::int64_t>(cost)},
+        .share = static_cast<std::uint8_t>(100 * cost / static_cast<double>(std::max<std::int64_t>(1, length))),
+        .confidence = static_cast<std::uint8_t>(100 * (1 - slowest / next / 2)),
+        .frames = {collective.steps.front().frame}};
     if (straggler.share < kLeastShare) return std::nullopt;
     return straggler;
 }
@@ -220,7 +225,8 @@ void judge_incast(Collective& collective, std::span<const CollectiveFlow> flows)
             }
         }
         if (senders < kIncastSenders) continue;
-        CollectiveIncast incast{.rank = rank, .senders = 0, .steps = 0, .of = collective.steps.size(), .bytes = 0, .frames = {}};
+        CollectiveIncast incast{
+            .rank = rank, .senders = 0, .steps = 0, .of = collective.steps.size(), .bytes = 0, .frames = {}};
         for (std::size_t step = 0; step < collective.steps.size(); ++step) {
             const std::uint32_t at_once = overlap(changes[step]);
             if (at_once < kIncastSenders) continue;

@@ -5,8 +5,8 @@
 
 namespace qps::transport {
 
-// Fills the steps' `last` and `waited`, the ranks' counts and, where one rank is late again and again, more than chance would have it,
-// the straggler. Of patterns in which all begin together: in a tree somebody is always later.
+// Fills the steps' `last` and `waited`, the ranks' counts and, where one rank is late again and again, more than chance
+// would have it, the straggler. Of patterns in which all begin together: in a tree somebody is always later.
 void judge_stragglers(Collective& collective, std::span<const CollectiveFlow> flows);
 // The same where the steps know already whom the others waited for, and how certain that is.
 void judge_waits(Collective& collective);

@@ -8,7 +8,8 @@ using namespace dissect;
 
 namespace {
 
-// Of the first lines of data. The low-latency protocol puts a flag, that counts up, behind each word of four bytes: words only.
+// Of the first lines of data. The low-latency protocol puts a flag, that counts up, behind each word of four bytes:
+// words only.
 constexpr std::size_t kSampled = 64;
 constexpr std::uint64_t kLowLatencySlot = 65536;
 
@@ -31,7 +32,9 @@ void NcclChannel::offer(const NcclOffer& offer, Instant time, FrameIndex frame, 
     if (sender_ && *sender_ != offer.sender) contradicted_ = true;
     sender_ = contradicted_ ? std::nullopt : std::optional(offer.sender);
     const bool fresh = pending_.empty() && open_ == 0 && (!first || offer.index == 1);
-    if (events.take()) offers_.push_back({.time = time, .arrived = time, .frame = frame, .index = offer.index, .psn = psn, .fresh = fresh});
+    if (events.take())
+        offers_.push_back(
+            {.time = time, .arrived = time, .frame = frame, .index = offer.index, .psn = psn, .fresh = fresh});
     if (pending_.size() == kMostPending) pending_.erase(pending_.begin());
     pending_.push_back({offer.address, offer.index});
 }
@@ -45,7 +48,8 @@ bool NcclChannel::waits_for(std::uint64_t address) const {
     return std::ranges::any_of(pending_, [&](const Pending& one) { return one.address == address; });
 }
 
-std::optional<std::uint32_t> NcclChannel::begin(std::uint64_t address, Instant time, FrameIndex frame, NcclEvents& events) {
+std::optional<std::uint32_t> NcclChannel::begin(std::uint64_t address, Instant time, FrameIndex frame,
+                                                NcclEvents& events) {
     std::uint64_t index = 0;
     if (const auto found = std::ranges::find(pending_, address, &Pending::address); found != pending_.end()) {
         index = found->index;

@@ -1,8 +1,9 @@
-// NcclChannel: one way of a connection of NCCL: what the receiver offered, and the messages that its sender wrote there, each ended
-// by a WRITE with immediate. Offers are numbered by the receiver, so the same number is the same place in the work of all ranks.
+// NcclChannel: one way of a connection of NCCL: what the receiver offered, and the messages that its sender wrote
+// there, each ended by a WRITE with immediate. Offers are numbered by the receiver, so the same number is the same
+// place in the work of all ranks.
 //
-// Bounded by who owns it (NcclEvents). What an attacker could feed: offers that nothing follows (the oldest are forgotten), messages
-// nobody offered (they have no number), times that go back (a message never ends before it began).
+// Bounded by who owns it (NcclEvents). What an attacker could feed: offers that nothing follows (the oldest are
+// forgotten), messages nobody offered (they have no number), times that go back (a message never ends before it began).
 #pragma once
 
 #include <dissect/types.hpp>
@@ -48,21 +49,27 @@ class NcclChannel {
 public:
     static constexpr std::size_t kMostPending = 256;  // offers at once: 32 requests of eight
 
-    void offer(const NcclOffer& offer, dissect::Instant time, dissect::FrameIndex frame, dissect::Psn psn, NcclEvents& events);
+    void offer(const NcclOffer& offer, dissect::Instant time, dissect::FrameIndex frame, dissect::Psn psn,
+               NcclEvents& events);
     // The sender has all offers up to that PSN.
     void acknowledge(dissect::Psn psn, dissect::Instant time);
-    // The first packet of a message; where it is kept, or nothing. One that was offered elsewhere is none of this channel.
+    // The first packet of a message; where it is kept, or nothing. One that was offered elsewhere is none of this
+    // channel.
     [[nodiscard]] bool waits_for(std::uint64_t address) const;
-    [[nodiscard]] std::optional<std::uint32_t> begin(std::uint64_t address, dissect::Instant time, dissect::FrameIndex frame,
-                                                     NcclEvents& events);
+    [[nodiscard]] std::optional<std::uint32_t> begin(std::uint64_t address, dissect::Instant time,
+                                                     dissect::FrameIndex frame, NcclEvents& events);
     void add(std::uint32_t message, dissect::Bytes payload, std::uint32_t bytes, dissect::Instant time);
     void end(std::uint32_t message);
 
     [[nodiscard]] const std::vector<NcclOffered>& offers() const { return offers_; }
     [[nodiscard]] const std::vector<NcclMessage>& messages() const { return messages_; }
-    [[nodiscard]] std::optional<std::uint32_t> sender() const { return sender_; }  // rank; nothing: offers contradict each other
-    [[nodiscard]] std::uint64_t size() const { return size_; }                     // the most that an offer takes
-    [[nodiscard]] bool counted() const { return counted_ >= kFewestCounted; }      // its offers are numbered one after the other
+    [[nodiscard]] std::optional<std::uint32_t> sender() const {
+        return sender_;
+    }  // rank; nothing: offers contradict each other
+    [[nodiscard]] std::uint64_t size() const { return size_; }  // the most that an offer takes
+    [[nodiscard]] bool counted() const {
+        return counted_ >= kFewestCounted;
+    }  // its offers are numbered one after the other
     [[nodiscard]] std::uint64_t first_index() const { return offers_.empty() ? 0 : offers_.front().index; }
     [[nodiscard]] std::uint64_t last_index() const { return offers_.empty() ? 0 : offers_.back().index; }
 

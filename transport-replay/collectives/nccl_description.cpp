@@ -1,4 +1,5 @@
-// What a job of NCCL is, by its offers and messages: numbers of ranks, the order of a ring, the protocol, the operation.
+// What a job of NCCL is, by its offers and messages: numbers of ranks, the order of a ring, the protocol, the
+// operation.
 #include <transport-replay/collectives/nccl_verdicts.hpp>
 
 #include <algorithm>
@@ -55,19 +56,22 @@ std::vector<std::uint32_t> chain_of(std::uint32_t ranks, std::span<const NcclFlo
     std::vector<std::uint32_t> next(ranks, kNone), before(ranks, kNone);
     for (const NcclFlow& flow : flows) {
         const auto [source, destination] = flow.edge;
-        if ((next[source] != kNone && next[source] != destination) || (before[destination] != kNone && before[destination] != source))
+        if ((next[source] != kNone && next[source] != destination) ||
+            (before[destination] != kNone && before[destination] != source))
             return {};
         next[source] = destination;
         before[destination] = source;
     }
     const auto open = std::ranges::find(before, kNone);
     std::vector<std::uint32_t> chain{open == before.end() ? 0 : static_cast<std::uint32_t>(open - before.begin())};
-    while (next[chain.back()] != kNone && next[chain.back()] != chain.front() && chain.size() < ranks) chain.push_back(next[chain.back()]);
+    while (next[chain.back()] != kNone && next[chain.back()] != chain.front() && chain.size() < ranks)
+        chain.push_back(next[chain.back()]);
     return chain.size() == ranks ? chain : std::vector<std::uint32_t>{};
 }
 
-// Whether a rank of a ring of n sends what an all-reduce sends: in each turn of 2 (n-1) chunks one of its own, n-1 with its part added
-// to what came before, then what it received as it is. Empty chunks, and those of which nothing was captured, say nothing.
+// Whether a rank of a ring of n sends what an all-reduce sends: in each turn of 2 (n-1) chunks one of its own, n-1 with
+// its part added to what came before, then what it received as it is. Empty chunks, and those of which nothing was
+// captured, say nothing.
 bool reduces_and_passes(const NcclPart& in, const NcclPart& out, std::uint64_t slices, std::uint64_t ranks) {
     const std::uint64_t turn = 2 * (ranks - 1);
     bool added = false, passed = false;
@@ -97,9 +101,10 @@ std::uint64_t ranks_by_passing(const NcclPart& in, const NcclPart& out, std::uin
     return found;
 }
 
-// Where the whole ring is known, the number of chunks tells an all-reduce from others that take half as many; two turns of those take
-// as many, but then a message of the first turn fills its buffer.
-bool counts_as_all_reduce(const NcclOperation& operation, std::uint64_t ranks, std::uint64_t slices, std::uint64_t size) {
+// Where the whole ring is known, the number of chunks tells an all-reduce from others that take half as many; two turns
+// of those take as many, but then a message of the first turn fills its buffer.
+bool counts_as_all_reduce(const NcclOperation& operation, std::uint64_t ranks, std::uint64_t slices,
+                          std::uint64_t size) {
     const bool full = std::ranges::any_of(operation.parts, [&](const NcclPart& part) {
         return std::ranges::any_of(part.messages, [&](const NcclMessage& message) { return message.bytes >= size; });
     });
@@ -121,7 +126,8 @@ void describe_nccl(Collective& collective, std::span<const NcclFlow> flows, std:
     for (const NcclFlow& flow : flows) size = std::max(size, flow.channel->size());
     for (const NcclOperation& operation : operations) {
         if (!operation.whole) continue;
-        if (closed && counts_as_all_reduce(operation, ranks, slices, size)) collective.operation = CollectiveOperation::all_reduce;
+        if (closed && counts_as_all_reduce(operation, ranks, slices, size))
+            collective.operation = CollectiveOperation::all_reduce;
         for (const NcclPart& in : operation.parts)
             for (const NcclPart& out : operation.parts) {
                 if (flows[in.flow].edge.destination != flows[out.flow].edge.source) continue;
@@ -132,7 +138,8 @@ void describe_nccl(Collective& collective, std::span<const NcclFlow> flows, std:
             }
     }
     if (collective.members != ranks) return;
-    // A ring of which all ranks but not all ways were seen is one; the number that is left is of the rank that has none.
+    // A ring of which all ranks but not all ways were seen is one; the number that is left is of the rank that has
+    // none.
     collective.pattern = CollectivePattern::ring;
     std::vector<std::uint8_t> used(ranks);
     std::vector<CollectiveRank*> without;

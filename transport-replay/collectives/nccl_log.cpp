@@ -53,8 +53,10 @@ std::optional<std::uint64_t> half_of_gid(std::string_view digits) {
 // "(0/19001EACFFFF0000)"
 std::optional<Address> gid_of(std::string_view word) {
     const std::size_t slash = word.find('/');
-    if (word.size() < 5 || word.front() != '(' || word.back() != ')' || slash == std::string_view::npos) return std::nullopt;
-    const auto upper = half_of_gid(word.substr(1, slash - 1)), lower = half_of_gid(word.substr(slash + 1, word.size() - slash - 2));
+    if (word.size() < 5 || word.front() != '(' || word.back() != ')' || slash == std::string_view::npos)
+        return std::nullopt;
+    const auto upper = half_of_gid(word.substr(1, slash - 1)),
+               lower = half_of_gid(word.substr(slash + 1, word.size() - slash - 2));
     if (!upper || !lower || (*upper == 0 && *lower == 0)) return std::nullopt;
     return Address{{*upper, *lower}, AddressSpace::none};
 }
@@ -98,16 +100,18 @@ private:
         return word.substr(0, std::min(word.find(':', first + 1), word.size()));
     }
     NcclLogRank* of(std::string_view process) {
-        const auto found =
-            std::ranges::lower_bound(log_.ranks, process, {}, [](const NcclLogRank& one) { return std::string_view(one.process); });
+        const auto found = std::ranges::lower_bound(
+            log_.ranks, process, {}, [](const NcclLogRank& one) { return std::string_view(one.process); });
         if (found != log_.ranks.end() && found->process == process) return &*found;
         if (log_.ranks.size() == NcclLog::kMostRanks) return nullptr;
         return &*log_.ranks.insert(found, NcclLogRank{.process = std::string(process)});
     }
     // Whether the line could be read, or is none that matters.
     bool take(std::string_view process, std::string_view said) {
-        if (said.starts_with("comm ") && said.find("Init COMPLETE") != std::string_view::npos) return take_rank(process, said);
-        if (said.starts_with("NET/IB") && said.find(" GID ") != std::string_view::npos) return take_address(process, take_gid(said));
+        if (said.starts_with("comm ") && said.find("Init COMPLETE") != std::string_view::npos)
+            return take_rank(process, said);
+        if (said.starts_with("NET/IB") && said.find(" GID ") != std::string_view::npos)
+            return take_address(process, take_gid(said));
         if (said.starts_with("Bootstrap") && said.find("Using ") != std::string_view::npos) {
             const std::size_t at = said.find("Using ") + 6;
             return take_address(process, socket_of(Words(said.substr(at)).next()));
@@ -116,7 +120,8 @@ private:
         if (said.find(" coll channels,") != std::string_view::npos) return take_channels(said);
         return true;
     }
-    // "comm 0x43dc13b0 rank 0 nranks 3 ... Init COMPLETE". A process may have several; one rank each is what can be joined.
+    // "comm 0x43dc13b0 rank 0 nranks 3 ... Init COMPLETE". A process may have several; one rank each is what can be
+    // joined.
     bool take_rank(std::string_view process, std::string_view said) {
         const auto rank = Words(said).behind("rank"), members = Words(said).behind("nranks");
         const auto number = rank_of(rank.value_or("")), count = rank_of(members.value_or(""));
@@ -207,8 +212,8 @@ void join_log(Collective& collective, const NcclLog& log) {
     if (log.members >= collective.ranks.size() && (collective.members == 0 || collective.members == log.members))
         collective.members = log.members;
     // Each place of the ring that the capture shows, from one rank whose number is known.
-    const auto known =
-        std::ranges::find_if(collective.chain, [&](std::uint32_t place) { return collective.ranks[place].number.has_value(); });
+    const auto known = std::ranges::find_if(
+        collective.chain, [&](std::uint32_t place) { return collective.ranks[place].number.has_value(); });
     if (known == collective.chain.end()) return;
     const auto at = std::ranges::find(log.ring, *collective.ranks[*known].number);
     if (at == log.ring.end()) return;

@@ -1,8 +1,9 @@
-// NcclLog: what a log of NCCL (NCCL_DEBUG=INFO) says of a job: which address has which rank, how many there are, the order of the ring,
-// the number of channels. Ranks of one log or of several in one text, told apart by host and process.
+// NcclLog: what a log of NCCL (NCCL_DEBUG=INFO) says of a job: which address has which rank, how many there are, the
+// order of the ring, the number of channels. Ranks of one log or of several in one text, told apart by host and
+// process.
 //
-// What an attacker could feed: any text. Lines and ranks have bounds; a line that begins as one we know and goes on otherwise is
-// counted, everything else is passed over.
+// What an attacker could feed: any text. Lines and ranks have bounds; a line that begins as one we know and goes on
+// otherwise is counted, everything else is passed over.
 #pragma once
 
 #include <transport-replay/model/collective_report.hpp>
@@ -36,7 +37,8 @@ struct NcclLog {
 
 [[nodiscard]] NcclLog read_nccl_log(std::string_view text);
 
-// Gives ranks of a job their numbers: by address, and by their place in the ring. What contradicts the packets is left as it is.
+// Gives ranks of a job their numbers: by address, and by their place in the ring. What contradicts the packets is left
+// as it is.
 void join_log(Collective& collective, const NcclLog& log);
 
 }  // namespace qps::transport

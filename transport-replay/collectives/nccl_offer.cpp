@@ -8,7 +8,8 @@ using namespace dissect;
 
 namespace {
 
-// Where the fields of an entry lie (NCCL, transport/net_ib: what is written to the sender's FIFO). The address is first, then the size.
+// Where the fields of an entry lie (NCCL, transport/net_ib: what is written to the sender's FIFO). The address is
+// first, then the size.
 struct Layout {
     std::uint32_t entry;  // bytes
     bool wide;            // the size has 64 bits
@@ -37,7 +38,8 @@ std::optional<NcclOffer> nccl_offer(Bytes payload, std::uint32_t length) {
         };
         const std::uint32_t requests = read_le<std::uint32_t>(payload, layout.requests);
         if (requests == 0 || requests > kMostNcclRequests || requests * layout.entry != length) continue;
-        if (offer.address == 0 || offer.index == 0 || offer.index >= kMostOffers || offer.sender >= kMostRanks) continue;
+        if (offer.address == 0 || offer.index == 0 || offer.index >= kMostOffers || offer.sender >= kMostRanks)
+            continue;
         return offer;
     }
     return std::nullopt;

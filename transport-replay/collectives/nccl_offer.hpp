@@ -1,5 +1,6 @@
-// NcclOffer: what a receiver of NCCL writes to its sender by a short WRITE: where the next message may go, how much fits, and whose
-// message it is to be. The entries differ by version; the number of requests and the length of the WRITE tell them apart.
+// NcclOffer: what a receiver of NCCL writes to its sender by a short WRITE: where the next message may go, how much
+// fits, and whose message it is to be. The entries differ by version; the number of requests and the length of the
+// WRITE tell them apart.
 //
 // What an attacker could feed: any payload; what is no entry of a known form is nothing.
 #pragma once

@@ -42,7 +42,8 @@ std::vector<Line> lines_of(std::span<const NcclFlow> flows) {
     return lines;
 }
 
-// Flows that count alike: the same operations have used them. Others (a ring and a tree of the same job) are divided by themselves.
+// Flows that count alike: the same operations have used them. Others (a ring and a tree of the same job) are divided by
+// themselves.
 std::vector<std::vector<Line>> alike(std::vector<Line> lines) {
     constexpr std::uint64_t kMostApart = 16;  // offers: a capture ends in the middle of an operation
     std::ranges::stable_sort(lines, {}, &Line::last);
@@ -63,7 +64,8 @@ const NcclMessage* message_of(const Line& line, std::uint64_t index) {
     return messages.empty() ? nullptr : &messages.front();
 }
 
-// Whether all receivers began anew with that number, as far as it can be told: of its first offer in a capture it cannot.
+// Whether all receivers began anew with that number, as far as it can be told: of its first offer in a capture it
+// cannot.
 bool begins_anew(std::span<const Line> lines, std::uint64_t index) {
     bool any = false;
     for (const Line& line : lines) {
@@ -75,14 +77,15 @@ bool begins_anew(std::span<const Line> lines, std::uint64_t index) {
     return any;
 }
 
-// Whether each rank had sent and received all before that number when it began with it: one that is held up in the middle has
-// received more than it has sent.
+// Whether each rank had sent and received all before that number when it began with it: one that is held up in the
+// middle has received more than it has sent.
 bool divides_ranks(std::span<const NcclFlow> flows, std::span<const Line> lines, std::uint64_t index) {
     for (const Line& in : lines)
         for (const Line& out : lines) {
             if (flows[in.flow].edge.destination != flows[out.flow].edge.source) continue;
             const NcclOffered* offered = offer_of(in, index);
-            const NcclMessage *received = message_of(in, index - 1), *sent = message_of(out, index - 1), *next = message_of(out, index);
+            const NcclMessage *received = message_of(in, index - 1), *sent = message_of(out, index - 1),
+                              *next = message_of(out, index);
             if (offered != nullptr && sent != nullptr && offered->time < sent->begin) return false;
             if (next != nullptr && received != nullptr && next->begin < received->end) return false;
         }
@@ -103,8 +106,8 @@ std::uint64_t usual_length(std::span<const std::uint64_t> bounds) {
     return most != times.end() && most->second > 1 ? most->first : 0;
 }
 
-// Without the bounds inside of an operation of usual length whose pieces are rare: a pause there looked like a beginning. Operations
-// of several lengths come again and again, and stay.
+// Without the bounds inside of an operation of usual length whose pieces are rare: a pause there looked like a
+// beginning. Operations of several lengths come again and again, and stay.
 std::vector<std::uint64_t> without_pieces(const std::vector<std::uint64_t>& bounds) {
     constexpr std::size_t kRare = 4;  // times as often comes what is usual
     const auto times = lengths_of(bounds);
@@ -114,7 +117,8 @@ std::vector<std::uint64_t> without_pieces(const std::vector<std::uint64_t>& boun
         kept.push_back(*bound);
         const auto end = std::find(bound, bounds.end(), *bound + usual);
         bool pieces = usual != 0 && end != bounds.end() && end - bound > 1;
-        for (auto piece = bound; pieces && piece != end; ++piece) pieces = times.at(piece[1] - piece[0]) * kRare <= times.at(usual);
+        for (auto piece = bound; pieces && piece != end; ++piece)
+            pieces = times.at(piece[1] - piece[0]) * kRare <= times.at(usual);
         bound = pieces ? end : bound + 1;
     }
     return kept;
@@ -132,8 +136,8 @@ std::vector<std::uint64_t> bounds_of(std::span<const NcclFlow> flows, std::span<
     std::vector<std::uint64_t> bounds{first};
     for (const std::uint64_t index : fresh)
         if (index > first && divides_ranks(flows, lines, index)) bounds.push_back(index);
-    // A receiver may begin the next operation while its last message waits for room; where operations have the same length, these
-    // bounds are known by it.
+    // A receiver may begin the next operation while its last message waits for room; where operations have the same
+    // length, these bounds are known by it.
     const std::uint64_t usual = usual_length(bounds);
     std::vector<std::uint64_t> all = bounds;
     for (const std::uint64_t index : fresh) {
@@ -160,10 +164,12 @@ void add(NcclOperation& operation, NcclPart part) {
 }
 
 bool is_whole(const NcclPart& part, std::uint64_t messages) {
-    return part.messages.size() == messages && part.offers.size() == messages && std::ranges::all_of(part.messages, &NcclMessage::ended);
+    return part.messages.size() == messages && part.offers.size() == messages &&
+           std::ranges::all_of(part.messages, &NcclMessage::ended);
 }
 
-std::vector<NcclOperation> operations_of(std::span<const NcclFlow> flows, std::span<const Line> lines, std::size_t most) {
+std::vector<NcclOperation> operations_of(std::span<const NcclFlow> flows, std::span<const Line> lines,
+                                         std::size_t most) {
     const std::vector<std::uint64_t> bounds = bounds_of(flows, lines);
     std::vector<NcclOperation> operations;
     for (std::size_t i = 0; i + 1 < bounds.size() && operations.size() < most; ++i) {
@@ -176,7 +182,9 @@ std::vector<NcclOperation> operations_of(std::span<const NcclFlow> flows, std::s
         if (operation.messages == 0) continue;
         const std::uint64_t whole = bounds[i + 1] - bounds[i];
         const bool from_start = i != 0 || bounds[i] == 1;
-        operation.whole = from_start && std::ranges::all_of(operation.parts, [&](const NcclPart& part) { return is_whole(part, whole); });
+        operation.whole = from_start && std::ranges::all_of(operation.parts, [&](const NcclPart& part) {
+                              return is_whole(part, whole);
+                          });
         operations.push_back(std::move(operation));
     }
     return operations;
@@ -189,7 +197,8 @@ std::vector<NcclOperation> joined(std::vector<NcclOperation> all, std::size_t mo
     Instant least_end{};
     for (NcclOperation& one : all) {
         const auto taken = [&](const NcclPart& part) {
-            return std::ranges::any_of(operations.back().parts, [&](const NcclPart& other) { return other.flow == part.flow; });
+            return std::ranges::any_of(operations.back().parts,
+                                       [&](const NcclPart& other) { return other.flow == part.flow; });
         };
         if (operations.empty() || one.begin >= least_end || std::ranges::any_of(one.parts, taken)) {
             if (operations.size() == most) break;

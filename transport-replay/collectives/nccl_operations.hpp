@@ -1,5 +1,6 @@
-// Operations of NCCL: which messages belong to the same collective, by the numbers of the offers and not by pauses: between two
-// operations every receiver has what it offered, and offers anew. A rank that pauses in the middle has not, or others have not.
+// Operations of NCCL: which messages belong to the same collective, by the numbers of the offers and not by pauses:
+// between two operations every receiver has what it offered, and offers anew. A rank that pauses in the middle has not,
+// or others have not.
 #pragma once
 
 #include <transport-replay/collectives/collective_shape.hpp>

@@ -19,15 +19,16 @@ const NcclOffered* offer_of(const NcclPart& part, std::uint64_t index) {
     return found != part.offers.end() && found->index == index ? &*found : nullptr;
 }
 
-// How soon senders write once they may, by the flow whose sender is the soonest: the tenth part of its messages. Others may have been
-// late with all they sent.
+// How soon senders write once they may, by the flow whose sender is the soonest: the tenth part of its messages. Others
+// may have been late with all they sent.
 Duration reaction_of(std::size_t flows, std::span<const NcclOperation> operations) {
     std::vector<std::vector<std::int64_t>> all(flows);
     for (const NcclOperation& operation : operations)
         for (const NcclPart& part : operation.parts)
             for (const NcclMessage& message : part.messages)
                 if (const NcclOffered* offer = offer_of(part, message.index))
-                    all[part.flow].push_back(std::max<std::int64_t>(0, std::to_underlying(message.begin - offer->arrived)));
+                    all[part.flow].push_back(
+                        std::max<std::int64_t>(0, std::to_underlying(message.begin - offer->arrived)));
     std::int64_t soonest = INT64_MAX / kReactions;
     for (std::vector<std::int64_t>& times : all) {
         if (times.empty()) continue;
@@ -51,7 +52,8 @@ struct Beginning {
     }
 };
 
-// What the capture shows of a group. In a ring what a rank sends first is its own; in a tree it may wait for what others send it.
+// What the capture shows of a group. In a ring what a rank sends first is its own; in a tree it may wait for what
+// others send it.
 struct Sight {
     bool tree = false;
     std::optional<std::uint32_t> whole{};  // of a tree that is seen in part: the rank all of whose connections are
@@ -60,19 +62,20 @@ struct Sight {
 
 class OperationWatch {
 public:
-    OperationWatch(std::span<const NcclFlow> flows, const NcclOperation& operation, Duration reaction, const Sight& sight,
-                   std::uint32_t ranks)
+    OperationWatch(std::span<const NcclFlow> flows, const NcclOperation& operation, Duration reaction,
+                   const Sight& sight, std::uint32_t ranks)
         : flows_(flows), operation_(operation), sight_(sight), beginnings_(ranks), reaction_(reaction) {
         for (const NcclPart& part : operation.parts) take_offers(part);
         for (const NcclPart& part : operation.parts) take_first(part);
-        // A rank that offers long before it sends, though nothing keeps it, and not long after the first, has its operations queued: its
-        // offers say nothing of it, and those of the others as little.
+        // A rank that offers long before it sends, though nothing keeps it, and not long after the first, has its
+        // operations queued: its offers say nothing of it, and those of the others as little.
         constexpr std::int64_t kPart = 4;
         Instant first{INT64_MAX};
         for (const Beginning& one : beginnings_) first = std::min(first, one.offered.value_or(first));
         by_offers_ = std::ranges::none_of(beginnings_, [&](const Beginning& one) {
             if (!one.alone || !one.offered) return false;
-            const auto ahead = std::to_underlying(*one.sent - *one.offered), behind = std::to_underlying(*one.sent - first);
+            const auto ahead = std::to_underlying(*one.sent - *one.offered),
+                       behind = std::to_underlying(*one.sent - first);
             return ahead > 2 * std::to_underlying(reaction_) && ahead > behind / kPart;
         });
     }
@@ -136,7 +139,8 @@ private:
 };
 
 double part_of(Duration part, Duration whole) {
-    return static_cast<double>(std::to_underlying(part)) / static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(whole)));
+    return static_cast<double>(std::to_underlying(part)) /
+           static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(whole)));
 }
 
 Sight sight_of(std::span<const NcclFlow> flows, CollectivePattern pattern, std::uint32_t ranks) {
@@ -145,7 +149,8 @@ Sight sight_of(std::span<const NcclFlow> flows, CollectivePattern pattern, std::
     for (const NcclFlow& flow : flows) ways.emplace(flow.edge.source, flow.edge.destination);
     sight.tree = std::ranges::any_of(ways, [&](const auto& way) { return ways.contains({way.second, way.first}); });
     for (std::uint32_t rank = 0; rank < ranks && ranks > 2; ++rank)
-        if (std::ranges::all_of(ways, [&](const auto& way) { return way.first == rank || way.second == rank; })) sight.whole = rank;
+        if (std::ranges::all_of(ways, [&](const auto& way) { return way.first == rank || way.second == rank; }))
+            sight.whole = rank;
     return sight;
 }
 
@@ -166,7 +171,8 @@ void judge_wait(CollectiveStep& step, const OperationWatch& watch) {
     }
     if (!second) return;
     const Duration waited = begun - *second;
-    if (waited <= watch.reaction() || std::to_underlying(waited) < std::to_underlying(step.length) / kPartOfStep) return;
+    if (waited <= watch.reaction() || std::to_underlying(waited) < std::to_underlying(step.length) / kPartOfStep)
+        return;
     double certainty = 1 - part_of(watch.longest_pause(begun) + watch.reaction(), waited);
     // One that was made to send after this beginning may have been ready long before, or just then.
     for (std::uint32_t rank = 0; rank < all.size(); ++rank)
@@ -179,7 +185,8 @@ void judge_wait(CollectiveStep& step, const OperationWatch& watch) {
     step.certainty = percent;
 }
 
-// It began when the first rank did, which may be known before any data is sent, but not before the one before it was over.
+// It began when the first rank did, which may be known before any data is sent, but not before the one before it was
+// over.
 void begin_with_ranks(CollectiveStep& step, Instant over) {
     const Instant end = step.begin + step.length;
     for (const auto& begun : step.begun)

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t kFewest = 3;  // of anything that is called a habit
 
-// NCCL (transport/net_ib): what a receiver offers is written to its sender, entries of 32 or 64 bytes, eight at a time at most.
+// NCCL (transport/net_ib): what a receiver offers is written to its sender, entries of 32 or 64 bytes, eight at a time
+// at most.
 constexpr std::size_t kEntry = 32, kMostEntries = 512;
 
 // UCX (ucp_am_id_t): the low five bits of the first byte are what the message is, above them is flow control.
@@ -20,10 +21,12 @@ constexpr unsigned kReadyToSend = 9, kWasRead = 10, kWasWritten = 16, kMostActiv
 
 // libfabric (ofi_proto.h, rxm.h): a control header of 32 bytes, then one of the operation with the length of the data.
 constexpr std::size_t kOperation = 32, kOperationHeader = 32, kDataLength = 40;
-constexpr unsigned kControlOldest = 2, kControlNewest = 4, kMostControl = 15, kOperationVersion = 3, kMostOperation = 10;
+constexpr unsigned kControlOldest = 2, kControlNewest = 4, kMostControl = 15, kOperationVersion = 3,
+                   kMostOperation = 10;
 
-
-std::uint32_t swapped(std::uint32_t number) { return number >> 24 | (number >> 8 & 0xff00) | (number << 8 & 0xff'0000) | number << 24; }
+std::uint32_t swapped(std::uint32_t number) {
+    return number >> 24 | (number >> 8 & 0xff00) | (number << 8 & 0xff'0000) | number << 24;
+}
 
 bool is_reliable_data(const Observation& observation) {
     const Bytes bytes = observation.payload;
@@ -50,7 +53,8 @@ void TrafficSignature::take_write(const Observation& observation, End from) {
     const Habits& theirs = ends_[static_cast<std::size_t>(other(from))];
     const Place place = info(observation.opcode).place;
     const std::uint32_t length = observation.payload_length;
-    const bool offer = place == Place::only && !observation.immediate && length != 0 && length % kEntry == 0 && length <= kMostEntries;
+    const bool offer =
+        place == Place::only && !observation.immediate && length != 0 && length % kEntry == 0 && length <= kMostEntries;
     if (offer) {
         if (const auto address = read_le<std::uint64_t>(observation.payload, 0); address != 0)
             mine.offered[mine.offers % kOffers] = address;
@@ -71,7 +75,8 @@ void TrafficSignature::take_write(const Observation& observation, End from) {
         return;
     }
     ++mine.immediates;
-    if (mine.since != 0 && (*observation.immediate == mine.since || swapped(*observation.immediate) == mine.since)) ++mine.sized;
+    if (mine.since != 0 && (*observation.immediate == mine.since || swapped(*observation.immediate) == mine.since))
+        ++mine.sized;
     mine.since = 0;
 }
 
@@ -86,8 +91,8 @@ void TrafficSignature::take_send(const Observation& observation, Habits& habits)
     if (is_reliable_data(observation)) ++habits.reliable_data;
 }
 
-// The offers of one end count themselves; or the other WRITEs to where they are, be it an empty message; or what it says with each
-// immediate is the length, and the one only offers.
+// The offers of one end count themselves; or the other WRITEs to where they are, be it an empty message; or what it
+// says with each immediate is the length, and the one only offers.
 bool TrafficSignature::is_nccl(End sender) const {
     const Habits& sends = ends_[static_cast<std::size_t>(sender)];
     const Habits& receives = ends_[static_cast<std::size_t>(other(sender))];

@@ -1,7 +1,7 @@
 // TrafficSignature: by which habits of its messages a connection shows what library uses it.
 //
-// It counts what each end does; library() judges. Counters only: nothing grows. What an attacker could feed: anything that looks like
-// a library; then it is called one.
+// It counts what each end does; library() judges. Counters only: nothing grows. What an attacker could feed: anything
+// that looks like a library; then it is called one.
 #pragma once
 
 #include <transport-replay/model/collective_report.hpp>
@@ -16,7 +16,7 @@ public:
     [[nodiscard]] CollectiveLibrary library() const;
 
 private:
-    friend struct PrivateMembers;  // parts/private_members.hpp
+    friend struct PrivateMembers;              // parts/private_members.hpp
     static constexpr std::size_t kOffers = 8;  // remembered; more are seldom outstanding
     struct Habits {
         std::uint32_t writes = 0;      // without an immediate, offers left out

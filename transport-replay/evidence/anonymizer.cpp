@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint32_t kMostOfXdr = 0xffffff;  // characters and addresses have a first byte that is not 0
 
 bool is_payload(LayerKind kind) {
-    return kind == LayerKind::payload || kind == LayerKind::data || kind == LayerKind::mad_data || kind == kind::uet_payload ||
-           kind == kind::uet_undecoded || kind == kind::uet_encrypted;
+    return kind == LayerKind::payload || kind == LayerKind::data || kind == LayerKind::mad_data ||
+           kind == kind::uet_payload || kind == kind::uet_undecoded || kind == kind::uet_encrypted;
 }
 
 std::uint64_t number_at(Bytes bytes, std::size_t offset, std::size_t length) {
@@ -62,17 +62,22 @@ CrcStatus status_of_crc(const Packet& packet, const Layer& layer) {
     return status ? static_cast<CrcStatus>(status->number) : CrcStatus::not_checkable;
 }
 
-void set_crc(MutableBytes frame, const Layer& layer, std::uint64_t width, const CrcVerdict& before, const CrcVerdict& after,
-             const CrcDifference& difference) {
+void set_crc(MutableBytes frame, const Layer& layer, std::uint64_t width, const CrcVerdict& before,
+             const CrcVerdict& after, const CrcDifference& difference) {
     const bool known = before.status == CrcStatus::good || before.status == CrcStatus::bad;
     if (known)
-        write_bits(frame, std::size_t{layer.offset} * 8, width, other_crc(before.status == CrcStatus::good, before.found, after.expected, difference));
+        write_bits(frame, std::size_t{layer.offset} * 8, width,
+                   other_crc(before.status == CrcStatus::good, before.found, after.expected, difference));
 }
 
 }  // namespace
 
 Anonymizer::Anonymizer(Pseudonyms& pseudonyms, PayloadMode payload)
-    : pseudonyms_(pseudonyms), payload_(payload), difference_16_(pseudonyms.difference(16)), difference_32_(pseudonyms.difference(32)), crcs_(difference_32_) {
+    : pseudonyms_(pseudonyms),
+      payload_(payload),
+      difference_16_(pseudonyms.difference(16)),
+      difference_32_(pseudonyms.difference(32)),
+      crcs_(difference_32_) {
     plans_.reserve(kLayerKinds);
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind) plans_.push_back(plan_for(static_cast<LayerKind>(kind)));
 }
@@ -86,7 +91,8 @@ Anonymizer::Plan Anonymizer::plan_for(LayerKind kind) {
         const Secret secret = secret_of(field);
         const bool conditional = field.when.width != 0;
         // Numbers that are concluded have no bytes of their own; texts and addresses may, somewhere in the layer.
-        if (field.computed() && (value_type(field.format) == ValueType::unsigned_integer || value_type(field.format) == ValueType::boolean ||
+        if (field.computed() && (value_type(field.format) == ValueType::unsigned_integer ||
+                                 value_type(field.format) == ValueType::boolean ||
                                  value_type(field.format) == ValueType::fixed_point || secret == Secret::none))
             continue;
         if (secret == Secret::erased) continue;
@@ -104,8 +110,8 @@ Anonymizer::Plan Anonymizer::plan_for(LayerKind kind) {
         if (step.secret != Secret::none || !step.field->is_part) return false;
         return std::ranges::any_of(row.fields, [&](const Field& whole) {
             return !whole.is_part && !whole.computed() && whole.width != kToEnd && whole.bit <= step.field->bit &&
-                   step.field->bit + step.field->width <= whole.bit + whole.width && secret_of(whole) != Secret::erased &&
-                   secret_of(whole) != Secret::none;
+                   step.field->bit + step.field->width <= whole.bit + whole.width &&
+                   secret_of(whole) != Secret::erased && secret_of(whole) != Secret::none;
         });
     };
     // One of what is taken over is taken over already.
@@ -141,7 +147,8 @@ void Anonymizer::write_number(const Layer& layer, const Step& step) {
     const std::size_t from = step.field->bit / 8U, length = step.field->width / 8U;
     if (from + length > layer.length) return;
     const std::size_t offset = layer.offset + from;
-    put_number(out_, offset, length, other(step.secret, number_at(packet_.frame.bytes, offset, length), step.field->width));
+    put_number(out_, offset, length,
+               other(step.secret, number_at(packet_.frame.bytes, offset, length), step.field->width));
 }
 
 // Values that are bytes, at that place of the frame.
@@ -150,13 +157,15 @@ void Anonymizer::write_bytes(Secret secret, std::size_t offset, Bytes bytes) {
     switch (secret) {
         case Secret::ipv6:
             for (std::size_t i = 0; i + 16 <= bytes.size(); i += 16) {
-                const Ipv6Bits made = pseudonyms_.ipv6({read_be<std::uint64_t>(bytes, i), read_be<std::uint64_t>(bytes, i + 8)});
+                const Ipv6Bits made =
+                    pseudonyms_.ipv6({read_be<std::uint64_t>(bytes, i), read_be<std::uint64_t>(bytes, i + 8)});
                 put_number(out, i, 8, made.high);
                 put_number(out, i + 8, 8, made.low);
             }
             break;
         case Secret::guids:
-            for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) put_number(out, i, 8, pseudonyms_.guid(read_be<std::uint64_t>(bytes, i)));
+            for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8)
+                put_number(out, i, 8, pseudonyms_.guid(read_be<std::uint64_t>(bytes, i)));
             break;
         case Secret::xdr:
             for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4)
@@ -177,7 +186,9 @@ void Anonymizer::write_bytes(Secret secret, std::size_t offset, Bytes bytes) {
         case Secret::none: std::ranges::copy(bytes, out.begin()); break;
         case Secret::erased: break;
         default:
-            if (bytes.size() <= 8) put_number(out, 0, bytes.size(), other(secret, number_at(bytes, 0, bytes.size()), static_cast<unsigned>(bytes.size() * 8)));
+            if (bytes.size() <= 8)
+                put_number(out, 0, bytes.size(),
+                           other(secret, number_at(bytes, 0, bytes.size()), static_cast<unsigned>(bytes.size() * 8)));
     }
 }
 
@@ -189,7 +200,8 @@ void Anonymizer::take_step(const Layer& layer, const Step& step) {
     if (!value->bytes.empty()) {
         // Where its bytes are: a value that was put together elsewhere has none here.
         const std::byte* begin = packet_.frame.bytes.data();
-        const bool here = value->bytes.data() >= begin && value->bytes.data() + value->bytes.size() <= begin + packet_.frame.bytes.size();
+        const bool here = value->bytes.data() >= begin &&
+                          value->bytes.data() + value->bytes.size() <= begin + packet_.frame.bytes.size();
         if (here) write_bytes(step.secret, static_cast<std::size_t>(value->bytes.data() - begin), value->bytes);
         return;
     }
@@ -198,7 +210,8 @@ void Anonymizer::take_step(const Layer& layer, const Step& step) {
     if (last > layer.length) return;
     const MutableBytes out = MutableBytes(out_).subspan(layer.offset, layer.length);
     const Bytes in = packet_.bytes_of(layer);
-    const std::uint64_t bits = field.little ? read_bits_le(in, field.bit, field.width) : read_bits(in, field.bit, field.width);
+    const std::uint64_t bits =
+        field.little ? read_bits_le(in, field.bit, field.width) : read_bits(in, field.bit, field.width);
     const std::uint64_t made = other(step.secret, bits, field.width);
     if (field.little) write_bits_le(out, field.bit, field.width, made);
     else write_bits(out, field.bit, field.width, made);
@@ -241,7 +254,8 @@ void Anonymizer::rewrite(const Layer& layer) {
 std::size_t Anonymizer::end_of_headers() const {
     std::size_t end = out_.size();
     for (const Layer& layer : packet_.layers())
-        if (plans_[static_cast<std::size_t>(layer.kind)].is_payload && layer.length != 0) end = std::min<std::size_t>(end, layer.offset);
+        if (plans_[static_cast<std::size_t>(layer.kind)].is_payload && layer.length != 0)
+            end = std::min<std::size_t>(end, layer.offset);
     return end;
 }
 
@@ -252,14 +266,17 @@ void Anonymizer::restore_mpa_crcs(const UlpHint& hint) {
     add_ulp_layers(rewritten_, hint);
     for (std::size_t i = 0; i < std::min(packet_.layer_count, rewritten_.layer_count); ++i) {
         const Layer& layer = packet_.layer_storage[i];
-        if (layer.kind != kind::mpa_crc || rewritten_.layer_storage[i].kind != kind::mpa_crc || layer.length < mpa::kCrcLength) continue;
+        if (layer.kind != kind::mpa_crc || rewritten_.layer_storage[i].kind != kind::mpa_crc ||
+            layer.length < mpa::kCrcLength)
+            continue;
         const auto found = read_be<std::uint32_t>(packet_.bytes_of(layer), 0);
         const Layer& made = rewritten_.layer_storage[i];
         const auto was = status_of_crc(packet_, layer);
         if (was == CrcStatus::not_checkable || status_of_crc(rewritten_, made) == CrcStatus::not_checkable) continue;
         const auto is = iwarp::crc_expected(rewritten_, made);  // nothing: by chance it is right
         const std::uint64_t right = is ? is->number : read_be<std::uint32_t>(rewritten_.bytes_of(made), 0);
-        put_number(out_, layer.offset, mpa::kCrcLength, other_crc(was == CrcStatus::good, found, right, difference_32_));
+        put_number(out_, layer.offset, mpa::kCrcLength,
+                   other_crc(was == CrcStatus::good, found, right, difference_32_));
     }
 }
 
@@ -269,8 +286,8 @@ void Anonymizer::decode_again() {
     decode(frame, rewritten_);
 }
 
-// From the innermost out: what is inside another's bytes is right by then. The checksums of IP over InfiniBand are inside of the ICRC; those
-// before a BTH are no part of it (A17.3), but that of UDP sums it up.
+// From the innermost out: what is inside another's bytes is right by then. The checksums of IP over InfiniBand are
+// inside of the ICRC; those before a BTH are no part of it (A17.3), but that of UDP sums it up.
 void Anonymizer::restore_sums_and_crcs(const FrameSums& sums) {
     const Layer* bth = find(packet_, LayerKind::bth);
     const std::size_t inside = bth == nullptr ? out_.size() : bth->offset;
@@ -304,7 +321,8 @@ Frame Anonymizer::anonymize(const Frame& frame, const FlowKey& way, const UlpHin
     restore_mpa_crcs(hint);
     crcs_.pass(way, packet_, hint, out_);
     restore_sums_and_crcs(sums);
-    // Last: of a packet without payload nothing is cut, and the headers that are left of another have checksums of their own.
+    // Last: of a packet without payload nothing is cut, and the headers that are left of another have checksums of
+    // their own.
     if (payload_ == PayloadMode::cut) out_.resize(end_of_headers());
     made.bytes = out_;
     return made;

@@ -1,11 +1,13 @@
 // Anonymizer: a frame as it may be given away: addresses, keys and names are others (pseudonyms.hpp), payload is gone.
 //
-// A frame is put together anew: what the field tables explain is taken over, field by field, as secrets.hpp says; every byte that no
-// field explains becomes zero. So what we do not know is never given away. Checksums, ICRC, VCRC and the CRCs of MPA are made of what
-// is there now: right ones stay right, 0 stays 0, wrong ones are wrong by a difference that only the key decides. Were they wrong by
-// as much as they were, then one that was 0 would be a linear equation of the original bytes.
+// A frame is put together anew: what the field tables explain is taken over, field by field, as secrets.hpp says; every
+// byte that no field explains becomes zero. So what we do not know is never given away. Checksums, ICRC, VCRC and the
+// CRCs of MPA are made of what is there now: right ones stay right, 0 stays 0, wrong ones are wrong by a difference
+// that only the key decides. Were they wrong by as much as they were, then one that was 0 would be a linear equation of
+// the original bytes.
 //
-// What an attacker could feed: any frame. Layers lie within their frame; fields that do not lie in their layer are left out.
+// What an attacker could feed: any frame. Layers lie within their frame; fields that do not lie in their layer are left
+// out.
 #pragma once
 
 #include <dissect/frame.hpp>
@@ -31,8 +33,10 @@ class Anonymizer {
 public:
     Anonymizer(Pseudonyms& pseudonyms, PayloadMode payload);
 
-    // The frame with other bytes, which live here until the next call. `way`: that of its TCP segment; `hint`: what its payload is.
-    [[nodiscard]] dissect::Frame anonymize(const dissect::Frame& frame, const FlowKey& way, const dissect::UlpHint& hint);
+    // The frame with other bytes, which live here until the next call. `way`: that of its TCP segment; `hint`: what its
+    // payload is.
+    [[nodiscard]] dissect::Frame anonymize(const dissect::Frame& frame, const FlowKey& way,
+                                           const dissect::UlpHint& hint);
 
 private:
     struct Step {
@@ -63,9 +67,9 @@ private:
     PayloadMode payload_;
     CrcDifference difference_16_;
     CrcDifference difference_32_;
-    std::vector<Plan> plans_;          // by kind of layer
-    dissect::Packet packet_;           // as it was
-    dissect::Packet rewritten_;        // as it is now
+    std::vector<Plan> plans_;    // by kind of layer
+    dissect::Packet packet_;     // as it was
+    dissect::Packet rewritten_;  // as it is now
     std::vector<std::byte> out_;
     MpaCrcCarry crcs_;
 };

@@ -1,4 +1,5 @@
-// By how much a CRC or checksum that was wrong is wrong afterwards: the same for all, chosen by a key, so that nothing follows from it.
+// By how much a CRC or checksum that was wrong is wrong afterwards: the same for all, chosen by a key, so that nothing
+// follows from it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,9 @@ struct CrcDifference {
     std::uint64_t all = 0xffff'ffff;
 
     // Of the right one a wrong one that is not 0, which is what was not filled in.
-    [[nodiscard]] constexpr std::uint64_t wrong(std::uint64_t right) const { return right == bits ? right ^ bits ^ all : right ^ bits; }
+    [[nodiscard]] constexpr std::uint64_t wrong(std::uint64_t right) const {
+        return right == bits ? right ^ bits ^ all : right ^ bits;
+    }
 };
 
 }  // namespace qps::transport

@@ -49,17 +49,21 @@ std::optional<Summed> summed(const Layer& layer, const Layer* next) {
     constexpr std::size_t kUdpChecksum = 6, kTcpChecksum = 16, kIcmpChecksum = 2, kGreChecksum = 4;
     constexpr std::uint8_t kTcp = 6, kUdp = 17, kIcmpv6 = 58;
     const LayerKind kind = layer.kind;
-    if (kind == LayerKind::udp || kind == kind::quoted_udp) return Summed{.checksum = kUdpChecksum, .protocol = kUdp, .zero_is_none = true};
+    if (kind == LayerKind::udp || kind == kind::quoted_udp)
+        return Summed{.checksum = kUdpChecksum, .protocol = kUdp, .zero_is_none = true};
     if (kind == LayerKind::tcp) return Summed{.checksum = kTcpChecksum, .protocol = kTcp};
-    if (kind == LayerKind::gre && next != nullptr && next->kind == LayerKind::gre_checksum) return Summed{.checksum = kGreChecksum};
-    if (is_of(kind, LayerFamily::icmp)) return Summed{.checksum = kIcmpChecksum, .protocol = kind >= kind::icmpv6 ? kIcmpv6 : std::uint8_t{0}};
+    if (kind == LayerKind::gre && next != nullptr && next->kind == LayerKind::gre_checksum)
+        return Summed{.checksum = kGreChecksum};
+    if (is_of(kind, LayerFamily::icmp))
+        return Summed{.checksum = kIcmpChecksum, .protocol = kind >= kind::icmpv6 ? kIcmpv6 : std::uint8_t{0}};
     return std::nullopt;
 }
 
 bool is_ipv4(LayerKind kind) { return kind == LayerKind::ipv4 || kind == kind::quoted_ipv4; }
 bool is_ipv6(LayerKind kind) { return kind == LayerKind::ipv6 || kind == kind::quoted_ipv6; }
 bool is_extension(LayerKind kind) {
-    return (kind >= LayerKind::ipv6_hop_by_hop && kind <= LayerKind::ipv6_destination) || is_of(kind, LayerFamily::segment_routing);
+    return (kind >= LayerKind::ipv6_hop_by_hop && kind <= LayerKind::ipv6_destination) ||
+           is_of(kind, LayerFamily::segment_routing);
 }
 
 // Whether an IPv4 header begins a datagram of which other fragments have the rest.
@@ -82,7 +86,8 @@ void add_inside(FrameSums& sums, const Packet& packet, std::size_t at) {
     const auto what = summed(layers[upper], upper + 1 == layers.size() ? nullptr : &layers[upper + 1]);
     if (!what) return;
     const std::size_t start = layers[upper].offset;
-    const std::size_t says = ip + (ipv4 ? read_be<std::uint16_t>(frame, ip + 2) : 40U + read_be<std::uint16_t>(frame, ip + 4));
+    const std::size_t says =
+        ip + (ipv4 ? read_be<std::uint16_t>(frame, ip + 2) : 40U + read_be<std::uint16_t>(frame, ip + 4));
     // UDP says how long it is; what lies behind it in the IP packet is not summed up.
     const std::size_t udp = what->zero_is_none ? start + read_be<std::uint16_t>(frame, start + 4) : says;
     const std::size_t end = udp >= start + 8 && udp < says ? udp : says;
@@ -92,11 +97,14 @@ void add_inside(FrameSums& sums, const Packet& packet, std::size_t at) {
     sums.add(frame, {.from = start,
                      .to = end > start + what->checksum ? std::min(end, frame.size()) : frame.size(),
                      .addresses = addresses,
-                     .addresses_to = addresses + (!pseudo ? 0U : ipv4 ? 8U : 32U),
+                     .addresses_to = addresses + (!pseudo ? 0U
+                                                  : ipv4  ? 8U
+                                                          : 32U),
                      .rest_of_pseudo_header = pseudo && end > start ? what->protocol + std::uint64_t{end - start} : 0U,
                      .checksum = start + what->checksum,
                      .zero_is_none = what->zero_is_none,
-                     .whole = end > start + what->checksum && end <= frame.size() && !behind_extensions && !(ipv4 && is_fragment(frame, layers[at])),
+                     .whole = end > start + what->checksum && end <= frame.size() && !behind_extensions &&
+                              !(ipv4 && is_fragment(frame, layers[at])),
                      .changes_with = !behind_extensions});
 }
 
@@ -109,8 +117,10 @@ FrameSums sums_of(const Packet& packet) {
     const auto layers = packet.layers();
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const std::size_t start = layers[i].offset;
-        if (is_ipv4(layers[i].kind)) sums.add(frame, {.from = start, .to = start + layers[i].length, .checksum = start + kIpChecksum});
-        if (layers[i].kind == kind::rds_header) sums.add(frame, {.from = start, .to = start + kRdsHeader, .checksum = start + kRdsChecksum});
+        if (is_ipv4(layers[i].kind))
+            sums.add(frame, {.from = start, .to = start + layers[i].length, .checksum = start + kIpChecksum});
+        if (layers[i].kind == kind::rds_header)
+            sums.add(frame, {.from = start, .to = start + kRdsHeader, .checksum = start + kRdsChecksum});
         if (is_ipv4(layers[i].kind) || is_ipv6(layers[i].kind)) add_inside(sums, packet, i);
     }
     return sums;
@@ -118,8 +128,7 @@ FrameSums sums_of(const Packet& packet) {
 
 namespace {
 
-template <class Write>
-void from_the_innermost(const FrameSums& sums, const FrameStretch& stretch, Write&& write) {
+template <class Write> void from_the_innermost(const FrameSums& sums, const FrameStretch& stretch, Write&& write) {
     for (std::size_t i = sums.count; i-- > 0;)
         if (sums.rows[i].from >= stretch.from && sums.rows[i].from < stretch.to) write(sums.rows[i]);
 }

@@ -1,6 +1,7 @@
-// The checksums of IP, UDP, TCP, ICMP, GRE and RDS in a frame that somebody changes, in one of two ways. restore(): each changes by what
-// it sums up, so that right ones stay right, wrong ones wrong by as much, and a UDP checksum of 0 stays "none". reseal(): each is made
-// of what is there now, so that nothing can be concluded from it about what was there before.
+// The checksums of IP, UDP, TCP, ICMP, GRE and RDS in a frame that somebody changes, in one of two ways. restore():
+// each changes by what it sums up, so that right ones stay right, wrong ones wrong by as much, and a UDP checksum of 0
+// stays "none". reseal(): each is made of what is there now, so that nothing can be concluded from it about what was
+// there before.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -19,7 +20,7 @@ struct FrameSum {
     std::uint64_t rest_of_pseudo_header = 0;
     std::size_t checksum = 0;
     bool zero_is_none = false;
-    bool whole = true;       // all that it sums up is there
+    bool whole = true;         // all that it sums up is there
     bool changes_with = true;  // by what it sums up: not where somebody on the way changes the addresses that are there
     std::uint64_t before = 0;
     SumState state{};
@@ -41,10 +42,12 @@ struct FrameStretch {
     std::size_t from = 0, to = 0;
 };
 
-// Of checksums whose bytes begin in the stretch, from the innermost out: what is inside another's bytes is right by then.
+// Of checksums whose bytes begin in the stretch, from the innermost out: what is inside another's bytes is right by
+// then.
 void restore(const FrameSums& sums, dissect::MutableBytes frame, const FrameStretch& stretch);
 void restore(const FrameSums& sums, dissect::MutableBytes frame);
-// The same order. What was right or undecided is right, what was 0 is 0, what was wrong is wrong by `difference` (1 to 0xfffe) and not 0.
+// The same order. What was right or undecided is right, what was 0 is 0, what was wrong is wrong by `difference` (1 to
+// 0xfffe) and not 0.
 void reseal(const FrameSums& sums, dissect::MutableBytes frame, const FrameStretch& stretch, std::uint16_t difference);
 
 }  // namespace qps::transport

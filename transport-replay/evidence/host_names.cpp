@@ -17,7 +17,8 @@ constexpr std::string_view kBlanks = " \t\r";
 
 bool is_name(std::string_view name) {
     const auto fits = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_';
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+               c == '_';
     };
     return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, fits);
 }
@@ -25,7 +26,8 @@ bool is_name(std::string_view name) {
 // What pcapng has names for: IP addresses, and GIDs, which are IPv6 addresses.
 std::optional<HostName> named_host(const Address& address, std::string_view name) {
     constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:a.b.c.d
-    const bool has_ip = address.space == AddressSpace::roce_v2 || address.space == AddressSpace::roce_v1 || address.space == AddressSpace::infiniband_gid;
+    const bool has_ip = address.space == AddressSpace::roce_v2 || address.space == AddressSpace::roce_v1 ||
+                        address.space == AddressSpace::infiniband_gid;
     if (!has_ip || !is_name(name)) return std::nullopt;
     HostName host{.ipv4 = address.bits[0] == 0 && address.bits[1] >> 32 << 32 == kMapped, .name = std::string(name)};
     if (host.ipv4) {

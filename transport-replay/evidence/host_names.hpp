@@ -1,6 +1,8 @@
-// Names of hosts, for the name resolution block of a capture file: those that the traffic tells, and those of a file as /etc/hosts is.
+// Names of hosts, for the name resolution block of a capture file: those that the traffic tells, and those of a file as
+// /etc/hosts is.
 //
-// What an attacker could feed: any text; names are taken as far as they are names (RFC 1123, and the underscore), at most kMostHosts.
+// What an attacker could feed: any text; names are taken as far as they are names (RFC 1123, and the underscore), at
+// most kMostHosts.
 #pragma once
 
 #include <dissect/capture/writer.hpp>

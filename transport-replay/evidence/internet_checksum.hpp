@@ -7,11 +7,13 @@
 
 namespace qps::transport {
 
-// The sum of 16-bit words, big-endian, an odd byte at the end being the higher half; added to `sum`, not folded. Up to 2^40 bytes.
+// The sum of 16-bit words, big-endian, an odd byte at the end being the higher half; added to `sum`, not folded. Up to
+// 2^40 bytes.
 [[nodiscard]] constexpr std::uint64_t word_sum(dissect::Bytes bytes, std::uint64_t sum = 0) {
     std::size_t offset = 0;
     for (; offset + 4 <= bytes.size(); offset += 4) sum += dissect::read_be<std::uint32_t>(bytes, offset);
-    for (; offset < bytes.size(); ++offset) sum += std::uint64_t{static_cast<std::uint8_t>(bytes[offset])} << (offset % 2 == 0 ? 8 : 0);
+    for (; offset < bytes.size(); ++offset)
+        sum += std::uint64_t{static_cast<std::uint8_t>(bytes[offset])} << (offset % 2 == 0 ? 8 : 0);
     return sum;
 }
 

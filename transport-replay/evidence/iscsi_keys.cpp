@@ -42,13 +42,15 @@ constexpr std::array<std::string_view, 31> kHarmlessKeys{
 };
 
 constexpr std::array<std::string_view, 21> kNamingKeys{
-    "CHAP_C", "CHAP_I", "CHAP_N", "CHAP_R", "InitiatorAlias", "InitiatorName", "KRB_AP_REP",  "KRB_AP_REQ",    "SRP_A",       "SRP_B",     "SRP_GROUP",
-    "SRP_HM", "SRP_M",  "SRP_N",  "SRP_U",  "SRP_g",          "SRP_s",         "SendTargets", "TargetAddress", "TargetAlias", "TargetName",
+    "CHAP_C",     "CHAP_I", "CHAP_N", "CHAP_R",      "InitiatorAlias", "InitiatorName", "KRB_AP_REP",
+    "KRB_AP_REQ", "SRP_A",  "SRP_B",  "SRP_GROUP",   "SRP_HM",         "SRP_M",         "SRP_N",
+    "SRP_U",      "SRP_g",  "SRP_s",  "SendTargets", "TargetAddress",  "TargetAlias",   "TargetName",
 };
 
 constexpr std::array<std::string_view, 3> kAnswers{"NotUnderstood", "Irrelevant", "Reject"};
-constexpr std::array<std::string_view, 14> kWords{"Yes",   "No",    "None",   "CRC32C",    "CHAP",    "KRB5",          "SRP",
-                                                  "SPKM1", "SPKM2", "Normal", "Discovery", "RFC3720", "ResponseFence", "FastAbort"};
+constexpr std::array<std::string_view, 14> kWords{"Yes",       "No",      "None",          "CRC32C",   "CHAP",
+                                                  "KRB5",      "SRP",     "SPKM1",         "SPKM2",    "Normal",
+                                                  "Discovery", "RFC3720", "ResponseFence", "FastAbort"};
 
 bool is_number(std::string_view word) {
     constexpr std::size_t kLongest = 20;  // digits of 64 bits: what is longer is no number that is negotiated

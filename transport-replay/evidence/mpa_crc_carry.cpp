@@ -49,7 +49,8 @@ void MpaCrcCarry::pass(const FlowKey& way, const Packet& before, const UlpHint& 
 
     if (!whole || hint.iwarp.what != IwarpPlace::What::fpdus || !hint.iwarp.crc || hint.iwarp.markers) return;
     const auto layers = before.layers();
-    const auto last = std::find_if(layers.rbegin(), layers.rend(), [](const Layer& layer) { return layer.kind == kind::mpa_fpdu; });
+    const auto last =
+        std::find_if(layers.rbegin(), layers.rend(), [](const Layer& layer) { return layer.kind == kind::mpa_fpdu; });
     if (last == layers.rend() || last->offset < segment->offset || last->length < mpa::kLengthField) return;
     const std::size_t from = last->offset - segment->offset;
     const std::size_t length = mpa::plain_bytes(read_be<std::uint16_t>(before.bytes_of(*last), 0));

@@ -32,8 +32,7 @@ std::string_view cause_of(const Recovery& episode) {
     return "NAK or ACK timeout";
 }
 
-template <class... Values>
-void add_line(std::string& out, fmt::format_string<Values...> format, Values&&... values) {
+template <class... Values> void add_line(std::string& out, fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
     out += '\n';
 }
@@ -67,13 +66,15 @@ PacketNotes::PacketNotes(const Timeline& timeline, NoteScope scope) : timeline_(
     if (scope == NoteScope::all) {
         add_recoveries();
         add_attempts();
-        for (std::size_t i = 0; i < timeline.fatalities.size(); ++i) note(timeline.fatalities[i].frame, Subject::refusal, i);
+        for (std::size_t i = 0; i < timeline.fatalities.size(); ++i)
+            note(timeline.fatalities[i].frame, Subject::refusal, i);
     }
     std::ranges::stable_sort(notes_, {}, &Note::frame);
 }
 
 void PacketNotes::note(FrameIndex frame, Subject subject, std::size_t place, std::size_t rung) {
-    if (frame != FrameIndex{}) notes_.push_back({frame, subject, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(rung)});
+    if (frame != FrameIndex{})
+        notes_.push_back({frame, subject, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(rung)});
 }
 
 void PacketNotes::add_recoveries() {
@@ -82,7 +83,8 @@ void PacketNotes::add_recoveries() {
         note(episode.original, Subject::first_sending, i);
         note(episode.trigger, Subject::trigger, i);
         if (episode.resumed != episode.trigger) note(episode.resumed, Subject::resumed, i);
-        if (episode.last != episode.resumed && episode.last != episode.trigger) note(episode.last, Subject::recovered, i);
+        if (episode.last != episode.resumed && episode.last != episode.trigger)
+            note(episode.last, Subject::recovered, i);
     }
 }
 
@@ -102,22 +104,25 @@ void PacketNotes::append_note(std::string& out, std::string& fields, const Note&
             break;
         }
         case Subject::first_sending:
-            add_line(out, "PSN {} was retransmitted from frame {} on, after a {}", episode().psn.value(), number(episode().resumed),
-                     cause_of(episode()));
+            add_line(out, "PSN {} was retransmitted from frame {} on, after a {}", episode().psn.value(),
+                     number(episode().resumed), cause_of(episode()));
             break;
         case Subject::trigger:
-            add_line(out, "{}: retransmission from PSN {} on{}, {} without progress", cause_of(episode()), episode().psn.value(),
-                     episode().resumed == episode().trigger ? "" : fmt::format(" in frame {}", number(episode().resumed)),
-                     duration_text(episode().lost_time()));
-            add_field(fields, "rdma.episode={} rdma.episode.stall={:.9f}", kRecoveryKindNames[static_cast<std::size_t>(episode().kind)],
-                      seconds(episode().lost_time()));
+            add_line(
+                out, "{}: retransmission from PSN {} on{}, {} without progress", cause_of(episode()),
+                episode().psn.value(),
+                episode().resumed == episode().trigger ? "" : fmt::format(" in frame {}", number(episode().resumed)),
+                duration_text(episode().lost_time()));
+            add_field(fields, "rdma.episode={} rdma.episode.stall={:.9f}",
+                      kRecoveryKindNames[static_cast<std::size_t>(episode().kind)], seconds(episode().lost_time()));
             break;
         case Subject::resumed:
-            add_line(out, "retransmission begins, after the {} of frame {}", cause_of(episode()), number(episode().trigger));
+            add_line(out, "retransmission begins, after the {} of frame {}", cause_of(episode()),
+                     number(episode().trigger));
             break;
         case Subject::recovered:
-            add_line(out, "the retransmission after the {} of frame {} ends: {}", cause_of(episode()), number(episode().trigger),
-                     kRecoveryEndNames[static_cast<std::size_t>(episode().end)]);
+            add_line(out, "the retransmission after the {} of frame {} ends: {}", cause_of(episode()),
+                     number(episode().trigger), kRecoveryEndNames[static_cast<std::size_t>(episode().end)]);
             break;
         case Subject::refusal: {
             const Fatality& refusal = timeline_.fatalities[note.place];
@@ -137,10 +142,15 @@ void PacketNotes::append_note(std::string& out, std::string& fields, const Note&
     }
 }
 
-void PacketNotes::append_record(std::string& out, std::string& fields, const Observation& observation, const PacketRecord& record) const {
-    const auto what = [&] { return observation.kind != ObservationKind::transport ? std::string("data") : fmt::format("PSN {}", observation.psn.value()); };
+void PacketNotes::append_record(std::string& out, std::string& fields, const Observation& observation,
+                                const PacketRecord& record) const {
+    const auto what = [&] {
+        return observation.kind != ObservationKind::transport ? std::string("data")
+                                                              : fmt::format("PSN {}", observation.psn.value());
+    };
     if (record.retransmission) {
-        add_line(out, "retransmission: {} had been on the wire before{}", what(), record.duplicated ? ", doubled by the network" : "");
+        add_line(out, "retransmission: {} had been on the wire before{}", what(),
+                 record.duplicated ? ", doubled by the network" : "");
         add_field(fields, "rdma.retransmission=1");
     }
     if (record.duplicated) add_field(fields, "rdma.duplicated=1");
@@ -163,38 +173,46 @@ void PacketNotes::append_record(std::string& out, std::string& fields, const Obs
     }
 }
 
-void PacketNotes::append_messages(std::string& out, std::string& fields, const PacketRecord& record, std::span<const Message> ended) const {
+void PacketNotes::append_messages(std::string& out, std::string& fields, const PacketRecord& record,
+                                  std::span<const Message> ended) const {
     if (ended.empty()) return;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < ended.size(); ++i) {
         const Message& message = ended[i];
         bytes += message.bytes;
         if (i >= kMostMessages) continue;
-        const std::string latency = message.outcome == Outcome::completed && message.first_time <= message.answer_time
-                                        ? fmt::format(" after {}", duration_text(message.answer_time - message.first_time))
-                                        : std::string();
+        const std::string latency =
+            message.outcome == Outcome::completed && message.first_time <= message.answer_time
+                ? fmt::format(" after {}", duration_text(message.answer_time - message.first_time))
+                : std::string();
         // Rows have the low bits of Ultra Ethernet's PSNs alone.
-        const std::string psns = message.service == dissect::Service::uet ? "" : ", PSN " + psn_range(message.first, message.last);
-        add_line(out, "message {} of {}{}: {}{}", verb_text(message), bytes_text(message.bytes), psns, outcome_text(message), latency);
+        const std::string psns =
+            message.service == dissect::Service::uet ? "" : ", PSN " + psn_range(message.first, message.last);
+        add_line(out, "message {} of {}{}: {}{}", verb_text(message), bytes_text(message.bytes), psns,
+                 outcome_text(message), latency);
     }
-    if (ended.size() > kMostMessages) add_line(out, "and {} ended by this packet", counted(ended.size() - kMostMessages, "more message"));
+    if (ended.size() > kMostMessages)
+        add_line(out, "and {} ended by this packet", counted(ended.size() - kMostMessages, "more message"));
     add_field(fields, "rdma.message.completed={} rdma.message.bytes={} rdma.message.outcome={}", ended.size(), bytes,
               outcome_word(ended.back().outcome));
     if (record.latency) add_field(fields, "rdma.message.latency={:.9f}", seconds(*record.latency));
 }
 
-void PacketNotes::append(std::string& out, const Observation& observation, const PacketRecord& record, std::span<const Message> ended) {
+void PacketNotes::append(std::string& out, const Observation& observation, const PacketRecord& record,
+                         std::span<const Message> ended) {
     fields_.clear();
     const std::size_t begin = out.size();
     while (next_ < notes_.size() && notes_[next_].frame < observation.frame) ++next_;
-    for (; next_ < notes_.size() && notes_[next_].frame == observation.frame; ++next_) append_note(out, fields_, notes_[next_]);
+    for (; next_ < notes_.size() && notes_[next_].frame == observation.frame; ++next_)
+        append_note(out, fields_, notes_[next_]);
     if (scope_ == NoteScope::all) {
         append_record(out, fields_, observation, record);
         append_messages(out, fields_, record, ended);
     }
     if (out.size() == begin) return;
     if (record.connection && timeline_.find(*record.connection) != nullptr)
-        add_field(fields_, "rdma.connection={} rdma.from={}", std::to_underlying(*record.connection), record.from == End::a ? 'a' : 'b');
+        add_field(fields_, "rdma.connection={} rdma.from={}", std::to_underlying(*record.connection),
+                  record.from == End::a ? 'a' : 'b');
     if (fields_.empty()) out.pop_back();
     else out += fields_ + '}';
 }
@@ -207,11 +225,14 @@ std::string section_text(const Timeline& timeline, std::size_t most) {
         text += '\n';
         return true;
     };
-    add(fmt::format("qpscope: {}, {}, {}", counted(timeline.packets, "packet"), counted(timeline.connections.size(), "connection"),
-                    counted(timeline.findings.size(), "finding")));
+    add(fmt::format("qpscope: {}, {}, {}", counted(timeline.packets, "packet"),
+                    counted(timeline.connections.size(), "connection"), counted(timeline.findings.size(), "finding")));
     for (const Finding& finding : timeline.findings) {
-        const std::string where = finding.connection ? fmt::format(" connection {}", std::to_underlying(*finding.connection)) : std::string();
-        if (!add(fmt::format("{} {}{}, {}: {}", severity_name(finding), finding.id, where, party_name(finding), finding.summary))) break;
+        const std::string where =
+            finding.connection ? fmt::format(" connection {}", std::to_underlying(*finding.connection)) : std::string();
+        if (!add(fmt::format("{} {}{}, {}: {}", severity_name(finding), finding.id, where, party_name(finding),
+                             finding.summary)))
+            break;
         if (!finding.advice.empty() && !add("  -> " + finding.advice)) break;
     }
     return text;

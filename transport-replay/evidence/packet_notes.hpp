@@ -1,12 +1,12 @@
-// PacketNotes: what a report says of single packets, as the comments of an annotated capture: sentences for people, and behind them
-// one line of names and values that the Wireshark plugin reads (packaging/wireshark/qpscope.lua).
+// PacketNotes: what a report says of single packets, as the comments of an annotated capture: sentences for people, and
+// behind them one line of names and values that the Wireshark plugin reads (packaging/wireshark/qpscope.lua).
 //
 //   retransmission: PSN 17 was sent before
 //   finding warning ack-timeout: 10.0.0.1 hit the ACK timeout twice ...
 //   {rdma.connection=3 rdma.from=a rdma.retransmission=1 rdma.finding=ack-timeout rdma.severity=warning}
 //
-// Made of a timeline, and asked in the order of the capture while it is read once more. What it keeps is bounded by what the timeline
-// lists one by one.
+// Made of a timeline, and asked in the order of the capture while it is read once more. What it keeps is bounded by
+// what the timeline lists one by one.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -28,9 +28,10 @@ public:
     // The timeline must outlive it.
     PacketNotes(const Timeline& timeline, NoteScope scope);
 
-    // Appends the comment of the packet to `out`; nothing where there is nothing to say. `ended`: the messages that it ended.
-    // Frames come in order.
-    void append(std::string& out, const Observation& observation, const PacketRecord& record, std::span<const Message> ended);
+    // Appends the comment of the packet to `out`; nothing where there is nothing to say. `ended`: the messages that it
+    // ended. Frames come in order.
+    void append(std::string& out, const Observation& observation, const PacketRecord& record,
+                std::span<const Message> ended);
 
 private:
     enum class Subject : std::uint8_t { finding, first_sending, trigger, resumed, recovered, refusal, set_up };
@@ -44,8 +45,10 @@ private:
     void add_recoveries();
     void add_attempts();
     void append_note(std::string& out, std::string& fields, const Note& note) const;
-    void append_record(std::string& out, std::string& fields, const Observation& observation, const PacketRecord& record) const;
-    void append_messages(std::string& out, std::string& fields, const PacketRecord& record, std::span<const Message> ended) const;
+    void append_record(std::string& out, std::string& fields, const Observation& observation,
+                       const PacketRecord& record) const;
+    void append_messages(std::string& out, std::string& fields, const PacketRecord& record,
+                         std::span<const Message> ended) const;
 
     const Timeline& timeline_;
     NoteScope scope_;
@@ -54,8 +57,8 @@ private:
     std::string fields_;       // kept from one packet to the next
 };
 
-// What is said of the capture as a whole: its quality in numbers and the findings, for the comment of the section. At most `most`
-// bytes, cut between lines.
+// What is said of the capture as a whole: its quality in numbers and the findings, for the comment of the section. At
+// most `most` bytes, cut between lines.
 [[nodiscard]] std::string section_text(const Timeline& timeline, std::size_t most);
 
 }  // namespace qps::transport

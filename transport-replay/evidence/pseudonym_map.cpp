@@ -18,7 +18,8 @@ std::string hex_of(const Pseudonyms::Key& key) {
 
 }  // namespace
 
-void write_map(const Pseudonyms::Key& key, const Pseudonyms& pseudonyms, const std::function<void(std::string_view)>& write) {
+void write_map(const Pseudonyms::Key& key, const Pseudonyms& pseudonyms,
+               const std::function<void(std::string_view)>& write) {
     std::string text;
     JsonWriter json(text, JsonLayout::lines);
     json.open();
@@ -44,7 +45,8 @@ Address pseudonym_of(const Address& address, Pseudonyms& pseudonyms) {
     switch (address.space) {
         case AddressSpace::none: return address;
         case AddressSpace::ethernet: return {{0, pseudonyms.mac(address.bits[1])}, address.space};
-        case AddressSpace::infiniband_lid: return {{0, pseudonyms.lid(static_cast<std::uint32_t>(address.bits[1]))}, address.space};
+        case AddressSpace::infiniband_lid:
+            return {{0, pseudonyms.lid(static_cast<std::uint32_t>(address.bits[1]))}, address.space};
         case AddressSpace::roce_v2:
         case AddressSpace::roce_v1:
         case AddressSpace::infiniband_gid: break;

@@ -1,4 +1,5 @@
-// Who is who, for the owner of a capture: the key, and each original with its pseudonym, as JSON. Never for who gets the capture.
+// Who is who, for the owner of a capture: the key, and each original with its pseudonym, as JSON. Never for who gets
+// the capture.
 #pragma once
 
 #include <transport-replay/evidence/pseudonyms.hpp>
@@ -10,7 +11,8 @@
 namespace qps::transport {
 
 // `write` gets it in pieces.
-void write_map(const Pseudonyms::Key& key, const Pseudonyms& pseudonyms, const std::function<void(std::string_view)>& write);
+void write_map(const Pseudonyms::Key& key, const Pseudonyms& pseudonyms,
+               const std::function<void(std::string_view)>& write);
 
 // What an address is in packets that leave under pseudonyms.
 [[nodiscard]] Address pseudonym_of(const Address& address, Pseudonyms& pseudonyms);

@@ -28,9 +28,11 @@ constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:a.b.c.d
 constexpr std::uint64_t kGroupMac = std::uint64_t{1} << 40;
 constexpr std::uint64_t kVendor = std::uint64_t{0xffffff} << 24;
 
-// Groups of the link layer that are written down in standards, and broadcast: pause frames, spanning tree, all hosts, all routers.
+// Groups of the link layer that are written down in standards, and broadcast: pause frames, spanning tree, all hosts,
+// all routers.
 bool is_well_known_mac(std::uint64_t mac) {
-    return mac == 0 || mac == 0xffff'ffff'ffff || mac >> 8 == 0x0180'c200'00 || mac >> 8 == 0x0100'5e00'00 || mac >> 8 == 0x3333'0000'00;
+    return mac == 0 || mac == 0xffff'ffff'ffff || mac >> 8 == 0x0180'c200'00 || mac >> 8 == 0x0100'5e00'00 ||
+           mac >> 8 == 0x3333'0000'00;
 }
 
 bool is_well_known_ipv4(std::uint32_t ip) { return ip == 0 || ip == UINT32_MAX || ip >> 8 == 0xe00000; }
@@ -60,7 +62,9 @@ constexpr std::string_view kDiscovery = "nqn.2014-08.org.nvmexpress.discovery";
 constexpr unsigned never_kept(std::uint8_t domain) { return domain == kIpv4 ? 8 : domain == kIpv6High ? 16 : 0; }
 
 std::string digits(std::uint64_t number) { return fmt::format("{:#x}", number); }
-std::string dotted(std::uint32_t ip) { return fmt::format("{}.{}.{}.{}", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255); }
+std::string dotted(std::uint32_t ip) {
+    return fmt::format("{}.{}.{}.{}", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+}
 
 }  // namespace
 
@@ -71,7 +75,8 @@ struct Pseudonyms::State {
         std::unordered_set<std::string> used;
     };
 
-    State(const Key& key, bool keep, std::size_t at_most) : keep_vendor(keep), most(at_most), cipher(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
+    State(const Key& key, bool keep, std::size_t at_most)
+        : keep_vendor(keep), most(at_most), cipher(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
         const auto* bytes = reinterpret_cast<const unsigned char*>(key.data());
         EVP_EncryptInit_ex(cipher.get(), EVP_aes_128_ecb(), nullptr, bytes, nullptr);
         EVP_CIPHER_CTX_set_padding(cipher.get(), 0);
@@ -94,8 +99,8 @@ struct Pseudonyms::State {
     Block encrypt(const Block& block) {
         Block out{};
         int length = 0;
-        EVP_EncryptUpdate(cipher.get(), reinterpret_cast<unsigned char*>(out.data()), &length, reinterpret_cast<const unsigned char*>(block.data()),
-                          static_cast<int>(kBlock));
+        EVP_EncryptUpdate(cipher.get(), reinterpret_cast<unsigned char*>(out.data()), &length,
+                          reinterpret_cast<const unsigned char*>(block.data()), static_cast<int>(kBlock));
         return out;
     }
 
@@ -122,7 +127,8 @@ struct Pseudonyms::State {
 
     // Until it is none of those that stay: a permutation of the others.
     template <class Special>
-    std::uint64_t permuted(std::uint64_t value, unsigned width, std::uint64_t frozen, std::uint8_t domain, Special&& special) {
+    std::uint64_t permuted(std::uint64_t value, unsigned width, std::uint64_t frozen, std::uint8_t domain,
+                           Special&& special) {
         if (special(value)) return value;
         std::uint64_t result = value;
         do result = permute(result, width, frozen, domain);
@@ -130,8 +136,7 @@ struct Pseudonyms::State {
         return result;
     }
 
-    template <class Make>
-    std::uint64_t remembered(std::size_t kind, std::uint64_t value, Make&& make) {
+    template <class Make> std::uint64_t remembered(std::size_t kind, std::uint64_t value, Make&& make) {
         Pairs& known = pairs[kind];
         if (const auto found = known.find(value); found != known.end()) return found->second;
         const std::uint64_t made = make();
@@ -162,8 +167,7 @@ struct Pseudonyms::State {
     }
 
     // Of two names that would become the same one the later is drawn again.
-    template <class Make>
-    const std::string& named(Names& names, const std::string& text, Make&& make) {
+    template <class Make> const std::string& named(Names& names, const std::string& text, Make&& make) {
         if (const auto found = names.pairs.find(text); found != names.pairs.end()) return found->second;
         if (names.pairs.size() >= most) {
             names = {};
@@ -202,7 +206,8 @@ std::string Pseudonyms::State::other_word(std::string_view word) {
         std::string made(word);
         for (std::size_t i = kept; i < made.size(); ++i) {
             const auto byte = static_cast<std::uint8_t>(random[i]);
-            // What is no letter and no digit stays where it joins parts of a name; of another alphabet it becomes a letter.
+            // What is no letter and no digit stays where it joins parts of a name; of another alphabet it becomes a
+            // letter.
             if (static_cast<unsigned char>(made[i]) > 126) made[i] = static_cast<char>('a' + byte % 26);
             else made[i] = another_letter(made[i], byte);
         }
@@ -217,16 +222,19 @@ Pseudonyms::~Pseudonyms() = default;
 std::uint64_t Pseudonyms::published(std::uint32_t value) { return state_->permute(value, 32, 0, kPublished); }
 
 CrcDifference Pseudonyms::difference(unsigned width) const {
-    return width == 16 ? CrcDifference{state_->difference_16, 0xffff} : CrcDifference{state_->difference_32, 0xffff'ffff};
+    return width == 16 ? CrcDifference{state_->difference_16, 0xffff}
+                       : CrcDifference{state_->difference_32, 0xffff'ffff};
 }
 
-// Group or not, and whose numbers these are, says what an address is for. Groups of IP: the part that names the protocol stays.
+// Group or not, and whose numbers these are, says what an address is for. Groups of IP: the part that names the
+// protocol stays.
 std::uint64_t Pseudonyms::mac(std::uint64_t address) {
     if (is_well_known_mac(address)) return address;
     return state_->remembered(kMac, address, [&] {
         constexpr std::uint64_t kFlags = std::uint64_t{3} << 40;
         std::uint64_t frozen = state_->keep_vendor ? kVendor : kFlags;
-        if ((address & kGroupMac) != 0) frozen = address >> 32 == 0x3333 ? std::uint64_t{0xffff} << 32 : kVendor | 1U << 23;
+        if ((address & kGroupMac) != 0)
+            frozen = address >> 32 == 0x3333 ? std::uint64_t{0xffff} << 32 : kVendor | 1U << 23;
         return state_->permuted(address, 48, frozen, kMac, is_well_known_mac);
     });
 }
@@ -234,25 +242,31 @@ std::uint64_t Pseudonyms::mac(std::uint64_t address) {
 std::uint32_t Pseudonyms::ipv4(std::uint32_t address) {
     const auto special = [](std::uint64_t ip) { return is_well_known_ipv4(static_cast<std::uint32_t>(ip)); };
     if (special(address)) return address;
-    return static_cast<std::uint32_t>(
-        state_->remembered(kIpv4, address, [&] { return state_->permuted(address, 32, class_bits(address), kIpv4, special); }));
+    return static_cast<std::uint32_t>(state_->remembered(
+        kIpv4, address, [&] { return state_->permuted(address, 32, class_bits(address), kIpv4, special); }));
 }
 
 // Link-local and multicast prefixes stay, with scope and flags; so does what all nodes know.
 std::uint64_t Pseudonyms::gid_prefix(std::uint64_t prefix) {
     constexpr std::uint64_t kLinkLocal = 0xfe80'0000'0000'0000;
     if (prefix == 0 || prefix == kLinkLocal || prefix >> 48 == 0xff02) return prefix;
-    // Of what begins with three ones the first byte stays, so that nothing becomes a group: unique local, link-local, groups.
+    // Of what begins with three ones the first byte stays, so that nothing becomes a group: unique local, link-local,
+    // groups.
     const bool local = prefix >> 61 == 7;
-    const std::uint64_t frozen = prefix >> 56 == 0xff ? UINT64_MAX << 32 : local ? std::uint64_t{0xff} << 56 : std::uint64_t{7} << 61;
+    const std::uint64_t frozen = prefix >> 56 == 0xff ? UINT64_MAX << 32
+                                 : local              ? std::uint64_t{0xff} << 56
+                                                      : std::uint64_t{7} << 61;
     const auto special = [](std::uint64_t value) { return value == 0 || value == kLinkLocal; };
-    return state_->remembered(kIpv6High, prefix, [&] { return state_->permuted(prefix, 64, frozen, kIpv6High, special); });
+    return state_->remembered(kIpv6High, prefix,
+                              [&] { return state_->permuted(prefix, 64, frozen, kIpv6High, special); });
 }
 
 Ipv6Bits Pseudonyms::ipv6(Ipv6Bits address) {
-    if (address.high == 0 && address.low >> 32 << 32 == kMapped) return {0, kMapped | ipv4(static_cast<std::uint32_t>(address.low))};
+    if (address.high == 0 && address.low >> 32 << 32 == kMapped)
+        return {0, kMapped | ipv4(static_cast<std::uint32_t>(address.low))};
     constexpr std::uint64_t kWellKnown = 0x10000;  // ::, ::1; ff02::1, ff02::16, ...
-    if ((address.high == 0 || address.high >> 56 == 0xff) && address.low < kWellKnown) return {gid_prefix(address.high), address.low};
+    if ((address.high == 0 || address.high >> 56 == 0xff) && address.low < kWellKnown)
+        return {gid_prefix(address.high), address.low};
     const Ipv6Bits made{gid_prefix(address.high), guid(address.low)};
     if (state_->addresses.size() >= state_->most) {
         state_->addresses.clear();
@@ -272,8 +286,10 @@ std::uint64_t Pseudonyms::guid(std::uint64_t guid) {
 std::uint32_t Pseudonyms::lid(std::uint32_t lid) {
     const auto special = [](std::uint64_t value) { return (value & 0xffff) == 0 || (value & 0xffff) == 0xffff; };
     if (special(lid)) return lid;
-    return static_cast<std::uint32_t>(
-        state_->remembered(kLid, lid, [&] { return state_->permuted(lid, 16 + (lid >> 16 != 0 ? 16U : 0U), lid >> 16 != 0 ? 0xffffc000 : 0xc000, kLid, special); }));
+    return static_cast<std::uint32_t>(state_->remembered(kLid, lid, [&] {
+        return state_->permuted(lid, 16 + (lid >> 16 != 0 ? 16U : 0U), lid >> 16 != 0 ? 0xffffc000 : 0xc000, kLid,
+                                special);
+    }));
 }
 
 std::uint16_t Pseudonyms::pkey(std::uint16_t key) {
@@ -282,7 +298,8 @@ std::uint16_t Pseudonyms::pkey(std::uint16_t key) {
     if (special(key)) return key;
     // Members of both kinds are of the same partition.
     const auto partition = static_cast<std::uint16_t>(key & ~kMembership);
-    const std::uint64_t other = state_->remembered(kPkey, partition, [&] { return state_->permuted(partition, 16, kMembership, kPkey, special); });
+    const std::uint64_t other = state_->remembered(
+        kPkey, partition, [&] { return state_->permuted(partition, 16, kMembership, kPkey, special); });
     return static_cast<std::uint16_t>(other | (key & kMembership));
 }
 
@@ -290,7 +307,8 @@ std::uint32_t Pseudonyms::qkey(std::uint32_t key) {
     const auto special = [](std::uint64_t value) { return value == 0 || value == kGsiQkey || value == kIpoibQkey; };
     if (special(key)) return key;
     constexpr std::uint64_t kPrivileged = 0x8000'0000;
-    return static_cast<std::uint32_t>(state_->remembered(kQkey, key, [&] { return state_->permuted(key, 32, kPrivileged, kQkey, special); }));
+    return static_cast<std::uint32_t>(
+        state_->remembered(kQkey, key, [&] { return state_->permuted(key, 32, kPrivileged, kQkey, special); }));
 }
 
 // A key of 64 bits that fits 32 is permuted as one of 32: protocols write the same R_Key in both.
@@ -349,7 +367,8 @@ void Pseudonyms::key_value(MutableBytes text) {
     const std::string_view key = whole.substr(0, equals), value = whole.substr(equals + 1);
     const IscsiKey kind = iscsi_key(key);
     const bool all_targets = key == "SendTargets" && value == "All";
-    const bool stays = all_targets || is_iscsi_answer(value) || (kind == IscsiKey::harmless && is_harmless_iscsi_value(value));
+    const bool stays =
+        all_targets || is_iscsi_answer(value) || (kind == IscsiKey::harmless && is_harmless_iscsi_value(value));
     write_text(text, (kind == IscsiKey::unknown ? state_->other_word(key) : std::string(key)) + '=' +
                          (stays ? std::string(value) : state_->other_word(value)));
 }
@@ -357,26 +376,33 @@ void Pseudonyms::key_value(MutableBytes text) {
 void Pseudonyms::opaque(MutableBytes bytes) {
     if (std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; })) return;
     const std::string whole(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const std::string& made = state_->named(state_->handles, whole, [&](const std::string& random) { return random.substr(0, whole.size()); });
+    const std::string& made = state_->named(state_->handles, whole,
+                                            [&](const std::string& random) { return random.substr(0, whole.size()); });
     std::ranges::copy(std::as_bytes(std::span(made)), bytes.begin());
 }
 
 bool Pseudonyms::complete() const { return !state_->forgot; }
 
-void Pseudonyms::for_each(const std::function<void(std::string_view, const std::string&, const std::string&)>& visit) const {
+void Pseudonyms::for_each(
+    const std::function<void(std::string_view, const std::string&, const std::string&)>& visit) const {
     const auto all = [&](std::size_t kind, std::string_view name, auto&& text) {
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> rows(state_->pairs[kind].begin(), state_->pairs[kind].end());
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> rows(state_->pairs[kind].begin(),
+                                                                  state_->pairs[kind].end());
         std::ranges::sort(rows);
         for (const auto& [original, pseudonym] : rows) visit(name, text(original), text(pseudonym));
     };
     const auto mac_text = [](std::uint64_t mac) { return text(Address{{0, mac}, AddressSpace::ethernet}); };
     all(kIpv4, "ipv4", [](std::uint64_t ip) { return dotted(static_cast<std::uint32_t>(ip)); });
-    std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, Ipv6Bits>> addresses(state_->addresses.begin(), state_->addresses.end());
+    std::vector<std::pair<std::pair<std::uint64_t, std::uint64_t>, Ipv6Bits>> addresses(state_->addresses.begin(),
+                                                                                        state_->addresses.end());
     std::ranges::sort(addresses, {}, &decltype(addresses)::value_type::first);
-    const auto ipv6_text = [](std::uint64_t high, std::uint64_t low) { return text(Address{{high, low}, AddressSpace::infiniband_gid}); };
+    const auto ipv6_text = [](std::uint64_t high, std::uint64_t low) {
+        return text(Address{{high, low}, AddressSpace::infiniband_gid});
+    };
     for (const auto& [original, pseudonym] : addresses)
         visit("ipv6", ipv6_text(original.first, original.second), ipv6_text(pseudonym.high, pseudonym.low));
-    all(kIpv6High, "ipv6_prefix", [](std::uint64_t prefix) { return text(Address{{prefix, 0}, AddressSpace::infiniband_gid}); });
+    all(kIpv6High, "ipv6_prefix",
+        [](std::uint64_t prefix) { return text(Address{{prefix, 0}, AddressSpace::infiniband_gid}); });
     all(kGuid, "guid", digits);
     all(kMac, "mac", mac_text);
     all(kLid, "lid", digits);

@@ -1,14 +1,17 @@
 // Pseudonyms: other addresses, keys and names for those of a capture, the same one for the same, by a key.
 //
-// Numbers are permuted bit by bit as Crypto-PAn does (Xu, Fan, Ammar, Moon: "Prefix-Preserving IP Address Anonymization", ICNP 2002):
-// bit i is turned over where AES of the bits before it says so. That is a permutation, and what has n leading bits in common has so
-// many in common afterwards. Two things are not as published, for they left one address in 10,000 and one network of 16 bits in 170 as
-// it was: every bit has a block of its own, also where the bits before it are those of the padding; and what would stay has its last
-// bit turned over, of an IPv4 address the last of its first byte, of an IPv6 prefix the last of its first two. The halves of an IPv6 address are permuted apart, the lower one as a GUID, since a GID is a prefix and
-// a GUID. Addresses of memory are moved by a distance, so that what is contiguous stays so. Characters of names become others of
-// their kind. What means the same everywhere (0, broadcast, well-known groups and keys) stays.
+// Numbers are permuted bit by bit as Crypto-PAn does (Xu, Fan, Ammar, Moon: "Prefix-Preserving IP Address
+// Anonymization", ICNP 2002): bit i is turned over where AES of the bits before it says so. That is a permutation, and
+// what has n leading bits in common has so many in common afterwards. Two things are not as published, for they left
+// one address in 10,000 and one network of 16 bits in 170 as it was: every bit has a block of its own, also where the
+// bits before it are those of the padding; and what would stay has its last bit turned over, of an IPv4 address the
+// last of its first byte, of an IPv6 prefix the last of its first two. The halves of an IPv6 address are permuted
+// apart, the lower one as a GUID, since a GID is a prefix and a GUID. Addresses of memory are moved by a distance, so
+// that what is contiguous stays so. Characters of names become others of their kind. What means the same everywhere (0,
+// broadcast, well-known groups and keys) stays.
 //
-// Nothing of it depends on the order of packets, but for names that would become the same one: the later one is drawn again.
+// Nothing of it depends on the order of packets, but for names that would become the same one: the later one is drawn
+// again.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -34,7 +37,8 @@ class Pseudonyms {
 public:
     using Key = std::array<std::byte, 32>;  // 16 of AES, 16 of the padding
 
-    // `most`: pairs remembered of each kind, so that none is computed twice; past that they are forgotten and computed again.
+    // `most`: pairs remembered of each kind, so that none is computed twice; past that they are forgotten and computed
+    // again.
     Pseudonyms(const Key& key, bool keep_vendor, std::size_t most);
     Pseudonyms(const Pseudonyms&) = delete;
     Pseudonyms& operator=(const Pseudonyms&) = delete;
@@ -45,7 +49,8 @@ public:
     [[nodiscard]] Ipv6Bits ipv6(Ipv6Bits address);
     [[nodiscard]] std::uint64_t gid_prefix(std::uint64_t prefix);
     [[nodiscard]] std::uint64_t guid(std::uint64_t guid);
-    [[nodiscard]] std::uint32_t lid(std::uint32_t lid);  // of 16 bits; longer ones of Omni-Path where their upper half is not 0
+    [[nodiscard]] std::uint32_t lid(
+        std::uint32_t lid);  // of 16 bits; longer ones of Omni-Path where their upper half is not 0
     [[nodiscard]] std::uint16_t pkey(std::uint16_t key);
     [[nodiscard]] std::uint32_t qkey(std::uint32_t key);
     // Of `width` bits.
@@ -60,9 +65,11 @@ public:
     // In place: bytes that name something. All zeros stay.
     void opaque(dissect::MutableBytes bytes);
 
-    // Whether all that was met is remembered; and each of it, for the owner's map: kind, original, pseudonym, as people write them.
+    // Whether all that was met is remembered; and each of it, for the owner's map: kind, original, pseudonym, as people
+    // write them.
     [[nodiscard]] bool complete() const;
-    void for_each(const std::function<void(std::string_view kind, const std::string& original, const std::string& pseudonym)>& visit) const;
+    void for_each(const std::function<void(std::string_view kind, const std::string& original,
+                                           const std::string& pseudonym)>& visit) const;
 
     // Crypto-PAn of 32 bits as it was published. For tests.
     [[nodiscard]] std::uint64_t published(std::uint32_t value);

@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::size_t kMostFrames = std::size_t{1} << 20;  // of a finding
 
-template <class T>
-void sort_once(std::vector<T>& values) {
+template <class T> void sort_once(std::vector<T>& values) {
     std::ranges::sort(values);
     values.erase(std::ranges::unique(values).begin(), values.end());
 }
@@ -28,7 +27,8 @@ FlowKey way_of(const Observation& observation) {
     return {observation.flow.source, observation.flow.destination, observation.flow.destination_qp, source};
 }
 
-// The first segment of a TCP connection either way: its addresses and ports are all that one has of the set-up before MPA.
+// The first segment of a TCP connection either way: its addresses and ports are all that one has of the set-up before
+// MPA.
 bool opens_stream(const Observation& observation) {
     constexpr std::size_t kFlags = 13;
     constexpr std::uint8_t kSyn = 2;
@@ -37,7 +37,8 @@ bool opens_stream(const Observation& observation) {
 }
 
 bool proves(const CmAttempt& attempt, std::span<const FrameIndex> evidence) {
-    return std::ranges::any_of(attempt.ladder, [&](const CmRung& rung) { return std::ranges::binary_search(evidence, rung.frame); });
+    return std::ranges::any_of(attempt.ladder,
+                               [&](const CmRung& rung) { return std::ranges::binary_search(evidence, rung.frame); });
 }
 
 }  // namespace
@@ -57,7 +58,8 @@ std::vector<std::size_t> findings_named(const Timeline& timeline, std::string_vi
 std::vector<FrameIndex> evidence_of(const Timeline& timeline, std::span<const std::size_t> findings) {
     std::vector<FrameIndex> frames;
     for (const std::size_t place : findings)
-        for (const FindingEvent& event : events_of(timeline.findings[place], timeline, kMostFrames)) frames.push_back(event.frame);
+        for (const FindingEvent& event : events_of(timeline.findings[place], timeline, kMostFrames))
+            frames.push_back(event.frame);
     sort_once(frames);
     return frames;
 }
@@ -112,8 +114,8 @@ bool Slice::is_close(const Observation& observation) const {
     return window != windows_->end() && window->begin <= observation.time;
 }
 
-// Packets of a way that was not joined to its connection yet have another number than that in the end, and CNPs have none: their
-// addresses tell, unless they are of another connection that had the same numbers.
+// Packets of a way that was not joined to its connection yet have another number than that in the end, and CNPs have
+// none: their addresses tell, unless they are of another connection that had the same numbers.
 bool Slice::is_of_connection(const Observation& observation, const PacketRecord& record) const {
     if (record.connection) {
         if (std::ranges::binary_search(connections_, *record.connection)) return true;
@@ -124,7 +126,8 @@ bool Slice::is_of_connection(const Observation& observation, const PacketRecord&
 
 bool Slice::takes(const Observation& observation, const PacketRecord& record) const {
     if (std::ranges::binary_search(frames_, observation.frame)) return true;
-    if (!is_close(observation)) return opens_stream(observation) && std::ranges::binary_search(flows_, way_of(observation));
+    if (!is_close(observation))
+        return opens_stream(observation) && std::ranges::binary_search(flows_, way_of(observation));
     return everything_ || is_of_connection(observation, record);
 }
 

@@ -1,7 +1,8 @@
-// Slice: which packets of a capture somebody else needs to see what happened: those of chosen connections, of chosen findings what
-// proves them, as close in time as asked, and the set-up of those connections, however far away it is.
+// Slice: which packets of a capture somebody else needs to see what happened: those of chosen connections, of chosen
+// findings what proves them, as close in time as asked, and the set-up of those connections, however far away it is.
 //
-// It is made of a timeline and asked of each packet while the same capture is read once more, so that it keeps nothing of packets.
+// It is made of a timeline and asked of each packet while the same capture is read once more, so that it keeps nothing
+// of packets.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -23,12 +24,13 @@ struct SliceRequest {
     bool everything = false;  // packets of all connections and of none, as close as that
 };
 
-// The findings of a timeline that a word names: the id of a finding, of today or an earlier one, or a place in the list, counted from 1.
-// Empty: none.
+// The findings of a timeline that a word names: the id of a finding, of today or an earlier one, or a place in the
+// list, counted from 1. Empty: none.
 [[nodiscard]] std::vector<std::size_t> findings_named(const Timeline& timeline, std::string_view word);
 
 // The frames that prove those findings, in order.
-[[nodiscard]] std::vector<dissect::FrameIndex> evidence_of(const Timeline& timeline, std::span<const std::size_t> findings);
+[[nodiscard]] std::vector<dissect::FrameIndex> evidence_of(const Timeline& timeline,
+                                                           std::span<const std::size_t> findings);
 
 class Slice {
 public:
@@ -54,9 +56,9 @@ private:
     [[nodiscard]] bool is_of_connection(const Observation& observation, const PacketRecord& record) const;
 
     const Timeline& timeline_;
-    std::vector<ConnectionId> connections_;      // sorted
-    std::vector<FlowKey> flows_;                 // of those connections, both ways; sorted
-    std::vector<dissect::FrameIndex> frames_;    // taken wherever they are; sorted
+    std::vector<ConnectionId> connections_;       // sorted
+    std::vector<FlowKey> flows_;                  // of those connections, both ways; sorted
+    std::vector<dissect::FrameIndex> frames_;     // taken wherever they are; sorted
     std::optional<std::vector<Window>> windows_;  // apart, in order; nothing: all of the capture
     bool everything_ = false;
     std::uint64_t set_up_left_out_ = 0;

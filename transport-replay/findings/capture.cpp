@@ -1,9 +1,9 @@
-// Findings about the capture as a witness: what it lacks, doubles or truncates, so that nobody takes it for what the network did. Those
-// about its times and its unreadable packets are in capture_reading.cpp.
+// Findings about the capture as a witness: what it lacks, doubles or truncates, so that nobody takes it for what the
+// network did. Those about its times and its unreadable packets are in capture_reading.cpp.
 #include <dissect/types.hpp>
+#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
-#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -18,16 +18,21 @@ namespace {
 
 using namespace facts;
 
-constexpr FactRow kUncaptured{"uncaptured", Unit::count, "packets that their receivers acknowledged and the capture lacks"};
+constexpr FactRow kUncaptured{"uncaptured", Unit::count,
+                              "packets that their receivers acknowledged and the capture lacks"};
 constexpr FactRow kReportedDrops{"reported_drops", Unit::count, "packets that the capturing program says it dropped"};
-constexpr FactRow kExplainedByDrops{"explained_by_drops", Unit::count, "other packets that are missing, and are no more than the drops"};
-constexpr FactRow kMissingPackets{"missing_packets", Unit::count, "packets that are missing, lost either by the network or by the capture"};
+constexpr FactRow kExplainedByDrops{"explained_by_drops", Unit::count,
+                                    "other packets that are missing, and are no more than the drops"};
+constexpr FactRow kMissingPackets{"missing_packets", Unit::count,
+                                  "packets that are missing, lost either by the network or by the capture"};
 constexpr FactRow kTaps{"taps", Unit::count, "taps that recorded the same packets"};
 constexpr FactRow kAtLeastTaps{"at_least_taps", Unit::flag, "the number of taps is a lower bound"};
 constexpr FactRow kTapByFile{"tap_by_file", Unit::flag, "each tap has a file or an interface of its own"};
-constexpr FactRow kTapsMixed{"taps_mixed", Unit::flag, "the taps were not told apart, because the capture was read once only"};
+constexpr FactRow kTapsMixed{"taps_mixed", Unit::flag,
+                             "the taps were not told apart, because the capture was read once only"};
 constexpr FactRow kHostPairs{"host_pairs", Unit::count, "pairs of hosts of which it is true"};
-constexpr FactRow kTapOffset{"tap_offset", Unit::duration, "by how much the times of the second tap differ; nothing where they are the same"};
+constexpr FactRow kTapOffset{"tap_offset", Unit::duration,
+                             "by how much the times of the second tap differ; nothing where they are the same"};
 constexpr FactRow kTapEarlier{"tap_earlier", Unit::flag, "those times are the earlier ones"};
 constexpr FactRow kTapTolerance{"tap_tolerance", Unit::duration, "within which the times of the taps are the same"};
 constexpr FactRow kTapDrift{"tap_drift", Unit::duration, "by how much that difference changes during the capture"};
@@ -36,14 +41,17 @@ constexpr FactRow kCopiesOfSameTap{"copies_of_same_tap", Unit::count, "of them, 
 constexpr FactRow kSameTimes{"same_times", Unit::flag, "the copies have the timestamps of their originals"};
 constexpr FactRow kLeastApart{"least_apart", Unit::duration, "the shortest time between a packet and its copy"};
 constexpr FactRow kMostApart{"most_apart", Unit::duration, "the longest time between a packet and its copy"};
-constexpr FactRow kShortestTruncated{"shortest_truncated", Unit::bytes,
-                                     "length on the wire of the shortest truncated packet; nothing where they were cut before they were captured"};
+constexpr FactRow kShortestTruncated{
+    "shortest_truncated", Unit::bytes,
+    "length on the wire of the shortest truncated packet; nothing where they were cut before they were captured"};
 constexpr FactRow kWithoutHeader{"without_header", Unit::count, "of them, packets without their transport header"};
-constexpr FactRow kUnreadAnswers{"unread_answers", Unit::count, "answers that cannot be read, since their AETH or READ length was cut off"};
+constexpr FactRow kUnreadAnswers{"unread_answers", Unit::count,
+                                 "answers that cannot be read, since their AETH or READ length was cut off"};
 constexpr std::array kCaptureFacts{
-    &kUncaptured, &kReportedDrops, &kExplainedByDrops, &kMissingPackets, &kTaps, &kAtLeastTaps, &kTapByFile, &kTapsMixed, &kHostPairs,
-    &kTapOffset, &kTapEarlier, &kTapTolerance, &kTapDrift, &kCopiesOfOtherTaps, &kCopiesOfSameTap, &kSameTimes, &kLeastApart, &kMostApart,
-    &kShortestTruncated, &kWithoutHeader, &kUnreadAnswers,
+    &kUncaptured,        &kReportedDrops,     &kExplainedByDrops, &kMissingPackets, &kTaps,       &kAtLeastTaps,
+    &kTapByFile,         &kTapsMixed,         &kHostPairs,        &kTapOffset,      &kTapEarlier, &kTapTolerance,
+    &kTapDrift,          &kCopiesOfOtherTaps, &kCopiesOfSameTap,  &kSameTimes,      &kLeastApart, &kMostApart,
+    &kShortestTruncated, &kWithoutHeader,     &kUnreadAnswers,
 };
 
 struct Missing {
@@ -60,13 +68,15 @@ Missing missing(const Timeline& timeline) {
     for (const Connection& connection : timeline.connections) {
         std::uint64_t tap = 0, undecided = 0;
         // Where answers cannot be read, nobody knows what was due.
-        const bool readable = connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0;
+        const bool readable =
+            connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0;
         if (!readable) continue;
         for (const Way& way : connection.ways) {
             tap += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
             undecided += way.incidents->gaps.undecided + way.incidents->response_gaps.undecided;
         }
-        if (connection.clocks_apart()) undecided += std::exchange(tap, 0);  // answers may have had requests that came later still
+        if (connection.clocks_apart())
+            undecided += std::exchange(tap, 0);  // answers may have had requests that came later still
         for (const Way& way : connection.ways)
             for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::gap)) {
                 if (tap != 0) found.draft_tap.events.push_back({frame});
@@ -109,7 +119,8 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
     emit(std::move(draft));
 }
 
-// Of several taps that recorded the same packets. By the clock of one or because of the way between them, times cannot tell which.
+// Of several taps that recorded the same packets. By the clock of one or because of the way between them, times cannot
+// tell which.
 constexpr std::string_view kVantagePoints =
     "[at_least_taps?At least ]{taps} taps[tap_by_file?, each with a file or an interface of its own,] recorded the same packets of {host_pairs:pair of "
     "hosts}[taps_mixed?, the second one|: {packets} of {all_packets:packet} are of the other [at_least_taps?ones|[taps=2?one|ones]], which recorded them] "
@@ -135,9 +146,13 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
           .count = mixed ? vantage.pairs : quality.left_out,
           .severity = where(mixed, Severity::warning),
           .sentence = kVantagePoints,
-          .advice = mixed ? kReadTwice : vantage.by_file ? kMergeFiles : kMirrorOneDirection,
+          .advice = mixed             ? kReadTwice
+                    : vantage.by_file ? kMergeFiles
+                                      : kMirrorOneDirection,
           .facts = {{kTaps, vantage.taps},
-                    {kAtLeastTaps, quality.left_out > quality.packets - std::min(quality.left_out, quality.packets)},  // than one other would have
+                    {kAtLeastTaps,
+                     quality.left_out >
+                         quality.packets - std::min(quality.left_out, quality.packets)},  // than one other would have
                     {kTapByFile, vantage.by_file},
                     {kTapsMixed, mixed},
                     {kHostPairs, vantage.hosts},
@@ -164,9 +179,13 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
                                  {kCopiesOfOtherTaps, quality.copies_of_other_taps},
                                  {kCopiesOfSameTap, same},
                                  {kSameTimes, same_times}}};
-    if (!same_times) draft.facts.insert(draft.facts.end(), {{kLeastApart, quality.least_copy_distance}, {kMostApart, quality.most_copy_distance}});
-    // What the same tap recorded twice may be a retransmission, and the packets of a tap that is not followed have the mark too.
-    if (quality.copies_of_same_tap == 0 && quality.left_out == 0) draft.marked = MarkedPackets{.mark = PacketMark::copy, .from = {}};
+    if (!same_times)
+        draft.facts.insert(draft.facts.end(),
+                           {{kLeastApart, quality.least_copy_distance}, {kMostApart, quality.most_copy_distance}});
+    // What the same tap recorded twice may be a retransmission, and the packets of a tap that is not followed have the
+    // mark too.
+    if (quality.copies_of_same_tap == 0 && quality.left_out == 0)
+        draft.marked = MarkedPackets{.mark = PacketMark::copy, .from = {}};
     emit(std::move(draft));
 }
 
@@ -199,7 +218,8 @@ constexpr std::string_view kCheckBothDirections =
     "Check that the tap sees both directions of the port (rx and tx), then on {to_host} that the queue pair exists and that P_Key and GID are those it "
     "expects (`rdma resource show qp`, counters in `rdma statistic`).";
 
-// Who sends to whom and goes on: less than all of it is retransmitted, so that it was answered, whatever the capture has.
+// Who sends to whom and goes on: less than all of it is retransmitted, so that it was answered, whatever the capture
+// has.
 std::vector<std::pair<Address, Address>> went_on(const Timeline& timeline) {
     std::vector<std::pair<Address, Address>> found;
     for (const Connection& connection : timeline.connections)
@@ -218,12 +238,14 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
     for (const Recovery& record : timeline.recoveries) {
         if (record.kind != RecoveryKind::timeout || record.end == RecoveryEnd::recovered) continue;
         if (const Connection* connection = timeline.find(record.connection))
-            silent.emplace_back(connection->end(record.requester).address, connection->end(other(record.requester)).address);
+            silent.emplace_back(connection->end(record.requester).address,
+                                connection->end(other(record.requester)).address);
     }
     std::ranges::sort(silent);
     const auto answered = went_on(timeline);
     std::optional<Heard> heard;
-    OneWayPairs missing{.draft = {.party = Party::capture, .count = 0}}, unsure{.draft = {.party = Party::undecided, .count = 0}};
+    OneWayPairs missing{.draft = {.party = Party::capture, .count = 0}},
+        unsure{.draft = {.party = Party::undecided, .count = 0}};
     for (const OneWay& way : timeline.quality.one_way) {
         const std::pair hosts{way.source, way.destination};
         if (!way.reliable || std::ranges::binary_search(silent, hosts)) continue;
@@ -276,12 +298,14 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
         bool unsure = connection.confidence < Confidence::strong && !only_one(connection);
         if (connection.one_way()) {
             const End from = connection.ways[0].packets != 0 ? End::a : End::b;
-            unsure = std::ranges::binary_search(alone, Hosts(connection.recording, connection.end(other(from)).address, connection.end(from).address));
+            unsure = std::ranges::binary_search(
+                alone, Hosts(connection.recording, connection.end(other(from)).address, connection.end(from).address));
         }
         if (!unsure) continue;
         ++draft.count;
         for (const Way& way : connection.ways)
-            if (way.packets != 0 && way.first_frame == connection.first_frame()) draft.events.push_back({way.first_frame, EventRole::evidence, way.first_time});
+            if (way.packets != 0 && way.first_frame == connection.first_frame())
+                draft.events.push_back({way.first_frame, EventRole::evidence, way.first_time});
     }
     if (draft.count == 0) return;
     draft.facts = {{kConnections, draft.count}};
@@ -292,104 +316,105 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
 
 Family capture_family() {
     static constexpr std::array kRows{
-        FindingRow{.id = "capture-lost-packets",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.5.1.2",
-                   .meaning = "The capture lacks packets that the network delivered",
-                   .predicate = "have packets that the capture lacks",
-                   .by_order = true,
-                   .sentence =
-                       "[uncaptured?The capture lacks {uncaptured:packet} of {connections:connection} that their receivers acknowledged[, and the "
-                       "capturing program reports {reported_drops:drop}[, enough for the other {explained_by_drops:packet} that "
-                       "[explained_by_drops=1?is|are] missing]]: the network delivered them|The capturing program reports {reported_drops:drop}: packets "
-                       "are missing that the network delivered].",
-                   .advice =
-                       "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
-                       "not oversubscribed.",
-                   .alike =
-                       "Packets that took a path that the tap does not see, as another link of a bond, were delivered and are missing, too.",
-                   .limits =
-                       "An acknowledgement tells that a packet arrived, not why the capture lacks it. Drops that the capturing program reports "
-                       "need not have been RDMA.",
-                   .draw = capture_lost_packets},
-        FindingRow{.id = "gaps-unexplained",
-                   .severity = Severity::note,
-                   .clause = "IBA 9.7.3",
-                   .meaning = "Packets are missing, lost either by the network or by the capture",
-                   .by_order = true,
-                   .sentence =
-                       "{missing_packets:packet} of {connections:connection} [missing_packets=1?is|are] missing; whether the network or the "
-                       "capture lost them is undecided.",
-                   .advice =
-                       "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.",
-                   .alike =
-                       "Packets that took a path that the tap does not see, as another link of a bond.",
-                   .limits =
-                       "What was captured of these connections tells neither that the packets arrived nor that they were requested again. Where "
-                       "the clocks of two directions differ, an acknowledgement does not tell it either.",
-                   .draw = gaps_unexplained},
-        FindingRow{.id = "capture-duplicates",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "The capture contains copies of packets",
-                   .sentence =
-                       "{packets} of {all_packets:packet} were recorded more than once ({copies_of_other_taps} by another tap, {copies_of_same_tap} "
-                       "by the same), [same_times?with the same timestamps|{least_apart} to {most_apart} apart].",
-                   .advice =
-                       kMirrorOneDirection,
-                   .alike =
-                       "A network that doubles packets (duplicated-by-network), and a sender that retransmits everything.",
-                   .limits =
-                       "Which tap is nearer to the sender is not in the packets. Whether times differ by the clocks of two taps or by the way "
-                       "between them cannot be told.",
-                   .draw = capture_duplicates},
-        FindingRow{.id = "capture-truncated",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "The capture truncated packets",
-                   .sentence =
-                       "{packets} of {all_packets:packet} [packets=1?was|were] truncated [shortest_truncated?by the capture, the shortest "
-                       "{shortest_truncated:length} long on the wire|before they were captured, as by a mirror that cuts frames (their own lengths say that "
-                       "more was sent)]: ICRC and payload cannot be checked[; {without_header} of them lack the transport header][; "
-                       "{unread_answers:answer} cannot be read (AETH or READ length cut off), so that losses and timeouts of their connections are not "
-                       "judged].",
-                   .advice =
-                       "[shortest_truncated?Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers.|Let "
-                       "the mirror session pass whole frames if ICRC or payload matter; 128 bytes of what it mirrors are enough for the headers.]",
-                   .alike =
-                       "A packet that was sent with a wrong length of its own, greater than what it has, looks as if a mirror had cut it.",
-                   .limits =
-                       "What was cut off is gone: corruption of these packets goes unnoticed, and so does what upper-layer protocols say in them.",
-                   .draw = capture_truncated},
-        FindingRow{.id = "one-way-capture",
-                   .severity = Severity::note,
-                   .clause = "IBA o9-30",
-                   .meaning = "The capture contains one direction only",
-                   .sentence =
-                       "Only one direction of {host_pairs:pair of hosts} was captured, such as {from_host} to {to_host} ({packets:packet}): losses, "
-                       "latencies and answers of the other side cannot be judged.",
-                   .advice =
-                       "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.",
-                   .alike =
-                       "A host that sends no answers looks like one whose answers were not captured. Where everything was retransmitted, either may be "
-                       "the case, and the finding says so.",
-                   .limits =
-                       "A sender that goes on was answered; when, and with what, the capture does not show.",
-                   .draw = one_way_capture},
-        FindingRow{.id = "pairing-uncertain",
-                   .severity = Severity::note,
-                   .clause = "IBA 9.7.3",
-                   .meaning = "Queue pairs could not be paired with certainty",
-                   .sentence =
-                       "Which queue pairs belong together is uncertain for {connections:connection}: too few answers matched requests.",
-                   .advice =
-                       "Capture the CM handshake or more of the traffic before trusting the figures of these connections.",
-                   .alike =
-                       "Connections of which a few packets were captured, or whose answers took another path.",
-                   .limits =
-                       "A packet names the queue pair that it goes to and not the one that it comes from: which two belong together is concluded "
-                       "from PSNs and times, and may be wrong here.",
-                   .draw = pairing_uncertain},
+        FindingRow{
+            .id = "capture-lost-packets",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.5.1.2",
+            .meaning = "The capture lacks packets that the network delivered",
+            .predicate = "have packets that the capture lacks",
+            .by_order = true,
+            .sentence =
+                "[uncaptured?The capture lacks {uncaptured:packet} of {connections:connection} that their receivers acknowledged[, and the "
+                "capturing program reports {reported_drops:drop}[, enough for the other {explained_by_drops:packet} that "
+                "[explained_by_drops=1?is|are] missing]]: the network delivered them|The capturing program reports {reported_drops:drop}: packets "
+                "are missing that the network delivered].",
+            .advice =
+                "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
+                "not oversubscribed.",
+            .alike =
+                "Packets that took a path that the tap does not see, as another link of a bond, were delivered and are missing, too.",
+            .limits =
+                "An acknowledgement tells that a packet arrived, not why the capture lacks it. Drops that the capturing program reports "
+                "need not have been RDMA.",
+            .draw = capture_lost_packets},
+        FindingRow{
+            .id = "gaps-unexplained",
+            .severity = Severity::note,
+            .clause = "IBA 9.7.3",
+            .meaning = "Packets are missing, lost either by the network or by the capture",
+            .by_order = true,
+            .sentence =
+                "{missing_packets:packet} of {connections:connection} [missing_packets=1?is|are] missing; whether the network or the "
+                "capture lost them is undecided.",
+            .advice =
+                "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.",
+            .alike = "Packets that took a path that the tap does not see, as another link of a bond.",
+            .limits =
+                "What was captured of these connections tells neither that the packets arrived nor that they were requested again. Where "
+                "the clocks of two directions differ, an acknowledgement does not tell it either.",
+            .draw = gaps_unexplained},
+        FindingRow{
+            .id = "capture-duplicates",
+            .severity = Severity::note,
+            .clause = kObserved,
+            .meaning = "The capture contains copies of packets",
+            .sentence =
+                "{packets} of {all_packets:packet} were recorded more than once ({copies_of_other_taps} by another tap, {copies_of_same_tap} "
+                "by the same), [same_times?with the same timestamps|{least_apart} to {most_apart} apart].",
+            .advice = kMirrorOneDirection,
+            .alike =
+                "A network that doubles packets (duplicated-by-network), and a sender that retransmits everything.",
+            .limits =
+                "Which tap is nearer to the sender is not in the packets. Whether times differ by the clocks of two taps or by the way "
+                "between them cannot be told.",
+            .draw = capture_duplicates},
+        FindingRow{
+            .id = "capture-truncated",
+            .severity = Severity::note,
+            .clause = kObserved,
+            .meaning = "The capture truncated packets",
+            .sentence =
+                "{packets} of {all_packets:packet} [packets=1?was|were] truncated [shortest_truncated?by the capture, the shortest "
+                "{shortest_truncated:length} long on the wire|before they were captured, as by a mirror that cuts frames (their own lengths say that "
+                "more was sent)]: ICRC and payload cannot be checked[; {without_header} of them lack the transport header][; "
+                "{unread_answers:answer} cannot be read (AETH or READ length cut off), so that losses and timeouts of their connections are not "
+                "judged].",
+            .advice =
+                "[shortest_truncated?Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers.|Let "
+                "the mirror session pass whole frames if ICRC or payload matter; 128 bytes of what it mirrors are enough for the headers.]",
+            .alike =
+                "A packet that was sent with a wrong length of its own, greater than what it has, looks as if a mirror had cut it.",
+            .limits =
+                "What was cut off is gone: corruption of these packets goes unnoticed, and so does what upper-layer protocols say in them.",
+            .draw = capture_truncated},
+        FindingRow{
+            .id = "one-way-capture",
+            .severity = Severity::note,
+            .clause = "IBA o9-30",
+            .meaning = "The capture contains one direction only",
+            .sentence =
+                "Only one direction of {host_pairs:pair of hosts} was captured, such as {from_host} to {to_host} ({packets:packet}): losses, "
+                "latencies and answers of the other side cannot be judged.",
+            .advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.",
+            .alike =
+                "A host that sends no answers looks like one whose answers were not captured. Where everything was retransmitted, either may be "
+                "the case, and the finding says so.",
+            .limits = "A sender that goes on was answered; when, and with what, the capture does not show.",
+            .draw = one_way_capture},
+        FindingRow{
+            .id = "pairing-uncertain",
+            .severity = Severity::note,
+            .clause = "IBA 9.7.3",
+            .meaning = "Queue pairs could not be paired with certainty",
+            .sentence =
+                "Which queue pairs belong together is uncertain for {connections:connection}: too few answers matched requests.",
+            .advice =
+                "Capture the CM handshake or more of the traffic before trusting the figures of these connections.",
+            .alike = "Connections of which a few packets were captured, or whose answers took another path.",
+            .limits =
+                "A packet names the queue pair that it goes to and not the one that it comes from: which two belong together is concluded "
+                "from PSNs and times, and may be wrong here.",
+            .draw = pairing_uncertain},
     };
     return {kRows, kCaptureFacts};
 }

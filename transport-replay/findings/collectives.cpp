@@ -21,11 +21,17 @@ constexpr FactRow kPattern{"pattern", Unit::word, "who sends data to whom: ring,
 constexpr FactRow kRanks{"ranks", Unit::count, "ranks that the capture shows"};
 constexpr FactRow kJobRanks{"job_ranks", Unit::count, "ranks of the job, where they are more"};
 constexpr FactRow kRank{"rank", Unit::number, "the number of the host as the library counts ranks"};
-constexpr FactRow kMeanStep{"mean_step", Unit::duration, "mean time from the first to the last packet of data of a step"};
-constexpr FactRow kDelay{"delay", Unit::word, "how it is behind: starts (it begins last), ends (it ends last), sends (its packets take longer)"};
-constexpr FactRow kRankRate{"rank_rate", Unit::bits_per_second, "the rate at which it sent, where it sent more slowly than the others"};
-constexpr FactRow kOthersWaited{"others_waited", Unit::duration, "time that the others waited for it, in these steps together"};
-constexpr FactRow kConfidence{"confidence", Unit::share, "the part of the steps that fits, less what chance would give"};
+constexpr FactRow kMeanStep{"mean_step", Unit::duration,
+                            "mean time from the first to the last packet of data of a step"};
+constexpr FactRow kDelay{
+    "delay", Unit::word,
+    "how it is behind: starts (it begins last), ends (it ends last), sends (its packets take longer)"};
+constexpr FactRow kRankRate{"rank_rate", Unit::bits_per_second,
+                            "the rate at which it sent, where it sent more slowly than the others"};
+constexpr FactRow kOthersWaited{"others_waited", Unit::duration,
+                                "time that the others waited for it, in these steps together"};
+constexpr FactRow kConfidence{"confidence", Unit::share,
+                              "the part of the steps that fits, less what chance would give"};
 constexpr FactRow kSendersAtOnce{"senders_at_once", Unit::count, "ranks that sent to it at the same time, at most"};
 constexpr FactRow kReceivedBytes{"received_bytes", Unit::bytes, "bytes that it received in these steps"};
 
@@ -49,7 +55,8 @@ std::vector<FindingEvent> step_events(const Collective& collective, const std::v
     std::vector<FindingEvent> events;
     for (const dissect::FrameIndex frame : frames) {
         const auto step = std::ranges::find(collective.steps, frame, &CollectiveStep::frame);
-        events.push_back({frame, EventRole::evidence, step == collective.steps.end() ? std::nullopt : std::optional(step->begin)});
+        events.push_back(
+            {frame, EventRole::evidence, step == collective.steps.end() ? std::nullopt : std::optional(step->begin)});
     }
     return events;
 }
@@ -85,7 +92,10 @@ void collective_incast(const Timeline& timeline, const Emit& emit) {
         Facts facts = of_group(collective, incast.rank, incast.steps, incast.of);
         facts.emplace_back(kSendersAtOnce, incast.senders);
         facts.emplace_back(kReceivedBytes, incast.bytes);
-        emit({.party = Party::application, .count = incast.steps, .facts = std::move(facts), .events = step_events(collective, incast.frames)});
+        emit({.party = Party::application,
+              .count = incast.steps,
+              .facts = std::move(facts),
+              .events = step_events(collective, incast.frames)});
     }
 }
 
@@ -93,40 +103,43 @@ void collective_incast(const Timeline& timeline, const Emit& emit) {
 
 Family collectives_family() {
     static constexpr std::array kRows{
-        FindingRow{.id = "collective-straggler",
-                   .severity = Severity::warning,
-                   .clause = kObserved,
-                   .meaning = "All ranks of a collective wait for the same rank, step after step",
-                   .sentence =
-                       "In {steps} of {>steps} of a {>ranks} (mean step {mean_step}) {host}[ (rank {rank})] [delay=starts?was the last to start]"
-                       "[delay=ends?was the last to finish][delay=sends?sent at {rank_rate}, slower than all others]; the others waited {others_waited} for "
-                       "it, {share_of_time} of the time of these steps (confidence {confidence}).",
-                   .advice =
-                       "Check the path out of {host}[ (rank {rank})]: speed and errors of its port, width of its PCIe link, traffic that shares its uplink, "
-                       "congestion marks on its packets.",
-                   .alike =
-                       "A job whose ranks have different work on purpose, as stages of a pipeline do, has a rank that is always last; and so has one whose "
-                       "root writes a checkpoint.",
-                   .limits =
-                       "Steps are concluded from the shape of the traffic. What a rank does before it sends is not in the packets, and of hosts that the tap "
-                       "does not see nothing is said.",
-                   .draw = collective_straggler},
-        FindingRow{.id = "collective-incast",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "Many ranks of a collective send to one rank at once, step after step",
-                   .sentence =
-                       "In {steps} of {>steps} of a {>ranks}, up to {senders_at_once:rank} sent to {host}[ (rank {rank})] at once, {received_bytes} in total.",
-                   .advice =
-                       "Do nothing while no packet is marked, paused or lost; otherwise let the library exchange in pairs (each rank another partner at a "
-                       "time) or use fewer channels, and check that ECN slows senders down before buffers fill.",
-                   .alike = "A gather to a root, or a parameter server, is such a pattern by design.",
-                   .limits = "That several send at once is seen at the tap: whether a queue of a switch grew by it, only marks, pauses and losses tell.",
-                   .draw = collective_incast},
+        FindingRow{
+            .id = "collective-straggler",
+            .severity = Severity::warning,
+            .clause = kObserved,
+            .meaning = "All ranks of a collective wait for the same rank, step after step",
+            .sentence =
+                "In {steps} of {>steps} of a {>ranks} (mean step {mean_step}) {host}[ (rank {rank})] [delay=starts?was the last to start]"
+                "[delay=ends?was the last to finish][delay=sends?sent at {rank_rate}, slower than all others]; the others waited {others_waited} for "
+                "it, {share_of_time} of the time of these steps (confidence {confidence}).",
+            .advice =
+                "Check the path out of {host}[ (rank {rank})]: speed and errors of its port, width of its PCIe link, traffic that shares its uplink, "
+                "congestion marks on its packets.",
+            .alike =
+                "A job whose ranks have different work on purpose, as stages of a pipeline do, has a rank that is always last; and so has one whose "
+                "root writes a checkpoint.",
+            .limits =
+                "Steps are concluded from the shape of the traffic. What a rank does before it sends is not in the packets, and of hosts that the tap "
+                "does not see nothing is said.",
+            .draw = collective_straggler},
+        FindingRow{
+            .id = "collective-incast",
+            .severity = Severity::note,
+            .clause = kObserved,
+            .meaning = "Many ranks of a collective send to one rank at once, step after step",
+            .sentence =
+                "In {steps} of {>steps} of a {>ranks}, up to {senders_at_once:rank} sent to {host}[ (rank {rank})] at once, {received_bytes} in total.",
+            .advice =
+                "Do nothing while no packet is marked, paused or lost; otherwise let the library exchange in pairs (each rank another partner at a "
+                "time) or use fewer channels, and check that ECN slows senders down before buffers fill.",
+            .alike = "A gather to a root, or a parameter server, is such a pattern by design.",
+            .limits =
+                "That several send at once is seen at the tap: whether a queue of a switch grew by it, only marks, pauses and losses tell.",
+            .draw = collective_incast},
     };
     static constexpr std::array kOwn{
-        &kSteps, &kJudgedSteps, &kAllReduces, &kLibrary, &kPattern, &kRanks, &kJobRanks, &kRank, &kMeanStep, &kDelay, &kRankRate, &kOthersWaited,
-        &kConfidence, &kSendersAtOnce, &kReceivedBytes,
+        &kSteps,    &kJudgedSteps, &kAllReduces, &kLibrary,      &kPattern,    &kRanks,         &kJobRanks,      &kRank,
+        &kMeanStep, &kDelay,       &kRankRate,   &kOthersWaited, &kConfidence, &kSendersAtOnce, &kReceivedBytes,
     };
     return {kRows, kOwn};
 }

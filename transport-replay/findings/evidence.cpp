@@ -22,7 +22,9 @@ std::vector<Episodes> all_episodes(const Timeline& timeline) {
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             // Why something was sent again only answers tell that can be read.
-            if (connection.way(end).incidents->recoveries.empty() || connection.way(other(end)).incidents->unread_answers != 0) continue;
+            if (connection.way(end).incidents->recoveries.empty() ||
+                connection.way(other(end)).incidents->unread_answers != 0)
+                continue;
             const auto own = std::ranges::equal_range(episodes, Place{connection.uid, end}, {}, place_of);
             found.push_back({connection, end, {own.begin(), own.end()}});
         }
@@ -51,7 +53,8 @@ std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes) {
 std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes) {
     std::vector<std::uint32_t> places;
     places.reserve(episodes.size());
-    for (const Recovery* episode : episodes) places.push_back(static_cast<std::uint32_t>(episode - timeline.recoveries.data()));
+    for (const Recovery* episode : episodes)
+        places.push_back(static_cast<std::uint32_t>(episode - timeline.recoveries.data()));
     return places;
 }
 
@@ -67,7 +70,8 @@ const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connecti
 namespace {
 
 bool is_active(const CmAttempt& attempt, const Endpoint& end) {
-    return end.address == attempt.active.address && (attempt.active.address != attempt.passive.address || end.qpn == attempt.active.qpn);
+    return end.address == attempt.active.address &&
+           (attempt.active.address != attempt.passive.address || end.qpn == attempt.active.qpn);
 }
 
 }  // namespace
@@ -91,7 +95,8 @@ std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connec
 }
 
 Heard::Heard(const Timeline& timeline) {
-    const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first, dissect::Instant time) {
+    const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first,
+                         dissect::Instant time) {
         rows_.push_back({source.bits, destination.bits, source.space, first, time});
     };
     for (const Connection& connection : timeline.connections)
@@ -114,8 +119,8 @@ bool Heard::any(const Address& source, const Address& destination) const {
 
 FindingEvent Heard::first_event(const Address& source, const Address& destination) const {
     const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, source.space, {}, {}});
-    const bool there =
-        row != rows_.end() && row->source == source.bits && row->destination == destination.bits && row->space == source.space;
+    const bool there = row != rows_.end() && row->source == source.bits && row->destination == destination.bits &&
+                       row->space == source.space;
     return there ? FindingEvent{row->first, EventRole::evidence, row->time} : FindingEvent{};
 }
 

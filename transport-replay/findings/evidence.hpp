@@ -1,6 +1,8 @@
-// What several families of findings look up in a Timeline: recoveries by connection, CM attempts, who was heard by whom.
+// What several families of findings look up in a Timeline: recoveries by connection, CM attempts, who was heard by
+// whom.
 //
-// Everything is made once for a whole Timeline, sorted and searched: the cost is that of sorting, whatever was captured.
+// Everything is made once for a whole Timeline, sorted and searched: the cost is that of sorting, whatever was
+// captured.
 #pragma once
 
 #include <transport-replay/findings/findings.hpp>
@@ -34,12 +36,13 @@ struct Case : Episodes {
 [[nodiscard]] std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind);
 
 // Their places in Timeline::recoveries, of which they are elements.
-[[nodiscard]] std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes);
+[[nodiscard]] std::vector<std::uint32_t> places_of(const Timeline& timeline,
+                                                   const std::vector<const Recovery*>& episodes);
 // How many of them ask for the rest of a READ: each begins with that request, whose PSN no other had.
 [[nodiscard]] std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes);
 
-// Whether the user says of a host that its NIC accepts packets out of order (AnalysisSettings::unordered), and what to do where it asked
-// for late ones all the same.
+// Whether the user says of a host that its NIC accepts packets out of order (AnalysisSettings::unordered), and what to
+// do where it asked for late ones all the same.
 [[nodiscard]] bool accepts_any_order(const Timeline& timeline, const Address& host);
 inline constexpr std::string_view kAnyOrderAdvice =
     "Look why [responder?{responder:host}|{receiver:host}] does not accept packets out of order, as --out-of-order says: both NICs must have it enabled "
@@ -53,7 +56,8 @@ inline constexpr std::string_view kAnyOrderAdvice =
 
 // How many READs and ATOMICs an end may have outstanding, where CM says so: what it asked for, or less if the other
 // end has less room for them (12.7.29, 12.7.30).
-[[nodiscard]] std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connection& connection, End requester);
+[[nodiscard]] std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connection& connection,
+                                                        End requester);
 
 // Whether, and where first, anything of one host to another was captured.
 class Heard {
@@ -62,7 +66,9 @@ public:
     // Whatever the encapsulation: a host's GID of RoCEv1 and its address of RoCEv2 have the same bits.
     [[nodiscard]] bool any(const Address& source, const Address& destination) const;
     // In their address space; 0: never.
-    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const { return first_event(source, destination).frame; }
+    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const {
+        return first_event(source, destination).frame;
+    }
     [[nodiscard]] FindingEvent first_event(const Address& source, const Address& destination) const;
 
 private:
@@ -78,8 +84,7 @@ private:
 };
 
 // The value of most packets; nothing of a way without packets.
-template <class T, std::size_t kMost>
-[[nodiscard]] std::optional<T> most_of(const FewValues<T, kMost>& values) {
+template <class T, std::size_t kMost> [[nodiscard]] std::optional<T> most_of(const FewValues<T, kMost>& values) {
     if (values.size() == 0) return {};
     std::size_t most = 0;
     for (std::size_t i = 1; i < values.size(); ++i)
@@ -94,7 +99,9 @@ void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole ro
     return {connection.ways[0].first_frame, connection.ways[1].first_frame};
 }
 // Likewise, with their times.
-[[nodiscard]] inline FindingEvent first_event(const Way& way) { return {way.first_frame, EventRole::evidence, way.first_time}; }
+[[nodiscard]] inline FindingEvent first_event(const Way& way) {
+    return {way.first_frame, EventRole::evidence, way.first_time};
+}
 [[nodiscard]] inline std::vector<FindingEvent> first_events(const Connection& connection) {
     return {first_event(connection.ways[0]), first_event(connection.ways[1])};
 }
@@ -116,7 +123,8 @@ inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {
 // How many answers an end gave.
 [[nodiscard]] inline std::uint64_t answers_of(const Way& way) {
     const Incidents& had = *way.incidents;
-    return way.acks + had.sequence_naks + had.rnr_naks + had.fatal_naks + way.read_responses + way.atomic_responses + had.unread_answers;
+    return way.acks + had.sequence_naks + had.rnr_naks + had.fatal_naks + way.read_responses + way.atomic_responses +
+           had.unread_answers;
 }
 
 }  // namespace qps::transport

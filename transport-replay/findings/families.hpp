@@ -1,5 +1,5 @@
-// The families of findings: each is one source that has the rows of its findings and the functions that draw them. A new finding is a
-// row and a function there.
+// The families of findings: each is one source that has the rows of its findings and the functions that draw them. A
+// new finding is a row and a function there.
 #pragma once
 
 #include <transport-replay/findings/findings.hpp>

@@ -1,6 +1,6 @@
-#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/sentence.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -17,30 +17,14 @@ namespace {
 
 // In the order of reports.
 constexpr std::array kFamilies{
-    families::recovery_family,
-    families::timeouts_family,
-    families::reordering_family,
-    families::naks_family,
-    families::order_family,
-    families::icrc_family,
-    families::refusal_family,
-    families::path_family,
-    families::classes_family,
-    families::pauses_family,
-    families::congestion_family,
-    families::links_family,
-    families::bridging_family,
-    families::reachability_family,
-    families::security_family,
-    families::collectives_family,
-    families::management_family,
-    families::ulp_events_family,
-    families::ulp_operations_family,
-    families::fabric_family,
-    families::iwarp_family,
-    families::ultra_ethernet_family,
-    families::capture_family,
-    families::capture_reading_family,
+    families::recovery_family,       families::timeouts_family,     families::reordering_family,
+    families::naks_family,           families::order_family,        families::icrc_family,
+    families::refusal_family,        families::path_family,         families::classes_family,
+    families::pauses_family,         families::congestion_family,   families::links_family,
+    families::bridging_family,       families::reachability_family, families::security_family,
+    families::collectives_family,    families::management_family,   families::ulp_events_family,
+    families::ulp_operations_family, families::fabric_family,       families::iwarp_family,
+    families::ultra_ethernet_family, families::capture_family,      families::capture_reading_family,
 };
 
 struct Drawn {
@@ -52,7 +36,8 @@ struct Drawn {
 bool worse(const Drawn& one, const Drawn& other) {
     const auto rank = [](const Drawn& drawn) {
         const Finding& finding = drawn.finding;
-        const dissect::FrameIndex first = finding.packets.empty() ? dissect::FrameIndex{UINT64_MAX} : finding.packets.front();
+        const dissect::FrameIndex first =
+            finding.packets.empty() ? dissect::FrameIndex{UINT64_MAX} : finding.packets.front();
         return std::tuple{~std::to_underlying(finding.severity) & 0xff,
                           ~finding.count,
                           first,
@@ -106,10 +91,19 @@ Finding finding_of(const Timeline& timeline, const FindingRow& row, FindingDraft
     };
     std::erase_if(draft.facts, is_unknown);
     tidy(draft.events);
-    Finding finding{.id = row.id, .severity = draft.severity.value_or(row.severity), .party = draft.party, .connection = draft.connection,
-                    .packets = {}, .count = draft.count, .summary = sentence(draft.sentence.empty() ? row.sentence : draft.sentence, draft.facts),
-                    .advice = sentence(draft.advice.empty() ? row.advice : draft.advice, draft.facts), .clause = row.clause,
-                    .facts = std::move(draft.facts), .events = std::move(draft.events), .episodes = std::move(draft.episodes), .marked = draft.marked};
+    Finding finding{.id = row.id,
+                    .severity = draft.severity.value_or(row.severity),
+                    .party = draft.party,
+                    .connection = draft.connection,
+                    .packets = {},
+                    .count = draft.count,
+                    .summary = sentence(draft.sentence.empty() ? row.sentence : draft.sentence, draft.facts),
+                    .advice = sentence(draft.advice.empty() ? row.advice : draft.advice, draft.facts),
+                    .clause = row.clause,
+                    .facts = std::move(draft.facts),
+                    .events = std::move(draft.events),
+                    .episodes = std::move(draft.episodes),
+                    .marked = draft.marked};
     for (const FindingEvent& event : events_of(finding, timeline, kMaxEvidence)) finding.packets.push_back(event.frame);
     date(finding, timeline);
     doubt_order(timeline, row, finding);
@@ -158,7 +152,8 @@ void draw_findings(Timeline& timeline) {
         if (!timeline.quality.mixes_taps() || !rows[row].by_order) draw(row);
     keep_worst(drawn, gone);
     timeline.left_out.findings.clear();
-    for (const auto& [kind, count] : gone) timeline.left_out.findings.push_back({rows[kind.first].id, kind.second, count});
+    for (const auto& [kind, count] : gone)
+        timeline.left_out.findings.push_back({rows[kind.first].id, kind.second, count});
     draw(bounded);  // no other takes its place
     std::ranges::sort(drawn, worse);
     timeline.findings.clear();

@@ -70,7 +70,8 @@ std::string largest_stall(const Timeline& timeline) {
     if (*most == Duration{}) return {};
     const Stalls& row = kStalls[static_cast<std::size_t>(most - sums.begin())];
     const bool after_naks = row.id == "ack-timeout" && std::to_underlying(ignored) * 2 > std::to_underlying(*most);
-    const std::string part = *most == all ? duration_text(all) : fmt::format("{} of {}", duration_text(*most), duration_text(all));
+    const std::string part =
+        *most == all ? duration_text(all) : fmt::format("{} of {}", duration_text(*most), duration_text(all));
     return fmt::format("{} without progress were {}{}", part, row.words, after_naks ? " after ignored NAKs" : "");
 }
 
@@ -85,7 +86,8 @@ std::string headline_of(const FindingGroup& group, std::uint64_t connections) {
         if (finding->connection) named.insert(*finding->connection);
     if (named.empty()) return fmt::format("{} ({} findings)", meaning, grouped(group.findings.size()));
     const std::string subject = fmt::format("{} of {}", grouped(named.size()), counted(connections, "connection"));
-    return row == nullptr || row->predicate.empty() ? fmt::format("{}: {}", subject, meaning) : fmt::format("{} {}", subject, row->predicate);
+    return row == nullptr || row->predicate.empty() ? fmt::format("{}: {}", subject, meaning)
+                                                    : fmt::format("{} {}", subject, row->predicate);
 }
 
 std::string conclusion_of(const Timeline& timeline) {

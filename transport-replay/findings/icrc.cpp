@@ -15,18 +15,22 @@ namespace {
 
 using namespace facts;
 
-constexpr FactRow kIcrcVerdict{"icrc_verdict", Unit::word,
-                               "who made them wrong: corrupted (the way to the receiver), damaged (what recorded them), corrupted_or_damaged (some the one, some the "
-                               "other), undecided, added_later (the NIC, behind the tap), one_way (undecided, for want of answers), both_ends (undecided, "
-                               "as those of the peer are wrong too), computed_wrongly (the sender)"};
+constexpr FactRow kIcrcVerdict{
+    "icrc_verdict", Unit::word,
+    "who made them wrong: corrupted (the way to the receiver), damaged (what recorded them), corrupted_or_damaged (some the one, some the "
+    "other), undecided, added_later (the NIC, behind the tap), one_way (undecided, for want of answers), both_ends (undecided, "
+    "as those of the peer are wrong too), computed_wrongly (the sender)"};
 constexpr FactRow kRequestedAgain{"requested_again", Unit::count, "of them, requests that a NAK asked for again"};
-constexpr FactRow kAcknowledged{"acknowledged", Unit::count, "of them, requests that were acknowledged without a NAK or a retransmission"};
+constexpr FactRow kAcknowledged{"acknowledged", Unit::count,
+                                "of them, requests that were acknowledged without a NAK or a retransmission"};
 constexpr FactRow kAllAcknowledged{"all_acknowledged", Unit::flag, "those are all of them"};
 constexpr FactRow kWrongOfPeer{"wrong_of_peer", Unit::count, "packets to that host with a wrong ICRC"};
-constexpr FactRow kNotJudged{"not_judged", Unit::word,
-                             "why wrong ICRCs prove nothing: none_right (no packet of the capture has a right one), cleared (all of them are 0), by_sender (none of a "
-                             "sender's is right, and receivers took its packets), as_asked (--icrc ignore)"};
-constexpr FactRow kAnalysedAsRight{"analysed_as_right", Unit::flag, "such packets are analysed as if their ICRC was right"};
+constexpr FactRow kNotJudged{
+    "not_judged", Unit::word,
+    "why wrong ICRCs prove nothing: none_right (no packet of the capture has a right one), cleared (all of them are 0), by_sender (none of a "
+    "sender's is right, and receivers took its packets), as_asked (--icrc ignore)"};
+constexpr FactRow kAnalysedAsRight{"analysed_as_right", Unit::flag,
+                                   "such packets are analysed as if their ICRC was right"};
 constexpr FactRow kOfOtherTaps{"of_other_taps", Unit::flag, "packets of a tap that is not followed may be among them"};
 
 constexpr std::uint64_t kSystematicPercent = 90;  // so many of a sender's packets are wrong by rule, not by chance
@@ -47,7 +51,9 @@ struct Sender {
     std::optional<Address> peer;
     std::optional<End> end;  // of that connection
     std::vector<FindingEvent> events;
-    [[nodiscard]] bool systematic() const { return packets >= kFewestSystematic && corrupt >= packets * kSystematicPercent / 100; }
+    [[nodiscard]] bool systematic() const {
+        return packets >= kFewestSystematic && corrupt >= packets * kSystematicPercent / 100;
+    }
 };
 
 std::map<Address, Sender> senders(const Timeline& timeline) {
@@ -67,11 +73,13 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             sender.corrupt += way.incidents->corrupt;
             sender.asked += back.requests;
             sender.again += way.incidents->corrupt_again;
-            if (back.incidents->unread_answers == 0) sender.taken += way.incidents->corrupt_taken;  // a NAK may have been among them
+            if (back.incidents->unread_answers == 0)
+                sender.taken += way.incidents->corrupt_taken;  // a NAK may have been among them
             sender.deaf &= timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
             sender.answered += back.packets - std::min(back.packets, back.requests + back.incidents->corrupt);
             sender.damaged += back.incidents->corrupt;
-            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::corrupt)) sender.events.push_back({frame});
+            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::corrupt))
+                sender.events.push_back({frame});
             if (way.incidents->corrupt == 0 || sender.ways++ != 0) continue;
             sender.connection = connection.uid;
             sender.end = end;
@@ -95,7 +103,8 @@ constexpr std::string_view kFindKindOrLink =
     "See whether all packets of a kind are wrong (`qpscope check`: FMT-01, and FMT-02 of padding), which {host} then computes so; else list them (`qpscope packets "
     "-Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {host} (towards {peer} first): FCS and symbol errors of NICs and switches "
     "(`ethtool -S`, `mlxlink`), then cable, optics, switch memory.";
-constexpr IcrcVerdict kCorrupted{"corrupted", Party::fabric, Severity::warning, "{>wrong_icrc}: corrupted on the way; receivers drop such packets.",
+constexpr IcrcVerdict kCorrupted{"corrupted", Party::fabric, Severity::warning,
+                                 "{>wrong_icrc}: corrupted on the way; receivers drop such packets.",
                                  kFindCorruptingLink};
 constexpr IcrcVerdict kDamaged{
     "damaged", Party::capture, Severity::warning,
@@ -117,17 +126,19 @@ constexpr IcrcVerdict kAddedLater{
     "added_later", Party::capture, Severity::warning,
     "{>wrong_icrc}, yet they are answered: they were right on the wire, and were captured before the NIC added the ICRC or changed afterwards.",
     "Capture at a mirror port instead of on the sending host, and do not anonymise addresses if ICRCs matter."};
-constexpr IcrcVerdict kOneWay{"one_way", Party::undecided, Severity::note,
-                              "{>wrong_icrc}, and nothing that was sent to it was captured: whether it computes them wrongly or the tap saw them before the "
-                              "NIC added the ICRC is undecided.",
-                              "Capture both directions, at a mirror port."};
+constexpr IcrcVerdict kOneWay{
+    "one_way", Party::undecided, Severity::note,
+    "{>wrong_icrc}, and nothing that was sent to it was captured: whether it computes them wrongly or the tap saw them before the "
+    "NIC added the ICRC is undecided.",
+    "Capture both directions, at a mirror port."};
 constexpr IcrcVerdict kBothEnds{
     "both_ends", Party::undecided, Severity::warning,
     "{>wrong_icrc}, and so have {wrong_of_peer:packet} to it: whether both ends compute them wrongly, or the tap saw packets before the NIC added the ICRC, or "
     "they were changed afterwards, is undecided.",
     "Capture at a mirror port; without `--icrc check`, packets are analysed as if such ICRCs were right."};
 constexpr IcrcVerdict kComputedWrongly{
-    "computed_wrongly", Party::requester, Severity::error, "{>wrong_icrc}: it computes them wrongly, and nothing is answered.",
+    "computed_wrongly", Party::requester, Severity::error,
+    "{>wrong_icrc}: it computes them wrongly, and nothing is answered.",
     "Check which fields {host} leaves out of the ICRC (pad, VLAN, IPv6 flow label, checksum) and whether a gateway or NAT rewrites addresses on the way."};
 
 const IcrcVerdict& verdict(const Sender& sender) {
@@ -201,7 +212,8 @@ void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
 void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     // None is right, so that nothing tells a wrong one from the others.
-    if (quality.no_icrc_right() && quality.icrc_policy != IcrcPolicy::ignore) return emit_not_judged(quality, quality.icrc_bad, "none_right", emit);
+    if (quality.no_icrc_right() && quality.icrc_policy != IcrcPolicy::ignore)
+        return emit_not_judged(quality, quality.icrc_bad, "none_right", emit);
     bool reported = quality.icrc_not_judged != 0;
     icrc_not_judged(timeline, emit);
     for (auto& [address, sender] : senders(timeline)) {
@@ -209,32 +221,35 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
         emit(draft_of(address, sender));
     }
     if (reported || quality.icrc_bad == 0) return;
-    emit({.party = Party::undecided, .count = quality.icrc_bad, .facts = {{kPackets, quality.icrc_bad}, {kOfOtherTaps, quality.left_out != 0}}});
+    emit({.party = Party::undecided,
+          .count = quality.icrc_bad,
+          .facts = {{kPackets, quality.icrc_bad}, {kOfOtherTaps, quality.left_out != 0}}});
 }
 
 }  // namespace
 
 Family icrc_family() {
-    static constexpr std::array kOwn{&kIcrcVerdict, &kRequestedAgain, &kAcknowledged,     &kAllAcknowledged,
+    static constexpr std::array kOwn{&kIcrcVerdict, &kRequestedAgain, &kAcknowledged,    &kAllAcknowledged,
                                      &kWrongOfPeer, &kNotJudged,      &kAnalysedAsRight, &kOfOtherTaps};
     static constexpr std::array kRows{
-        FindingRow{.id = "icrc-wrong",
-                   .severity = Severity::warning,
-                   .clause = "IBA A17.3.3",
-                   .meaning = "Packets have a wrong invariant CRC",
-                   .predicate = "have packets with a wrong ICRC",
-                   .sentence =
-                       "{packets:packet} outside of any connection[of_other_taps?, or recorded by a tap that is not followed,] [packets=1?has|have] a "
-                       "wrong ICRC.",
-                   .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and check what they have in common.",
-                   .alike =
-                       "A capture on the sending host, where the NIC adds the ICRC behind the tap; a tool that rewrote addresses or cleared the field; a "
-                       "capturing host that damages frames. None of them hurts the traffic, and receivers that took the packets tell them from "
-                       "corruption on the way.",
-                   .limits =
-                       "Packets that the capture cut short cannot be checked. On which link packets are corrupted one tap does not tell, and a "
-                       "datagram or an answer that no other packet acknowledges leaves open whether its receiver dropped it.",
-                   .draw = icrc_wrong},
+        FindingRow{
+            .id = "icrc-wrong",
+            .severity = Severity::warning,
+            .clause = "IBA A17.3.3",
+            .meaning = "Packets have a wrong invariant CRC",
+            .predicate = "have packets with a wrong ICRC",
+            .sentence =
+                "{packets:packet} outside of any connection[of_other_taps?, or recorded by a tap that is not followed,] [packets=1?has|have] a "
+                "wrong ICRC.",
+            .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and check what they have in common.",
+            .alike =
+                "A capture on the sending host, where the NIC adds the ICRC behind the tap; a tool that rewrote addresses or cleared the field; a "
+                "capturing host that damages frames. None of them hurts the traffic, and receivers that took the packets tell them from "
+                "corruption on the way.",
+            .limits =
+                "Packets that the capture cut short cannot be checked. On which link packets are corrupted one tap does not tell, and a "
+                "datagram or an answer that no other packet acknowledges leaves open whether its receiver dropped it.",
+            .draw = icrc_wrong},
     };
     return {kRows, kOwn};
 }

@@ -13,15 +13,23 @@ namespace {
 
 constexpr FactRow kPlace{"place", Unit::text, "where all of them were lost"};
 constexpr FactRow kPlaces{"places", Unit::list, "where they were lost, with how many"};
-constexpr FactRow kBeforeTap{"lost_before_tap", Unit::count, "loss events between the sender and the tap, or between two taps"};
-constexpr FactRow kBehindTap{"lost_behind_tap", Unit::count, "loss events behind the tap; reordering is not excluded there"};
-constexpr FactRow kCorruptedBeforeTap{"corrupted_before_tap", Unit::count, "loss events of packets whose ICRC was wrong at the tap"};
-constexpr FactRow kPlaceUndecided{"place_undecided", Unit::count, "loss events of which the capture does not tell where, or whether the packet was only late"};
-constexpr FactRow kDiscarded{"discarded_behind_lost", Unit::count, "loss events of packets that were discarded behind a lost one"};
+constexpr FactRow kBeforeTap{"lost_before_tap", Unit::count,
+                             "loss events between the sender and the tap, or between two taps"};
+constexpr FactRow kBehindTap{"lost_behind_tap", Unit::count,
+                             "loss events behind the tap; reordering is not excluded there"};
+constexpr FactRow kCorruptedBeforeTap{"corrupted_before_tap", Unit::count,
+                                      "loss events of packets whose ICRC was wrong at the tap"};
+constexpr FactRow kPlaceUndecided{
+    "place_undecided", Unit::count,
+    "loss events of which the capture does not tell where, or whether the packet was only late"};
+constexpr FactRow kDiscarded{"discarded_behind_lost", Unit::count,
+                             "loss events of packets that were discarded behind a lost one"};
 constexpr FactRow kPassedTap{"passed_tap", Unit::text, "the last tap that the lost packets passed"};
 constexpr FactRow kMissedTap{"missed_tap", Unit::text, "the first tap that they did not pass"};
-constexpr FactRow kUnchecked{"icrc_unchecked", Unit::flag, "the ICRC of packets that passed the tap could not be checked"};
-constexpr std::array kFacts{&kPlace, &kPlaces, &kBeforeTap, &kBehindTap, &kCorruptedBeforeTap, &kPlaceUndecided, &kDiscarded, &kPassedTap, &kMissedTap, &kUnchecked};
+constexpr FactRow kUnchecked{"icrc_unchecked", Unit::flag,
+                             "the ICRC of packets that passed the tap could not be checked"};
+constexpr std::array kFacts{&kPlace,          &kPlaces,    &kBeforeTap, &kBehindTap, &kCorruptedBeforeTap,
+                            &kPlaceUndecided, &kDiscarded, &kPassedTap, &kMissedTap, &kUnchecked};
 
 constexpr std::string_view kAnywhere =
     "Find the drops on the way from {requester:host} to {responder:host}: switch buffer and PFC drop counters of this priority, out_of_sequence and "
@@ -42,8 +50,10 @@ constexpr std::string_view kBehind =
 
 std::span<const FactRow* const> loss_place_facts() { return kFacts; }
 
-LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts)
-    : from_(words::host(found.from())), hosts_(hosts),
+LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes,
+                     std::span<const CapturedHost> hosts)
+    : from_(words::host(found.from())),
+      hosts_(hosts),
       unchecked_(found.way().intact + found.way().incidents->corrupt < found.way().packets) {
     for (const Recovery* episode : episodes) switch (episode->cause) {
             case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed}]; break;
@@ -58,20 +68,25 @@ namespace {
 
 std::string tap_of(HostNumber host, std::span<const CapturedHost> hosts) {
     const auto number = std::to_underlying(host);
-    return number == 0 || number > hosts.size() ? "this tap" : fmt::format("the tap of {}", dissect::printable(hosts[number - 1].name));
+    return number == 0 || number > hosts.size()
+               ? "this tap"
+               : fmt::format("the tap of {}", dissect::printable(hosts[number - 1].name));
 }
 
 }  // namespace
 
-std::vector<std::string> timeouts_placed(const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts) {
+std::vector<std::string> timeouts_placed(const std::vector<const Recovery*>& episodes,
+                                         std::span<const CapturedHost> hosts) {
     std::map<std::tuple<bool, HostNumber, HostNumber>, std::uint64_t> places;
     for (const Recovery* episode : episodes)
-        if (episode->passed != HostNumber{} && episode->missed != HostNumber{}) ++places[{episode->missed_answer, episode->passed, episode->missed}];
+        if (episode->passed != HostNumber{} && episode->missed != HostNumber{})
+            ++places[{episode->missed_answer, episode->passed, episode->missed}];
     std::vector<std::string> out;
     for (const auto& [place, count] : places) {
         const auto& [answer, passed, missed] = place;
-        out.push_back(fmt::format("{} of them because {} lost between {} and {}", grouped(count), answer ? "the answer was" : "requests were",
-                                  tap_of(passed, hosts), tap_of(missed, hosts)));
+        out.push_back(fmt::format("{} of them because {} lost between {} and {}", grouped(count),
+                                  answer ? "the answer was" : "requests were", tap_of(passed, hosts),
+                                  tap_of(missed, hosts)));
     }
     return out;
 }
@@ -81,11 +96,14 @@ std::string LossPlace::tap(HostNumber host) const { return tap_of(host, hosts_);
 std::string LossPlace::words(const Place& place) const {
     const bool between = place.passed != HostNumber{} && place.missed != HostNumber{};
     switch (place.kind) {
-        case Kind::before: return fmt::format("lost between {} and {}", between ? tap(place.passed) : from_, tap(place.missed));
+        case Kind::before:
+            return fmt::format("lost between {} and {}", between ? tap(place.passed) : from_, tap(place.missed));
         case Kind::corrupt:
-            return between ? fmt::format("corrupted between {} and {}", tap(place.passed), tap(place.missed)) : fmt::format("corrupted before {}", tap(place.missed));
+            return between ? fmt::format("corrupted between {} and {}", tap(place.passed), tap(place.missed))
+                           : fmt::format("corrupted before {}", tap(place.missed));
         case Kind::behind:
-            return fmt::format("lost or reordered behind {}{}", tap(place.passed), unchecked_ ? ", or corrupted before it (ICRC not checked)" : "");
+            return fmt::format("lost or reordered behind {}{}", tap(place.passed),
+                               unchecked_ ? ", or corrupted before it (ICRC not checked)" : "");
         case Kind::undecided: break;
     }
     return "undecided";
@@ -95,8 +113,12 @@ Facts LossPlace::facts() const {
     std::array<std::uint64_t, 4> of_kind{};
     for (const auto& [place, count] : places_) of_kind[static_cast<std::size_t>(place.kind)] += count;
     const auto events = [&](Kind kind) { return nonzero(of_kind[static_cast<std::size_t>(kind)]); };
-    Facts facts{{kBeforeTap, events(Kind::before)}, {kBehindTap, events(Kind::behind)},   {kCorruptedBeforeTap, events(Kind::corrupt)},
-                {kPlaceUndecided, events(Kind::undecided)}, {kDiscarded, nonzero(discarded_)}, {kUnchecked, unchecked_}};
+    Facts facts{{kBeforeTap, events(Kind::before)},
+                {kBehindTap, events(Kind::behind)},
+                {kCorruptedBeforeTap, events(Kind::corrupt)},
+                {kPlaceUndecided, events(Kind::undecided)},
+                {kDiscarded, nonzero(discarded_)},
+                {kUnchecked, unchecked_}};
     if (places_.empty()) return facts;
     if (places_.size() == 1) {
         facts.emplace_back(kPassedTap, tap(places_.begin()->first.passed));
@@ -104,7 +126,9 @@ Facts LossPlace::facts() const {
     }
     if (places_.size() == 1 && discarded_ == 0) {
         const auto& [place, count] = *places_.begin();
-        facts.emplace_back(kPlace, place.kind == Kind::undecided ? "lost or late is undecided" : fmt::format("{}{}", count == 1 ? "" : "all ", words(place)));
+        facts.emplace_back(kPlace, place.kind == Kind::undecided
+                                       ? "lost or late is undecided"
+                                       : fmt::format("{}{}", count == 1 ? "" : "all ", words(place)));
         return facts;
     }
     std::vector<std::string> places;

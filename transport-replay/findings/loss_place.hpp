@@ -1,5 +1,5 @@
-// Where packets were lost that a responder asked for with sequence NAKs: between their sender and the tap, or behind it; between the taps of
-// two hosts, where captures of several were joined.
+// Where packets were lost that a responder asked for with sequence NAKs: between their sender and the tap, or behind
+// it; between the taps of two hosts, where captures of several were joined.
 #pragma once
 
 #include <transport-replay/findings/evidence.hpp>
@@ -41,12 +41,13 @@ private:
     std::uint64_t discarded_ = 0;  // behind one that was lost
 };
 
-// What timers waited for, as far as captures of several hosts tell: "2 of them because requests were lost between the tap of node1 and
-// the tap of node2"; nothing where they do not.
-[[nodiscard]] std::vector<std::string> timeouts_placed(const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts);
+// What timers waited for, as far as captures of several hosts tell: "2 of them because requests were lost between the
+// tap of node1 and the tap of node2"; nothing where they do not.
+[[nodiscard]] std::vector<std::string> timeouts_placed(const std::vector<const Recovery*>& episodes,
+                                                       std::span<const CapturedHost> hosts);
 
-// Whether the requester sent only what was asked for, and its responder had kept what followed (selective repeat): so in all of
-// its episodes that show it.
+// Whether the requester sent only what was asked for, and its responder had kept what followed (selective repeat): so
+// in all of its episodes that show it.
 [[nodiscard]] bool is_selective(const std::vector<const Recovery*>& episodes);
 
 // Facts of a LossPlace.

@@ -14,7 +14,8 @@ namespace {
 
 using namespace facts;
 
-constexpr FactRow kRequestedRetransmissions{"requested_retransmissions", Unit::count, "times that the receiver asked for such packets again"};
+constexpr FactRow kRequestedRetransmissions{"requested_retransmissions", Unit::count,
+                                            "times that the receiver asked for such packets again"};
 constexpr FactRow kSentOnce{"sent_once", Unit::flag, "the sender counts its packets, and sent each of them once"};
 
 constexpr std::string_view kLateCosts =
@@ -26,24 +27,32 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             const Way& back = connection.way(other(end));
-            if (back.incidents->unread_answers + way.incidents->unread_answers != 0) continue;  // a NAK may have asked for them
+            if (back.incidents->unread_answers + way.incidents->unread_answers != 0)
+                continue;  // a NAK may have asked for them
             const Ordering& order = *way.incidents->ordering;
-            const bool reported = order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
+            const bool reported =
+                order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
             const Incidents& had = *way.incidents;
-            const std::uint64_t late = (reported ? 0 : std::max(had.gaps.reordered, order.overtaken)) + had.response_gaps.reordered;
+            const std::uint64_t late =
+                (reported ? 0 : std::max(had.gaps.reordered, order.overtaken)) + had.response_gaps.reordered;
             if (late == 0) continue;
             // Without a complaint the receiver bears it (adaptive routing with out-of-order placement), or only the tap
             // saw them so.
-            const std::uint64_t complaints =
-                way.incidents->response_gaps.reordered == 0 ? 0 : back.incidents->recovery(RecoveryKind::read_retry).triggers;
+            const std::uint64_t complaints = way.incidents->response_gaps.reordered == 0
+                                                 ? 0
+                                                 : back.incidents->recovery(RecoveryKind::read_retry).triggers;
             const bool expected = accepts_any_order(timeline, connection.end(other(end)).address);
             if (expected && complaints == 0) continue;  // as the user says
             FindingDraft draft{.party = complaints != 0 ? Party::fabric : Party::undecided,
                                .connection = connection.uid,
                                .count = late,
                                .severity = complaints != 0 ? Severity::warning : Severity::note,
-                               .advice = expected ? kAnyOrderAdvice : complaints != 0 ? kLateCosts : std::string_view{},
-                               .facts = {{kSender, connection.end(end)}, {kReceiver, connection.end(other(end))}, {kRequestedRetransmissions, complaints}}};
+                               .advice = expected          ? kAnyOrderAdvice
+                                         : complaints != 0 ? kLateCosts
+                                                           : std::string_view{},
+                               .facts = {{kSender, connection.end(end)},
+                                         {kReceiver, connection.end(other(end))},
+                                         {kRequestedRetransmissions, complaints}}};
             add_part(draft.facts, late, way.packets);
             add_events(draft, way, Oddity::late, EventRole::evidence);
             if (!reported) draft.marked = MarkedPackets{PacketMark::late, end};
@@ -51,12 +60,13 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
         }
 }
 
-// Whether the network made the copies: the sender counts its packets, so that it did not; and some came twice here and there among
-// many that came once, so that no second tap recorded a part of the capture.
+// Whether the network made the copies: the sender counts its packets, so that it did not; and some came twice here and
+// there among many that came once, so that no second tap recorded a part of the capture.
 bool is_by_network(const Way& way) {
     constexpr std::uint64_t kMostPart = 4, kAlonePart = 2;
     const Doubled& doubled = way.incidents->doubled;
-    return doubled.identified != 0 && doubled.identified * kMostPart <= way.requests && doubled.alone * kAlonePart >= doubled.identified;
+    return doubled.identified != 0 && doubled.identified * kMostPart <= way.requests &&
+           doubled.alone * kAlonePart >= doubled.identified;
 }
 
 constexpr std::string_view kCopiesUndecided =
@@ -76,8 +86,11 @@ FindingDraft draft_of_copies(const Connection& connection, End end) {
                        .severity = by_network ? Severity::warning : Severity::note,
                        .sentence = by_network ? std::string_view{} : kCopiesUndecided,
                        .advice = by_network ? std::string_view{} : kCopiesUndecidedAdvice,
-                       .facts = {{kSender, connection.end(end)}, {kReceiver, connection.end(other(end))}, {kSentOnce, identified == duplicated}}};
-    // Of copies among all that arrived: how many packets they are copies of is not known, as each may have come more than twice.
+                       .facts = {{kSender, connection.end(end)},
+                                 {kReceiver, connection.end(other(end))},
+                                 {kSentOnce, identified == duplicated}}};
+    // Of copies among all that arrived: how many packets they are copies of is not known, as each may have come more
+    // than twice.
     add_part(draft.facts, draft.count, way.requests);
     add_events(draft, way, Oddity::duplicated, EventRole::evidence);
     if (draft.count == duplicated) draft.marked = MarkedPackets{PacketMark::duplicated, end};
@@ -98,43 +111,45 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
 Family order_family() {
     static constexpr std::array kOwn{&kRequestedRetransmissions, &kSentOnce};
     static constexpr std::array kRows{
-        FindingRow{.id = "out-of-order-delivery",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.3",
-                   .meaning = "Packets arrived out of order",
-                   .predicate = "received packets out of order",
-                   .by_order = true,
-                   .sentence =
-                       "{packets} of {all_packets:packet} from {sender:host} to {receiver} arrived after packets sent later ({share}), as seen at the "
-                       "tap; {receiver:host} requested retransmission {requested_retransmissions:times}.",
-                   .advice =
-                       "Do nothing if adaptive routing is enabled on purpose; otherwise check that the mirror port keeps the order, then check LAG "
-                       "hashing.",
-                   .alike =
-                       "A mirror port, a capturing host with several receive queues or a merge of captures changes the order in the file alone; then no "
-                       "receiver asks for anything. A loss and its retransmission look alike where nothing tells a first sending from a second.",
-                   .limits =
-                       "The order is that of the tap: whether packets arrived so at the receiver only its requests for retransmission show. Which hop "
-                       "reordered is not known.",
-                   .draw = out_of_order},
-        FindingRow{.id = "duplicated-by-network",
-                   .severity = Severity::warning,
-                   .clause = "IBA C9-105",
-                   .meaning = "The network duplicated packets",
-                   .by_order = true,
-                   .sentence =
-                       "{packets} of {all_packets:request packet} from {sender:host} to {receiver} ({share}) [packets=1?repeats an earlier one|repeat "
-                       "earlier ones] with identical bytes: not {sender:host} but a device on the path duplicated [packets=1?it|them].",
-                   .advice =
-                       "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror session "
-                       "that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost.",
-                   .alike =
-                       "A second tap or a mirror session that recorded a part of the traffic twice, and a requester that retransmits very soon. The "
-                       "network is named only where the sender's IPv4 identification counts on, and where copies stand alone among many that came once.",
-                   .limits =
-                       "Without an identification that counts, a copy and a retransmission are the same bytes. Which device made the copies is not "
-                       "known, and doubled answers are not counted.",
-                   .draw = duplicated},
+        FindingRow{
+            .id = "out-of-order-delivery",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.3",
+            .meaning = "Packets arrived out of order",
+            .predicate = "received packets out of order",
+            .by_order = true,
+            .sentence =
+                "{packets} of {all_packets:packet} from {sender:host} to {receiver} arrived after packets sent later ({share}), as seen at the "
+                "tap; {receiver:host} requested retransmission {requested_retransmissions:times}.",
+            .advice =
+                "Do nothing if adaptive routing is enabled on purpose; otherwise check that the mirror port keeps the order, then check LAG "
+                "hashing.",
+            .alike =
+                "A mirror port, a capturing host with several receive queues or a merge of captures changes the order in the file alone; then no "
+                "receiver asks for anything. A loss and its retransmission look alike where nothing tells a first sending from a second.",
+            .limits =
+                "The order is that of the tap: whether packets arrived so at the receiver only its requests for retransmission show. Which hop "
+                "reordered is not known.",
+            .draw = out_of_order},
+        FindingRow{
+            .id = "duplicated-by-network",
+            .severity = Severity::warning,
+            .clause = "IBA C9-105",
+            .meaning = "The network duplicated packets",
+            .by_order = true,
+            .sentence =
+                "{packets} of {all_packets:request packet} from {sender:host} to {receiver} ({share}) [packets=1?repeats an earlier one|repeat "
+                "earlier ones] with identical bytes: not {sender:host} but a device on the path duplicated [packets=1?it|them].",
+            .advice =
+                "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror session "
+                "that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost.",
+            .alike =
+                "A second tap or a mirror session that recorded a part of the traffic twice, and a requester that retransmits very soon. The "
+                "network is named only where the sender's IPv4 identification counts on, and where copies stand alone among many that came once.",
+            .limits =
+                "Without an identification that counts, a copy and a retransmission are the same bytes. Which device made the copies is not "
+                "known, and doubled answers are not counted.",
+            .draw = duplicated},
     };
     return {kRows, kOwn};
 }

@@ -22,7 +22,8 @@ using dissect::Duration;
 using namespace facts;
 
 constexpr FactRow kPauser{"pauser", Unit::host, "MAC address of who asked for the pauses"};
-constexpr FactRow kPausedPriority{"paused_priority", Unit::number, "priority that was paused; nothing where the whole link was"};
+constexpr FactRow kPausedPriority{"paused_priority", Unit::number,
+                                  "priority that was paused; nothing where the whole link was"};
 constexpr FactRow kXoffFrames{"xoff_frames", Unit::count, "frames that asked for a pause"};
 constexpr FactRow kXonFrames{"xon_frames", Unit::count, "frames that ended one"};
 constexpr FactRow kLongestPause{"longest_pause", Unit::duration, "the longest pause without interruption"};
@@ -31,19 +32,25 @@ constexpr FactRow kStormLength{"storm_length", Unit::duration, "how long a pause
 constexpr FactRow kPausedTime{"paused", Unit::duration, "time of all pauses; where some lengths are unknown, at most"};
 constexpr FactRow kPausePeriods{"pauses", Unit::count, "pauses, each from its first XOFF until it ended"};
 constexpr FactRow kPausedShare{"paused_share", Unit::share, "that time, as a part of the capture"};
-constexpr FactRow kUnknownLengths{"unknown_lengths", Unit::count, "pauses of which only the speed of the link would tell the length"};
-constexpr FactRow kAssumedSpeed{"assumed_speed", Unit::bits_per_second, "speed of the link with which quanta are counted, where nothing tells it"};
-constexpr FactRow kSpeedShown{"speed_shown", Unit::flag, "packets to the pauser came so fast that the link is no slower"};
-constexpr FactRow kPausedTraffic{"paused_traffic", Unit::word,
-                                 "what became of the traffic: went_on (packets came too late), silent (it stopped and went on), none (no packet to that address "
-                                 "was captured), stopped (none came meanwhile), speed_unknown and too_short (undecided)"};
-constexpr FactRow kLatePackets{"late_packets", Unit::count, "packets to it that came during a pause, later than its link partner may react"};
+constexpr FactRow kUnknownLengths{"unknown_lengths", Unit::count,
+                                  "pauses of which only the speed of the link would tell the length"};
+constexpr FactRow kAssumedSpeed{"assumed_speed", Unit::bits_per_second,
+                                "speed of the link with which quanta are counted, where nothing tells it"};
+constexpr FactRow kSpeedShown{"speed_shown", Unit::flag,
+                              "packets to the pauser came so fast that the link is no slower"};
+constexpr FactRow kPausedTraffic{
+    "paused_traffic", Unit::word,
+    "what became of the traffic: went_on (packets came too late), silent (it stopped and went on), none (no packet to that address "
+    "was captured), stopped (none came meanwhile), speed_unknown and too_short (undecided)"};
+constexpr FactRow kLatePackets{"late_packets", Unit::count,
+                               "packets to it that came during a pause, later than its link partner may react"};
 constexpr FactRow kReactionTime{"reaction_time", Unit::duration, "how long its link partner may take to react"};
 constexpr FactRow kSilenceLength{"traffic_silence", Unit::duration, "how long traffic was silent"};
 constexpr FactRow kPacketsToPauser{"packets_to_pauser", Unit::flag, "packets to that address were captured"};
 constexpr std::array kPauseFacts{
-    &kPauser, &kPausedPriority, &kXoffFrames, &kXonFrames, &kLongestPause, &kStorms, &kStormLength, &kPausedTime, &kPausePeriods, &kPausedShare,
-    &kUnknownLengths, &kAssumedSpeed, &kSpeedShown, &kPausedTraffic, &kLatePackets, &kReactionTime, &kSilenceLength, &kPacketsToPauser,
+    &kPauser,      &kPausedPriority, &kXoffFrames,   &kXonFrames,    &kLongestPause,   &kStorms,
+    &kStormLength, &kPausedTime,     &kPausePeriods, &kPausedShare,  &kUnknownLengths, &kAssumedSpeed,
+    &kSpeedShown,  &kPausedTraffic,  &kLatePackets,  &kReactionTime, &kSilenceLength,  &kPacketsToPauser,
 };
 
 constexpr std::int64_t kFeltPausePart = 100;  // a priority stopped for more than 1 % of the capture is felt
@@ -58,7 +65,8 @@ constexpr std::size_t kMostPausing = 64;  // senders that have a finding of thei
 std::vector<const PauseSummary*> pauses_of(const Timeline& timeline, PauseKind kind, bool storms) {
     std::vector<const PauseSummary*> found;
     for (const PauseSummary& pause : timeline.congestion.pauses) {
-        if ((pause.priority == kWholeLink) != (kind == PauseKind::link) || (pause.periods == 0 && pause.stops == 0)) continue;
+        if ((pause.priority == kWholeLink) != (kind == PauseKind::link) || (pause.periods == 0 && pause.stops == 0))
+            continue;
         if ((pause.storms != 0) == storms) found.push_back(&pause);
     }
     std::ranges::stable_sort(found, std::greater{}, [storms](const PauseSummary* pause) {
@@ -107,7 +115,9 @@ std::optional<double> speed_of(const PauseSummary& pause) {
     return nonzero(static_cast<double>(std::to_underlying(pause.assumed_speed)));
 }
 
-Duration length_of(const Timeline& timeline) { return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{}; }
+Duration length_of(const Timeline& timeline) {
+    return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{};
+}
 
 // Without the speed of the link it is no error: the traffic tells that it stopped, not for how long it had to.
 void emit_storm(const Timeline& timeline, PauseKind kind, const Emit& emit) {
@@ -134,15 +144,17 @@ void emit_pause(const Timeline& timeline, PauseKind kind, const Emit& emit) {
         const bool felt = least >= kFeltPause && std::to_underlying(least) >= whole / kFeltPausePart;
         const bool told = !unknown || pause->paused != Duration{};
         Facts facts = facts_of(*pause);
-        facts.insert(facts.end(), {{kPausePeriods, pause->periods},
-                                   {kLongestPause, told ? std::optional(pause->longest) : std::nullopt},
-                                   {kPausedTime, told ? std::optional(pause->paused) : std::nullopt},
-                                   {kPausedShare, told ? std::optional(part_of(static_cast<std::uint64_t>(std::to_underlying(pause->paused)),
-                                                                               static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))))
-                                                       : std::nullopt},
-                                   {kUnknownLengths, nonzero(pause->unknown_lengths)},
-                                   {kAssumedSpeed, unknown && told ? speed_of(*pause) : std::nullopt},
-                                   {kSpeedShown, unknown && told && pause->speed_shown}});
+        facts.insert(
+            facts.end(),
+            {{kPausePeriods, pause->periods},
+             {kLongestPause, told ? std::optional(pause->longest) : std::nullopt},
+             {kPausedTime, told ? std::optional(pause->paused) : std::nullopt},
+             {kPausedShare, told ? std::optional(part_of(static_cast<std::uint64_t>(std::to_underlying(pause->paused)),
+                                                         static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))))
+                                 : std::nullopt},
+             {kUnknownLengths, nonzero(pause->unknown_lengths)},
+             {kAssumedSpeed, unknown && told ? speed_of(*pause) : std::nullopt},
+             {kSpeedShown, unknown && told && pause->speed_shown}});
         emit({.party = Party::congestion,
               .count = pause->periods,
               .severity = felt ? Severity::warning : Severity::note,
@@ -174,50 +186,54 @@ constexpr std::string_view kPauseLimits =
 
 Family pauses_family() {
     static constexpr std::array kRows{
-        FindingRow{.id = "pfc-storm",
-                   .severity = Severity::error,
-                   .clause = "IEEE 802.1Q 36",
-                   .meaning = "PFC paused a priority for so long that its traffic stopped",
-                   .sentence = kStormSentence,
-                   .advice =
-                       "Find the source of the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration in "
-                       "`ethtool -S`), and enable the PFC watchdog in every switch.",
-                   .alike = kPauseAlike,
-                   .limits = kPauseLimits,
-                   .draw = pfc_storm},
-        FindingRow{.id = "pfc-pause",
-                   .severity = Severity::note,
-                   .clause = "IEEE 802.1Q 36",
-                   .meaning = "PFC paused a priority of a link",
-                   .sentence = kPauseSentence,
-                   .advice =
-                       "Let ECN act before PFC (marking thresholds below the pause thresholds of the same queue), and watch rx_prioN_pause_duration on "
-                       "the ports along the path.",
-                   .alike = kPauseAlike,
-                   .limits = kPauseLimits,
-                   .draw = pfc_pause},
-        FindingRow{.id = "link-pause-storm",
-                   .severity = Severity::error,
-                   .clause = "IEEE 802.3 31B",
-                   .meaning = "802.3x PAUSE stopped a whole link for long",
-                   .sentence = kStormSentence,
-                   .advice =
-                       "Find out why that port does not keep up (PCIe, CPU, a switch behind it), and disable 802.3x PAUSE on RoCE links "
-                       "(`ethtool -A DEV rx off tx off`, flow control off at the switch): it stops every priority; PFC stops one.",
-                   .alike = kPauseAlike,
-                   .limits = kPauseLimits,
-                   .draw = link_pause_storm},
-        FindingRow{.id = "link-pause",
-                   .severity = Severity::note,
-                   .clause = "IEEE 802.3 31B",
-                   .meaning = "802.3x PAUSE stopped a whole link",
-                   .sentence = kPauseSentence,
-                   .advice =
-                       "Disable 802.3x PAUSE on RoCE links (`ethtool -A DEV rx off tx off`, flow control off at the switch) and use PFC for the "
-                       "lossless priority; `ethtool -S` counts both apart (rx_pause_ctrl_phy, rx_prioN_pause).",
-                   .alike = kPauseAlike,
-                   .limits = kPauseLimits,
-                   .draw = link_pause},
+        FindingRow{
+            .id = "pfc-storm",
+            .severity = Severity::error,
+            .clause = "IEEE 802.1Q 36",
+            .meaning = "PFC paused a priority for so long that its traffic stopped",
+            .sentence = kStormSentence,
+            .advice =
+                "Find the source of the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration in "
+                "`ethtool -S`), and enable the PFC watchdog in every switch.",
+            .alike = kPauseAlike,
+            .limits = kPauseLimits,
+            .draw = pfc_storm},
+        FindingRow{
+            .id = "pfc-pause",
+            .severity = Severity::note,
+            .clause = "IEEE 802.1Q 36",
+            .meaning = "PFC paused a priority of a link",
+            .sentence = kPauseSentence,
+            .advice =
+                "Let ECN act before PFC (marking thresholds below the pause thresholds of the same queue), and watch rx_prioN_pause_duration on "
+                "the ports along the path.",
+            .alike = kPauseAlike,
+            .limits = kPauseLimits,
+            .draw = pfc_pause},
+        FindingRow{
+            .id = "link-pause-storm",
+            .severity = Severity::error,
+            .clause = "IEEE 802.3 31B",
+            .meaning = "802.3x PAUSE stopped a whole link for long",
+            .sentence = kStormSentence,
+            .advice =
+                "Find out why that port does not keep up (PCIe, CPU, a switch behind it), and disable 802.3x PAUSE on RoCE links "
+                "(`ethtool -A DEV rx off tx off`, flow control off at the switch): it stops every priority; PFC stops one.",
+            .alike = kPauseAlike,
+            .limits = kPauseLimits,
+            .draw = link_pause_storm},
+        FindingRow{
+            .id = "link-pause",
+            .severity = Severity::note,
+            .clause = "IEEE 802.3 31B",
+            .meaning = "802.3x PAUSE stopped a whole link",
+            .sentence = kPauseSentence,
+            .advice =
+                "Disable 802.3x PAUSE on RoCE links (`ethtool -A DEV rx off tx off`, flow control off at the switch) and use PFC for the "
+                "lossless priority; `ethtool -S` counts both apart (rx_pause_ctrl_phy, rx_prioN_pause).",
+            .alike = kPauseAlike,
+            .limits = kPauseLimits,
+            .draw = link_pause},
     };
     return {kRows, kPauseFacts};
 }

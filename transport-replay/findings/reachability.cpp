@@ -1,5 +1,6 @@
-// Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets. A host that has no
-// MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
+// Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets.
+// A host that has no MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends
+// nothing that a capture could show.
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/observation.hpp>
@@ -29,12 +30,13 @@ constexpr FactRow kIcmpCode{"icmp_code", Unit::number, "their code (RFC 792, RFC
 constexpr FactRow kIcmpReason{"icmp_reason", Unit::word, "what the code means, where it is defined"};
 constexpr FactRow kRefused{"refused", Unit::flag, "the host to which the packets went reported it itself"};
 constexpr FactRow kSmallestMtu{"smallest_mtu", Unit::bytes, "the smallest MTU that an error names"};
-constexpr FactRow kAfterErrors{"retransmission", Unit::word,
-                               "whether the sender retransmitted to that host: missed (packets that it missed), refused (after RNR NAKs only), none; nothing "
-                               "where that is not known"};
+constexpr FactRow kAfterErrors{
+    "retransmission", Unit::word,
+    "whether the sender retransmitted to that host: missed (packets that it missed), refused (after RNR NAKs only), none; nothing "
+    "where that is not known"};
 constexpr std::array kReachabilityFacts{
-    &kAskedBy, &kNeighbourRequests, &kAskedFor, &kFirstMac, &kSecondMac, &kReporter, &kIcmpErrors, &kIcmpCode, &kIcmpReason, &kRefused, &kSmallestMtu,
-    &kAfterErrors,
+    &kAskedBy,    &kNeighbourRequests, &kAskedFor,   &kFirstMac, &kSecondMac,   &kReporter,
+    &kIcmpErrors, &kIcmpCode,          &kIcmpReason, &kRefused,  &kSmallestMtu, &kAfterErrors,
 };
 
 bool is_roce(const Connection& connection) {
@@ -83,7 +85,8 @@ private:
     }
 };
 
-// Who sent RoCE to whom, and whether within a VLAN: the way of it is the way of an answer between both, if it is the same network.
+// Who sent RoCE to whom, and whether within a VLAN: the way of it is the way of an answer between both, if it is the
+// same network.
 class RoceWays {
 public:
     explicit RoceWays(const Timeline& timeline) {
@@ -92,18 +95,23 @@ public:
             for (const End end : {End::a, End::b}) {
                 const auto& tags = connection.way(end).pcps;
                 for (std::size_t i = 0; i < tags.size(); ++i)
-                    ways_.emplace_back(connection.end(end).address, connection.end(other(end)).address, tags[i].value != kNoPcp);
+                    ways_.emplace_back(connection.end(end).address, connection.end(other(end)).address,
+                                       tags[i].value != kNoPcp);
             }
         }
         std::ranges::sort(ways_);
     }
-    [[nodiscard]] bool has(const Address& from, const Address& to, bool tagged) const { return std::ranges::binary_search(ways_, std::tuple(from, to, tagged)); }
+    [[nodiscard]] bool has(const Address& from, const Address& to, bool tagged) const {
+        return std::ranges::binary_search(ways_, std::tuple(from, to, tagged));
+    }
 
 private:
     std::vector<std::tuple<Address, Address, bool>> ways_;
 };
 
-std::string_view protocol_of(const Address& address) { return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff ? "ARP" : "neighbour discovery"; }
+std::string_view protocol_of(const Address& address) {
+    return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff ? "ARP" : "neighbour discovery";
+}
 
 // What an ICMP error of a code says; RFC 792 and 1812, RFC 4443. Nothing of a code that they do not define.
 std::optional<std::string_view> reason_of(const IcmpError& error) {
@@ -121,8 +129,10 @@ std::optional<std::string_view> reason_of(const IcmpError& error) {
                                                        "network unreachable for this ToS",
                                                        "host unreachable for this ToS",
                                                        "communication prohibited"};
-    constexpr std::array<std::string_view, 7> kOfIpv6{"no route",        "prohibited",          "beyond scope", "address unreachable",
-                                                      "port unreachable", "source address failed policy", "route rejected"};
+    constexpr std::array<std::string_view, 7> kOfIpv6{"no route",         "prohibited",
+                                                      "beyond scope",     "address unreachable",
+                                                      "port unreachable", "source address failed policy",
+                                                      "route rejected"};
     const bool ipv4 = protocol_of(error.source) == "ARP";
     if (ipv4 && error.code < kOfIpv4.size()) return kOfIpv4[error.code];
     if (!ipv4 && error.code < kOfIpv6.size()) return kOfIpv6[error.code];
@@ -135,14 +145,19 @@ public:
     explicit RocePairs(const Timeline& timeline) {
         if (timeline.reachability.errors.empty()) return;
         for (const Connection& connection : timeline.connections)
-            if (is_roce(connection)) pairs_.push_back(pair_of(connection.end(End::a).address, connection.end(End::b).address));
+            if (is_roce(connection))
+                pairs_.push_back(pair_of(connection.end(End::a).address, connection.end(End::b).address));
         std::ranges::sort(pairs_);
     }
-    [[nodiscard]] bool has(const IcmpError& error) const { return std::ranges::binary_search(pairs_, pair_of(error.source, error.destination)); }
+    [[nodiscard]] bool has(const IcmpError& error) const {
+        return std::ranges::binary_search(pairs_, pair_of(error.source, error.destination));
+    }
 
 private:
     using Pair = std::pair<Address, Address>;
-    static Pair pair_of(const Address& one, const Address& other) { return one < other ? Pair{one, other} : Pair{other, one}; }
+    static Pair pair_of(const Address& one, const Address& other) {
+        return one < other ? Pair{one, other} : Pair{other, one};
+    }
     std::vector<Pair> pairs_;
 };
 
@@ -158,20 +173,22 @@ struct Retransmissions {
     }
     void add(const Incidents& incidents) {
         const RecoverySum& not_ready = incidents.recovery(RecoveryKind::rnr_nak);
-        const std::uint64_t again = std::min(incidents.retransmitted, not_ready.resent - std::min(not_ready.resent, not_ready.first_seen));
+        const std::uint64_t again =
+            std::min(incidents.retransmitted, not_ready.resent - std::min(not_ready.resent, not_ready.first_seen));
         add(incidents.retransmitted - again);
         refused += again;
     }
 };
 
-// An ICMP error alone does not prove that a packet was lost (it may be about one that the capture lacks, or be wrong); one that was
-// retransmitted was missed by somebody, unless its receiver was not ready for it.
+// An ICMP error alone does not prove that a packet was lost (it may be about one that the capture lacks, or be wrong);
+// one that was retransmitted was missed by somebody, unless its receiver was not ready for it.
 Retransmissions retransmitted_to(const Timeline& timeline, const IcmpError& error) {
     Retransmissions found;
     for (const Connection& connection : timeline.connections) {
         if (!is_roce(connection) || !connection.reliable()) continue;
         for (const End end : {End::a, End::b}) {
-            if (connection.end(end).address != error.source || connection.end(other(end)).address != error.destination) continue;
+            if (connection.end(end).address != error.source || connection.end(other(end)).address != error.destination)
+                continue;
             if (connection.way(end).packets != 0) found.add(*connection.way(end).incidents);
         }
     }
@@ -185,7 +202,8 @@ Retransmissions retransmitted_to(const Timeline& timeline, const IcmpError& erro
 
 // Whether there are packets of which that is not known.
 bool some_untold(const Timeline& timeline) {
-    return timeline.retired.connections != 0 || timeline.left_out.packets_of_connections != 0 || timeline.cm.messages_dropped != 0;
+    return timeline.retired.connections != 0 || timeline.left_out.packets_of_connections != 0 ||
+           timeline.cm.messages_dropped != 0;
 }
 
 // A warning where packets were retransmitted, else a note.
@@ -219,7 +237,8 @@ void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
                         {kNeighbourRequests, one.requests},
                         {kAskedBy, protocol_of(one.target)},
                         {kAskedFor, one.last_time - one.first_time}},
-              .events = {{one.first, EventRole::evidence, one.first_time}, {one.last, EventRole::evidence, one.last_time}}});
+              .events = {{one.first, EventRole::evidence, one.first_time},
+                         {one.last, EventRole::evidence, one.last_time}}});
     }
 }
 
@@ -284,66 +303,69 @@ void address_conflict(const Timeline& timeline, const Emit& emit) {
 
 Family reachability_family() {
     static constexpr std::array kRows{
-        FindingRow{.id = "neighbour-unanswered",
-                   .severity = Severity::note,
-                   .clause = "RFC 826; RFC 4861 7.2",
-                   .meaning = "A RoCE host asked for a MAC address, and no answer is in the capture",
-                   .sentence =
-                       "{host} asked {neighbour_requests:times} for the MAC address of {peer} by {asked_by}, within {asked_for}, and no answer is in the "
-                       "capture.",
-                   .advice =
-                       "Look whether {peer} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC address "
-                       "ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
-                   .alike =
-                       "A tap that sees broadcasts but not the answers, which go to the asking host alone; so it must have seen answers of others to it.",
-                   .limits =
-                       "An answer may have been lost by the recorder. What the host wanted of its neighbour, RDMA or something else, is not known.",
-                   .draw = neighbour_unanswered},
-        FindingRow{.id = "icmp-unreachable",
-                   .severity = Severity::warning,
-                   .clause = "RFC 792; RFC 4443 3.1",
-                   .meaning = "ICMP says that RoCEv2 packets were not delivered",
-                   .sentence =
-                       "{reporter} reported to {from_host} in {icmp_errors:ICMP error} that [refused?it refused its RoCEv2 packets|its RoCEv2 packets did "
-                       "not reach {to_host}]: [icmp_reason?{icmp_reason}|code {icmp_code}]{>after_errors}.",
-                   .advice =
-                       "[refused?Look whether RDMA was up on that address of {to_host} (`rdma link`, `show_gids`, a firewall that rejects UDP port 4791).|"
-                       "Check routes and filters of {reporter} for {to_host} (`ip route get`, ACLs for UDP port 4791).]",
-                   .alike =
-                       "A host whose kernel answers for its NIC: RDMA works, and the kernel, which sees a copy, says that nobody listens on the port.",
-                   .limits =
-                       "Routers and hosts limit how many ICMP errors they send, so the packets that were not delivered may be more. An ICMP error is not "
-                       "signed: anybody may have sent it.",
-                   .draw = icmp_unreachable},
-        FindingRow{.id = "path-mtu-exceeded",
-                   .severity = Severity::warning,
-                   .clause = "RFC 1191; RFC 8201",
-                   .meaning = "ICMP says that RoCEv2 packets exceeded the MTU of their path",
-                   .sentence =
-                       "{reporter} reported to {from_host} in {icmp_errors:ICMP error} that its RoCEv2 packets to {to_host} exceeded an MTU[ of "
-                       "{smallest_mtu:length}] on their path and were dropped{>after_errors}.",
-                   .advice =
-                       "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at every "
-                       "hop: RoCE does not react to ICMP, and only its large packets are lost.",
-                   .alike =
-                       "Errors about packets of another program that uses UDP port 4791; those that cannot be RoCE are left out.",
-                   .limits =
-                       "Switches that only bridge drop frames that are too long without an ICMP error. How many packets were dropped is not known.",
-                   .draw = path_mtu_exceeded},
-        FindingRow{.id = "address-conflict",
-                   .severity = Severity::warning,
-                   .clause = "RFC 5227; RFC 4861 7.2.7",
-                   .meaning = "Two MAC addresses answer for the IP address of a RoCE peer",
-                   .sentence =
-                       "Two MAC addresses, {first_mac} and {second_mac}, answered {neighbour_requests:times} for {host} to the same request ({asked_by}).",
-                   .advice =
-                       "Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 (`sysctl "
-                       "net.ipv4.conf`), and two hosts must not both have {host}: RoCE packets go to the one that answered last.",
-                   .alike =
-                       "An address that moves from one port to another, such as with failover, is answered by both for a moment; so it must happen twice.",
-                   .limits =
-                       "Whether the two MAC addresses are of one host or of two the packets do not tell.",
-                   .draw = address_conflict},
+        FindingRow{
+            .id = "neighbour-unanswered",
+            .severity = Severity::note,
+            .clause = "RFC 826; RFC 4861 7.2",
+            .meaning = "A RoCE host asked for a MAC address, and no answer is in the capture",
+            .sentence =
+                "{host} asked {neighbour_requests:times} for the MAC address of {peer} by {asked_by}, within {asked_for}, and no answer is in the "
+                "capture.",
+            .advice =
+                "Look whether {peer} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC address "
+                "ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
+            .alike =
+                "A tap that sees broadcasts but not the answers, which go to the asking host alone; so it must have seen answers of others to it.",
+            .limits =
+                "An answer may have been lost by the recorder. What the host wanted of its neighbour, RDMA or something else, is not known.",
+            .draw = neighbour_unanswered},
+        FindingRow{
+            .id = "icmp-unreachable",
+            .severity = Severity::warning,
+            .clause = "RFC 792; RFC 4443 3.1",
+            .meaning = "ICMP says that RoCEv2 packets were not delivered",
+            .sentence =
+                "{reporter} reported to {from_host} in {icmp_errors:ICMP error} that [refused?it refused its RoCEv2 packets|its RoCEv2 packets did "
+                "not reach {to_host}]: [icmp_reason?{icmp_reason}|code {icmp_code}]{>after_errors}.",
+            .advice =
+                "[refused?Look whether RDMA was up on that address of {to_host} (`rdma link`, `show_gids`, a firewall that rejects UDP port 4791).|"
+                "Check routes and filters of {reporter} for {to_host} (`ip route get`, ACLs for UDP port 4791).]",
+            .alike =
+                "A host whose kernel answers for its NIC: RDMA works, and the kernel, which sees a copy, says that nobody listens on the port.",
+            .limits =
+                "Routers and hosts limit how many ICMP errors they send, so the packets that were not delivered may be more. An ICMP error is not "
+                "signed: anybody may have sent it.",
+            .draw = icmp_unreachable},
+        FindingRow{
+            .id = "path-mtu-exceeded",
+            .severity = Severity::warning,
+            .clause = "RFC 1191; RFC 8201",
+            .meaning = "ICMP says that RoCEv2 packets exceeded the MTU of their path",
+            .sentence =
+                "{reporter} reported to {from_host} in {icmp_errors:ICMP error} that its RoCEv2 packets to {to_host} exceeded an MTU[ of "
+                "{smallest_mtu:length}] on their path and were dropped{>after_errors}.",
+            .advice =
+                "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at every "
+                "hop: RoCE does not react to ICMP, and only its large packets are lost.",
+            .alike =
+                "Errors about packets of another program that uses UDP port 4791; those that cannot be RoCE are left out.",
+            .limits =
+                "Switches that only bridge drop frames that are too long without an ICMP error. How many packets were dropped is not known.",
+            .draw = path_mtu_exceeded},
+        FindingRow{
+            .id = "address-conflict",
+            .severity = Severity::warning,
+            .clause = "RFC 5227; RFC 4861 7.2.7",
+            .meaning = "Two MAC addresses answer for the IP address of a RoCE peer",
+            .sentence =
+                "Two MAC addresses, {first_mac} and {second_mac}, answered {neighbour_requests:times} for {host} to the same request ({asked_by}).",
+            .advice =
+                "Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 (`sysctl "
+                "net.ipv4.conf`), and two hosts must not both have {host}: RoCE packets go to the one that answered last.",
+            .alike =
+                "An address that moves from one port to another, such as with failover, is answered by both for a moment; so it must happen twice.",
+            .limits = "Whether the two MAC addresses are of one host or of two the packets do not tell.",
+            .draw = address_conflict},
     };
     return {kRows, kReachabilityFacts};
 }

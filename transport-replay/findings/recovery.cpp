@@ -31,11 +31,15 @@ constexpr FactRow kLost{"lost", Unit::count, "packets that the responder did not
 constexpr FactRow kLostProven{"lost_proven", Unit::flag, "all of them were lost, and not only late"};
 constexpr FactRow kAtLeast{"at_least", Unit::flag, "the number of lost packets is a lower bound"};
 constexpr FactRow kLossEvents{"loss_events", Unit::count, "times that the responder asked for packets again"};
-constexpr FactRow kOtherTap{"other_tap", Unit::flag, "another file has the same packets as another tap recorded them, which is not looked at"};
+constexpr FactRow kOtherTap{"other_tap", Unit::flag,
+                            "another file has the same packets as another tap recorded them, which is not looked at"};
 constexpr FactRow kCorrupt{"corrupt", Unit::count, "packets of the requester whose ICRC was wrong at the tap"};
-constexpr FactRow kRecoveries{"recoveries", Unit::count, "loss events after which the requester sent again what was asked for"};
+constexpr FactRow kRecoveries{"recoveries", Unit::count,
+                              "loss events after which the requester sent again what was asked for"};
 constexpr FactRow kPartly{"partly", Unit::flag, "these are not all of the events"};
-constexpr FactRow kRecoveryMode{"recovery_mode", Unit::word, "how it sent again: selective repeat, go-back-N; nothing where a single packet tells neither"};
+constexpr FactRow kRecoveryMode{
+    "recovery_mode", Unit::word,
+    "how it sent again: selective repeat, go-back-N; nothing where a single packet tells neither"};
 constexpr FactRow kEndedInTimeout{"ended_in_timeout", Unit::count, "loss events that ended in an ACK timeout"};
 constexpr FactRow kUndecided{"undecided", Unit::count, "loss events of which nothing tells how they ended"};
 
@@ -48,8 +52,8 @@ Duration life(const Connection& connection) { return connection.last_time() - co
 // Who has an answer to everything did not give up, however a episode looks.
 bool all_answered(const Way& way) { return way.open + way.incidents->failed + way.incidents->abandoned == 0; }
 
-// Where episodes of RNR ended: a responder may send a sequence NAK of the very PSN that it put off, for packets that were
-// under way behind it (soft-RoCE does). Nothing was lost then.
+// Where episodes of RNR ended: a responder may send a sequence NAK of the very PSN that it put off, for packets that
+// were under way behind it (soft-RoCE does). Nothing was lost then.
 using RnrEnd = std::tuple<ConnectionId, End, std::uint32_t, dissect::Instant>;
 RnrEnd end_of_rnr(const Recovery& episode, dissect::Instant time) {
     return {episode.connection, episode.requester, episode.psn.value(), time};
@@ -99,22 +103,28 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
         if (episodes.empty() || all_answered(found.way())) continue;
         const Recovery& episode = *episodes.back();
         std::uint64_t naks = 0;  // a loss in between divides them among episodes
-        for (const Recovery* one : kept(found, [&](const Recovery& other) { return other.psn == episode.psn; })) naks += one->triggers;
+        for (const Recovery* one : kept(found, [&](const Recovery& other) { return other.psn == episode.psn; }))
+            naks += one->triggers;
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .count = episodes.size(),
-              .facts = {{kRequester, found.from()}, {kResponder, found.to()}, {kPsn, episode.psn}, {kOperation, words::verb(episode.verb)}, {kRnrNaks, naks}},
+              .facts = {{kRequester, found.from()},
+                        {kResponder, found.to()},
+                        {kPsn, episode.psn},
+                        {kOperation, words::verb(episode.verb)},
+                        {kRnrNaks, naks}},
               .episodes = places_of(timeline, episodes)});
     }
 }
 
 // Of a gap that nothing filled: a READ that is missing takes several PSNs, and is one packet.
 bool may_be_fewer(const Way& way, const Recovery& episode) {
-    return episode.end == RecoveryEnd::open && episode.lost > 1 && way.messages[static_cast<std::size_t>(MessageKind::read)] != 0;
+    return episode.end == RecoveryEnd::open && episode.lost > 1 &&
+           way.messages[static_cast<std::size_t>(MessageKind::read)] != 0;
 }
 
-// With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late. So what a gap
-// has from the next PSN on that was asked for counts there.
+// With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late.
+// So what a gap has from the next PSN on that was asked for counts there.
 std::uint64_t lost_packets(const Way& way, const std::vector<const Recovery*>& episodes, bool selective) {
     std::uint64_t lost = 0;
     for (std::size_t i = 0; i < episodes.size(); ++i) {
@@ -122,7 +132,8 @@ std::uint64_t lost_packets(const Way& way, const std::vector<const Recovery*>& e
         if (episode.cause == NakCause::discarded_lost) continue;
         std::uint32_t most = selective || may_be_fewer(way, episode) ? 1 : std::max(episode.lost, 1U);
         if (i + 1 < episodes.size())
-            if (const std::int32_t next = episodes[i + 1]->psn - episode.psn; next > 0) most = std::min(most, static_cast<std::uint32_t>(next));
+            if (const std::int32_t next = episodes[i + 1]->psn - episode.psn; next > 0)
+                most = std::min(most, static_cast<std::uint32_t>(next));
         lost += most;
     }
     return lost;
@@ -133,12 +144,13 @@ constexpr std::string_view kSequenceLoss =
     "ICRC]); [recoveries?[partly?after {recoveries} of them ][retransmitted?[{recovery_mode} ]retransmitted {>resent}; stalled {>stall}|recovery took {>stall}]"
     "|{requester:host} acted on none of the NAKs in time][; {ended_in_timeout} ended in an ACK timeout][; {undecided} undecided].";
 
-// Sequence NAKs of packets that were lost, or may have been, of requesters that repeat selectively or do not. A NAK proves the loss,
-// whether or not the requester heeded it: the NAKs that it did not are other findings' too.
+// Sequence NAKs of packets that were lost, or may have been, of requesters that repeat selectively or do not. A NAK
+// proves the loss, whether or not the requester heeded it: the NAKs that it did not are other findings' too.
 void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit) {
     const auto rnr = ends_of_rnr(timeline);
     const auto counts = [&](const Recovery& episode) {
-        return asked_for(episode) && !is_of_order(episode.cause) && !std::ranges::binary_search(rnr, end_of_rnr(episode, episode.time.begin()));
+        return asked_for(episode) && !is_of_order(episode.cause) &&
+               !std::ranges::binary_search(rnr, end_of_rnr(episode, episode.time.begin()));
     };
     const auto is_sequence = [](const Recovery& episode) { return episode.kind == RecoveryKind::sequence_nak; };
     for (const Episodes& all : all_episodes(timeline)) {
@@ -151,7 +163,8 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::uint64_t events = episodes.size() + unkept;
         if (events == 0 || is_selective(episodes) != selective) continue;
         const std::uint64_t lost = unkept + lost_packets(found.way(), episodes, selective);
-        const bool at_least = std::ranges::any_of(episodes, [&](const Recovery* episode) { return may_be_fewer(found.way(), *episode); });
+        const bool at_least =
+            std::ranges::any_of(episodes, [&](const Recovery* episode) { return may_be_fewer(found.way(), *episode); });
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
         const LossPlace place(found, episodes, timeline.hosts);
@@ -196,21 +209,20 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
         const auto episodes = kept(found, [](const Recovery& episode) { return !gave_up(episode); });
         std::optional<std::uint8_t> code;
         for (const Recovery* episode : episodes)
-            if (episode->rnr_timer && (!code || rnr_wait(*episode->rnr_timer) > rnr_wait(*code))) code = episode->rnr_timer;
+            if (episode->rnr_timer && (!code || rnr_wait(*episode->rnr_timer) > rnr_wait(*code)))
+                code = episode->rnr_timer;
         const bool longest = code == std::uint8_t{0};
         const bool felt = longest || sum.most_lost >= kFeltStall ||
                           std::to_underlying(sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
         std::uint64_t waits = sum.triggers;  // that ended: one that has not is in no average
-        for (const Recovery* episode : episodes) waits -= std::min<std::uint64_t>(waits, episode->triggers - std::min(episode->rounds, episode->triggers));
-        const Duration wait = waits == 0 ? Duration{} : Duration{std::to_underlying(sum.waited) / static_cast<std::int64_t>(waits)};
-        Facts facts{{kRequester, found.from()},
-                    {kResponder, found.to()},
-                    {kRnrNaks, sum.triggers},
-                    {kRnrTimer, code ? std::optional(rnr_wait(*code)) : std::nullopt},
-                    {kRnrCode, code},
-                    {kLongestTimer, longest},
-                    {kRnrWait, nonzero(wait)},
-                    {kSeveralWaits, waits > 1}};
+        for (const Recovery* episode : episodes)
+            waits -= std::min<std::uint64_t>(waits, episode->triggers - std::min(episode->rounds, episode->triggers));
+        const Duration wait =
+            waits == 0 ? Duration{} : Duration{std::to_underlying(sum.waited) / static_cast<std::int64_t>(waits)};
+        Facts facts{{kRequester, found.from()}, {kResponder, found.to()},
+                    {kRnrNaks, sum.triggers},   {kRnrTimer, code ? std::optional(rnr_wait(*code)) : std::nullopt},
+                    {kRnrCode, code},           {kLongestTimer, longest},
+                    {kRnrWait, nonzero(wait)},  {kSeveralWaits, waits > 1}};
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
         emit({.party = Party::responder,
               .connection = found.connection.uid,
@@ -248,116 +260,118 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
 
 Family recovery_family() {
     static constexpr std::array kOwn{
-        &kTransmissions, &kNegotiatedRetries, &kRnrWait,    &kSeveralWaits, &kLongestTimer, &kLost,           &kLostProven, &kAtLeast,
-        &kLossEvents,    &kOtherTap, &kCorrupt,           &kRecoveries, &kPartly,       &kRecoveryMode, &kEndedInTimeout, &kUndecided,
+        &kTransmissions, &kNegotiatedRetries, &kRnrWait,        &kSeveralWaits, &kLongestTimer, &kLost,
+        &kLostProven,    &kAtLeast,           &kLossEvents,     &kOtherTap,     &kCorrupt,      &kRecoveries,
+        &kPartly,        &kRecoveryMode,      &kEndedInTimeout, &kUndecided,
     };
     static constexpr std::array kRows{
-        FindingRow{.id = "transport-retries-exceeded",
-                   .severity = Severity::error,
-                   .clause = "IBA 9.7.6.1.3, C9-142",
-                   .meaning = "A requester exhausted its transport retries and gave up",
-                   .predicate = "gave up after their transport retries",
-                   .by_order = true,
-                   .sentence =
-                       "{requester:host} sent PSN {psn} ({operation}) {transmissions:times} to {responder} within {stalled}[{>timer}], then gave "
-                       "up (completion status 12[, {negotiated_retries} retries negotiated]): {>silence}.",
-                   .advice =
-                       kSilences.back().advice,
-                   .alike =
-                       "A requester whose process died or whose queue pair was destroyed stops retransmitting as well. A capture that ends, "
-                       "or a tap that lacks the answers, looks alike: who has an answer to everything did not give up.",
-                   .limits =
-                       "The completion status is inferred: that nothing followed the last retry shows it, not a packet. Why the responder "
-                       "did not answer is known as far as other packets of it tell. Retries before the first frame of the capture are "
-                       "not counted.",
-                   .draw = retries_exceeded},
-        FindingRow{.id = "rnr-retries-exceeded",
-                   .severity = Severity::error,
-                   .clause = "IBA 9.7.5.2.8",
-                   .meaning = "A requester exhausted its RNR retries: the responder had no receive posted",
-                   .predicate = "gave up after their RNR retries",
-                   .sentence =
-                       "{responder} answered PSN {psn} ({operation}) from {requester:host} with {rnr_naks:RNR NAK} (no receive posted), and "
-                       "{requester:host} gave up (completion status 13).",
-                   .advice =
-                       "Make the application on {responder:host} post receives before its peer may send, or set rnr_retry to 7 (infinite) on "
-                       "{requester:host}.",
-                   .alike =
-                       "A responder whose receive queue is empty for good, and one that is only slow, send the same NAKs. With rnr_retry 7 a "
-                       "requester never gives up, so that what ends such a connection is something else.",
-                   .limits =
-                       "How many receives are posted, and the rnr_retry of the requester where CM was not captured. The completion status is "
-                       "inferred from the silence after the last NAK. RNR NAKs before the first frame of the capture are not counted.",
-                   .draw = rnr_retries_exceeded},
-        FindingRow{.id = "go-back-n-loss",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.5.1.2",
-                   .meaning = "Packets were lost, and the responder requested them with a sequence NAK",
-                   .predicate = "lost packets",
-                   .by_order = true,
-                   .sentence =
-                       kSequenceLoss,
-                   .advice =
-                       kFindCorruption,
-                   .alike =
-                       "A packet that was only late (reordered-not-lost), corrupted (icrc-wrong), or dropped by the responder itself makes "
-                       "it send the same NAK. A packet that the tap missed does not: the responder asks for nothing then.",
-                   .limits =
-                       "A NAK names the first PSN that is missing, so that how many packets behind it were lost is a bound where the tap did "
-                       "not see them. Behind the tap, loss and reordering cannot be told apart.",
-                   .draw = go_back_n},
-        FindingRow{.id = "selective-repeat",
-                   .severity = Severity::warning,
-                   .clause = kObserved,
-                   .meaning = "Each NAK was answered with the missing packets alone (selective repeat)",
-                   .predicate = "lost packets",
-                   .by_order = true,
-                   .sentence =
-                       kSequenceLoss,
-                   .advice =
-                       kFindCorruption,
-                   .alike =
-                       "A go-back-N requester that had sent nothing behind the lost packet, so that it had nothing else to send again. So "
-                       "one packet sent again alone is no proof of selective repeat.",
-                   .limits =
-                       "Whether the NICs were configured so: it is inferred from what was sent again, and what was not. Behind the tap, loss "
-                       "and reordering cannot be told apart.",
-                   .draw = selective_repeat},
-        FindingRow{.id = "rnr-stall",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.5.2.8",
-                   .meaning = "A requester stalled because the responder had no receive posted",
-                   .predicate = "stalled without a posted receive",
-                   .sentence =
-                       "{responder} had no receive posted for {requester:host}: {rnr_naks:RNR NAK}[ with a timer of {rnr_timer} (code "
-                       "{rnr_code})]; stalled {>stall}[; {requester:host} waited {rnr_wait}[several_waits? on average]].",
-                   .advice =
-                       "[longest_timer?Set min_rnr_timer of the queue pair on {responder:host} to 12 (0.64 ms): its 0, which rdma_cm leaves in "
-                       "place, means 655.36 ms, the longest.|Post more receives on {responder:host} (deeper receive queue, SRQ with a limit "
-                       "event): its application drains them more slowly than {requester:host} sends.]",
-                   .alike =
-                       "RNR NAKs are the flow control of receives: a few of them, waited out within a small part of the time, are healthy "
-                       "and a note. A requester that does nothing for reasons of its own looks stalled as well.",
-                   .limits =
-                       "How deep the receive queue is, and what kept the application from posting. Where the requests were not captured, "
-                       "what the NAKs cost cannot be judged.",
-                   .draw = rnr_stall},
-        FindingRow{.id = "rnr-wait-too-short",
-                   .severity = Severity::note,
-                   .clause = "IBA 9.7.5.2.8, C9-130",
-                   .meaning = "A requester retransmitted before the RNR timer of the NAK had expired",
-                   .by_order = true,
-                   .sentence =
-                       "{requester:host} retransmitted {waited} after an RNR NAK from {responder} with a timer of {rnr_timer} (code {rnr_code}).",
-                   .advice =
-                       "Report it to the NIC vendor of {requester:host}: a requester must wait until the RNR timer has expired.",
-                   .alike =
-                       "A tap that saw the NAK late, or clocks that are coarse: so only less than half of the timer counts. A retransmission "
-                       "for another reason, such as an ACK timeout, may fall into the wait.",
-                   .limits =
-                       "When the NAK reached the requester: the tap sees it before that, so that the real wait was even shorter than the one "
-                       "that is told.",
-                   .draw = rnr_wait_too_short},
+        FindingRow{
+            .id = "transport-retries-exceeded",
+            .severity = Severity::error,
+            .clause = "IBA 9.7.6.1.3, C9-142",
+            .meaning = "A requester exhausted its transport retries and gave up",
+            .predicate = "gave up after their transport retries",
+            .by_order = true,
+            .sentence =
+                "{requester:host} sent PSN {psn} ({operation}) {transmissions:times} to {responder} within {stalled}[{>timer}], then gave "
+                "up (completion status 12[, {negotiated_retries} retries negotiated]): {>silence}.",
+            .advice = kSilences.back().advice,
+            .alike =
+                "A requester whose process died or whose queue pair was destroyed stops retransmitting as well. A capture that ends, "
+                "or a tap that lacks the answers, looks alike: who has an answer to everything did not give up.",
+            .limits =
+                "The completion status is inferred: that nothing followed the last retry shows it, not a packet. Why the responder "
+                "did not answer is known as far as other packets of it tell. Retries before the first frame of the capture are "
+                "not counted.",
+            .draw = retries_exceeded},
+        FindingRow{
+            .id = "rnr-retries-exceeded",
+            .severity = Severity::error,
+            .clause = "IBA 9.7.5.2.8",
+            .meaning = "A requester exhausted its RNR retries: the responder had no receive posted",
+            .predicate = "gave up after their RNR retries",
+            .sentence =
+                "{responder} answered PSN {psn} ({operation}) from {requester:host} with {rnr_naks:RNR NAK} (no receive posted), and "
+                "{requester:host} gave up (completion status 13).",
+            .advice =
+                "Make the application on {responder:host} post receives before its peer may send, or set rnr_retry to 7 (infinite) on "
+                "{requester:host}.",
+            .alike =
+                "A responder whose receive queue is empty for good, and one that is only slow, send the same NAKs. With rnr_retry 7 a "
+                "requester never gives up, so that what ends such a connection is something else.",
+            .limits =
+                "How many receives are posted, and the rnr_retry of the requester where CM was not captured. The completion status is "
+                "inferred from the silence after the last NAK. RNR NAKs before the first frame of the capture are not counted.",
+            .draw = rnr_retries_exceeded},
+        FindingRow{
+            .id = "go-back-n-loss",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.5.1.2",
+            .meaning = "Packets were lost, and the responder requested them with a sequence NAK",
+            .predicate = "lost packets",
+            .by_order = true,
+            .sentence = kSequenceLoss,
+            .advice = kFindCorruption,
+            .alike =
+                "A packet that was only late (reordered-not-lost), corrupted (icrc-wrong), or dropped by the responder itself makes "
+                "it send the same NAK. A packet that the tap missed does not: the responder asks for nothing then.",
+            .limits =
+                "A NAK names the first PSN that is missing, so that how many packets behind it were lost is a bound where the tap did "
+                "not see them. Behind the tap, loss and reordering cannot be told apart.",
+            .draw = go_back_n},
+        FindingRow{
+            .id = "selective-repeat",
+            .severity = Severity::warning,
+            .clause = kObserved,
+            .meaning = "Each NAK was answered with the missing packets alone (selective repeat)",
+            .predicate = "lost packets",
+            .by_order = true,
+            .sentence = kSequenceLoss,
+            .advice = kFindCorruption,
+            .alike =
+                "A go-back-N requester that had sent nothing behind the lost packet, so that it had nothing else to send again. So "
+                "one packet sent again alone is no proof of selective repeat.",
+            .limits =
+                "Whether the NICs were configured so: it is inferred from what was sent again, and what was not. Behind the tap, loss "
+                "and reordering cannot be told apart.",
+            .draw = selective_repeat},
+        FindingRow{
+            .id = "rnr-stall",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.5.2.8",
+            .meaning = "A requester stalled because the responder had no receive posted",
+            .predicate = "stalled without a posted receive",
+            .sentence =
+                "{responder} had no receive posted for {requester:host}: {rnr_naks:RNR NAK}[ with a timer of {rnr_timer} (code "
+                "{rnr_code})]; stalled {>stall}[; {requester:host} waited {rnr_wait}[several_waits? on average]].",
+            .advice =
+                "[longest_timer?Set min_rnr_timer of the queue pair on {responder:host} to 12 (0.64 ms): its 0, which rdma_cm leaves in "
+                "place, means 655.36 ms, the longest.|Post more receives on {responder:host} (deeper receive queue, SRQ with a limit "
+                "event): its application drains them more slowly than {requester:host} sends.]",
+            .alike =
+                "RNR NAKs are the flow control of receives: a few of them, waited out within a small part of the time, are healthy "
+                "and a note. A requester that does nothing for reasons of its own looks stalled as well.",
+            .limits =
+                "How deep the receive queue is, and what kept the application from posting. Where the requests were not captured, "
+                "what the NAKs cost cannot be judged.",
+            .draw = rnr_stall},
+        FindingRow{
+            .id = "rnr-wait-too-short",
+            .severity = Severity::note,
+            .clause = "IBA 9.7.5.2.8, C9-130",
+            .meaning = "A requester retransmitted before the RNR timer of the NAK had expired",
+            .by_order = true,
+            .sentence =
+                "{requester:host} retransmitted {waited} after an RNR NAK from {responder} with a timer of {rnr_timer} (code {rnr_code}).",
+            .advice =
+                "Report it to the NIC vendor of {requester:host}: a requester must wait until the RNR timer has expired.",
+            .alike =
+                "A tap that saw the NAK late, or clocks that are coarse: so only less than half of the timer counts. A retransmission "
+                "for another reason, such as an ACK timeout, may fall into the wait.",
+            .limits =
+                "When the NAK reached the requester: the tap sees it before that, so that the real wait was even shorter than the one "
+                "that is told.",
+            .draw = rnr_wait_too_short},
     };
     return {kRows, kOwn};
 }

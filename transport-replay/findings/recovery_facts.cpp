@@ -13,7 +13,6 @@ namespace {
 using dissect::Duration;
 using namespace facts;
 
-
 std::optional<Duration> shortest(const std::vector<const Recovery*>& episodes) {
     std::optional<Duration> least;
     for (const Recovery* episode : episodes)
@@ -21,17 +20,18 @@ std::optional<Duration> shortest(const std::vector<const Recovery*>& episodes) {
     return least;
 }
 
-// How many intervals are about as long as the shortest, half of it more for timers that tick coarsely: one alone may be anything.
+// How many intervals are about as long as the shortest, half of it more for timers that tick coarsely: one alone may be
+// anything.
 std::uint64_t agreeing(const std::vector<const Recovery*>& episodes, Duration interval) {
     const Duration most = interval + Duration{std::to_underlying(interval) / 2};
     std::uint64_t count = 0;
     for (const Recovery* episode : episodes)
-        if (episode->interval && *episode->interval <= most) count += episode->longest_wait <= most ? std::max(episode->rounds, 1U) : 1;
+        if (episode->interval && *episode->interval <= most)
+            count += episode->longest_wait <= most ? std::max(episode->rounds, 1U) : 1;
     return count;
 }
 
 }  // namespace
-
 
 RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<const Recovery*>& others) {
     for (const Recovery* episode : others) {
@@ -46,7 +46,8 @@ RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<co
     if (others.empty()) return sum;
     sum.most_lost = {};
     for (const Recovery* episode : found.episodes)
-        if (std::ranges::find(others, episode) == others.end()) sum.most_lost = std::max(sum.most_lost, episode->lost_time());
+        if (std::ranges::find(others, episode) == others.end())
+            sum.most_lost = std::max(sum.most_lost, episode->lost_time());
     return sum;
 }
 
@@ -82,7 +83,8 @@ void add_resent(Facts& facts, const RecoverySum& sum, std::uint64_t rests_of_rea
 
 namespace {
 
-// Where the first request that was captured lies ahead of what CM announced, and nobody knows whether there were others before.
+// Where the first request that was captured lies ahead of what CM announced, and nobody knows whether there were others
+// before.
 std::optional<StartingPsn> doubtful_start(const Timeline& timeline, const Case& found) {
     const CmAttempt* const attempt = attempt_of(timeline, found.connection);
     const auto start = attempt == nullptr ? std::nullopt : starting_psn(found.connection, *attempt, found.requester);
@@ -99,7 +101,8 @@ const Silence& silence(const std::optional<StartingPsn>& start, const Case& foun
 
 }  // namespace
 
-const Silence& add_silence(Facts& facts, const Timeline& timeline, const Case& found, bool answered, const Heard& heard) {
+const Silence& add_silence(Facts& facts, const Timeline& timeline, const Case& found, bool answered,
+                           const Heard& heard) {
     const auto start = doubtful_start(timeline, found);
     const Silence& seen = silence(start, found, answered, heard);
     facts.emplace_back(kSilence, seen.word);

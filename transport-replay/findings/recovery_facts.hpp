@@ -1,4 +1,5 @@
-// What the findings about retransmissions share: which episodes are meant, and what their waits and stalls say, as facts.
+// What the findings about retransmissions share: which episodes are meant, and what their waits and stalls say, as
+// facts.
 #pragma once
 
 #include <transport-replay/findings/evidence.hpp>
@@ -11,16 +12,18 @@
 
 namespace qps::transport::families {
 
-template <class Keep>
-[[nodiscard]] std::vector<const Recovery*> kept(const Episodes& found, Keep keep) {
+template <class Keep> [[nodiscard]] std::vector<const Recovery*> kept(const Episodes& found, Keep keep) {
     std::vector<const Recovery*> episodes;
-    std::ranges::copy_if(found.episodes, std::back_inserter(episodes), [&](const Recovery* episode) { return keep(*episode); });
+    std::ranges::copy_if(found.episodes, std::back_inserter(episodes),
+                         [&](const Recovery* episode) { return keep(*episode); });
     return episodes;
 }
 // What is left of a sum without some of its episodes.
 [[nodiscard]] RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<const Recovery*>& others);
 
-[[nodiscard]] inline bool asked_for(const Recovery& episode) { return episode.nak || episode.kind == RecoveryKind::sequence_nak; }
+[[nodiscard]] inline bool asked_for(const Recovery& episode) {
+    return episode.nak || episode.kind == RecoveryKind::sequence_nak;
+}
 [[nodiscard]] inline bool gave_up(const Recovery& episode) { return episode.end == RecoveryEnd::gave_up; }
 
 // What the waits of episodes say of the timer, beside what CM negotiated.
@@ -36,26 +39,33 @@ struct Silence {
     std::string_view advice;
 };
 inline constexpr std::array kSilences{
-    Silence{"answered", Party::fabric,
-            "Look for dropped answers on the way to {requester:host}: counters of its port and of the last switch, and a DSCP or priority of ACKs that PFC "
-            "does not protect."},
-    Silence{"fell_silent", Party::undecided,
-            "Look for a process that died on {responder:host}, a link that flapped or a switch that drops this flow (`rdma statistic`, `ethtool -S`); raise "
-            "NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages."},
-    Silence{"cnps", Party::undecided,
-            "Check that the tap sees the ACKs of {responder:host} (they may take another path), then that the queue pair on it is in RTR or RTS and expects "
-            "this peer (`rdma resource show qp`)."},
-    Silence{"other_start", Party::undecided,
-            "Compare the send PSN of the queue pair on {requester:host} (sq_psn) with {announced_psn}, which {responder:host} announced as Starting PSN: it takes no "
-            "packet ahead of what it expects."},
-    Silence{"elsewhere", Party::responder,
-            "Check on {responder:host} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and that the exchanged QP "
-            "number, GID and P_Key are those of the live process."},
-    Silence{"absent", Party::undecided,
-            "Check on {responder:host} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID (`rping`), then "
-            "routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions."},
+    Silence{
+        "answered", Party::fabric,
+        "Look for dropped answers on the way to {requester:host}: counters of its port and of the last switch, and a DSCP or priority of ACKs that PFC "
+        "does not protect."},
+    Silence{
+        "fell_silent", Party::undecided,
+        "Look for a process that died on {responder:host}, a link that flapped or a switch that drops this flow (`rdma statistic`, `ethtool -S`); raise "
+        "NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages."},
+    Silence{
+        "cnps", Party::undecided,
+        "Check that the tap sees the ACKs of {responder:host} (they may take another path), then that the queue pair on it is in RTR or RTS and expects "
+        "this peer (`rdma resource show qp`)."},
+    Silence{
+        "other_start", Party::undecided,
+        "Compare the send PSN of the queue pair on {requester:host} (sq_psn) with {announced_psn}, which {responder:host} announced as Starting PSN: it takes no "
+        "packet ahead of what it expects."},
+    Silence{
+        "elsewhere", Party::responder,
+        "Check on {responder:host} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and that the exchanged QP "
+        "number, GID and P_Key are those of the live process."},
+    Silence{
+        "absent", Party::undecided,
+        "Check on {responder:host} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID (`rping`), then "
+        "routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions."},
 };
 // Of a requester whose answer was captured, or was not. Adds its word and what that is about.
-[[nodiscard]] const Silence& add_silence(Facts& facts, const Timeline& timeline, const Case& found, bool answered, const Heard& heard);
+[[nodiscard]] const Silence& add_silence(Facts& facts, const Timeline& timeline, const Case& found, bool answered,
+                                         const Heard& heard);
 
 }  // namespace qps::transport::families

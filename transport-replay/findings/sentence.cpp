@@ -1,5 +1,4 @@
 #include <transport-replay/findings/sentence.hpp>
-
 #include <transport-replay/report/fact_text.hpp>
 
 #include <algorithm>
@@ -18,56 +17,71 @@ struct Fragment {
 };
 constexpr std::array kFragments{
     Fragment{"stall", "{stalled}[ in total, {longest_stall} at worst]"},
-    Fragment{"resent",
-             "{retransmitted:packet} ({retransmitted_bytes}[, {new_to_tap} of them new to the tap][, {rests_of_reads} of them for the rest of a READ])"},
+    Fragment{
+        "resent",
+        "{retransmitted:packet} ({retransmitted_bytes}[, {new_to_tap} of them new to the tap][, {rests_of_reads} of them for the rest of a READ])"},
     // Of an ACK timeout: how long was waited, and what that says of the timer.
-    Fragment{"timer", ", [single_wait?after|at intervals of] at least {interval}[exponent? ({>exponent}[, {>negotiated}])|[ ({>negotiated})]]"},
-    Fragment{"exponent", "local ACK timeout exponent {exponent}[ to {longest_exponent}][, {exponent_time}: {agreeing_waits} waits agree on it]"},
+    Fragment{
+        "timer",
+        ", [single_wait?after|at intervals of] at least {interval}[exponent? ({>exponent}[, {>negotiated}])|[ ({>negotiated})]]"},
+    Fragment{
+        "exponent",
+        "local ACK timeout exponent {exponent}[ to {longest_exponent}][, {exponent_time}: {agreeing_waits} waits agree on it]"},
     Fragment{"negotiated", "CM negotiated {negotiated_exponent}, {negotiated_time}"},
     // What was seen of a responder that did not answer.
-    Fragment{"silence",
-             "[silence=answered?an answer from {responder:host} was captured, so it was lost between the tap and {requester:host}]"
-             "[silence=fell_silent?{responder:host} had answered on this connection before]"
-             "[silence=cnps?{responder:host} answered with {cnps:CNP} alone: requests reached it]"
-             "[silence=other_start?{responder:host} never answered on this connection, whose first captured request has PSN {starting_psn}, where CM announced "
-             "{announced_psn}]"
-             "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
-             "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
+    Fragment{
+        "silence",
+        "[silence=answered?an answer from {responder:host} was captured, so it was lost between the tap and {requester:host}]"
+        "[silence=fell_silent?{responder:host} had answered on this connection before]"
+        "[silence=cnps?{responder:host} answered with {cnps:CNP} alone: requests reached it]"
+        "[silence=other_start?{responder:host} never answered on this connection, whose first captured request has PSN {starting_psn}, where CM announced "
+        "{announced_psn}]"
+        "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
+        "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
     // Of a request that was refused, and of the last one before it that was not.
-    Fragment{"request",
-             "[operation?[operation=RDMA WRITE?an|[operation=RDMA READ?an|[operation=ATOMIC WRITE?an|a]]] {operation} of {length:length}[ at {address:hex} with "
-             "R_Key {r_key:key}]|[ambiguous?a request of one of several queue pairs with the same PSNs|a request that was not captured]]"},
-    Fragment{"last_valid", "[; the last valid access was {last_valid_length:length} at {last_valid_address:hex} with R_Key {last_valid_r_key:key}]"},
+    Fragment{
+        "request",
+        "[operation?[operation=RDMA WRITE?an|[operation=RDMA READ?an|[operation=ATOMIC WRITE?an|a]]] {operation} of {length:length}[ at {address:hex} with "
+        "R_Key {r_key:key}]|[ambiguous?a request of one of several queue pairs with the same PSNs|a request that was not captured]]"},
+    Fragment{
+        "last_valid",
+        "[; the last valid access was {last_valid_length:length} at {last_valid_address:hex} with R_Key {last_valid_r_key:key}]"},
     // Of packets of a sender whose ICRC is wrong.
-    Fragment{"wrong_icrc", "{packets} of {all_packets:packet} from {host} ({share}) [packets=1?has|have] a wrong ICRC[, in {connections:connection}]"},
+    Fragment{
+        "wrong_icrc",
+        "{packets} of {all_packets:packet} from {host} ({share}) [packets=1?has|have] a wrong ICRC[, in {connections:connection}]"},
     Fragment{"answered", "[answered?packets are answered nevertheless|nothing is answered]"},
     // Of pauses: who asked for them, and what became of the traffic.
-    Fragment{"asked_to_pause",
-             "{pauser} sent [paused_priority?PFC for priority {paused_priority}|802.3x PAUSE for the whole link] on interface {interface} ({xoff_frames} XOFF, "
-             "{xon_frames} XON)"},
-    Fragment{"paused_traffic",
-             "[paused_traffic=went_on?{late_packets:packet} to it followed more than {reaction_time} into a pause]"
-             "[paused_traffic=silent?[packets_to_pauser?who sends to it|traffic of the link] was silent from before its first XOFF until after its last, for "
-             "{traffic_silence}, and went on: traffic stopped]"
-             "[paused_traffic=none?the capture has no packet[paused_priority? of that priority] to that address after it: whether traffic stopped is undecided]"
-             "[paused_traffic=stopped?nothing was sent to it meanwhile: traffic stopped]"
-             "[paused_traffic=speed_unknown?whether traffic stopped is undecided: the speed of the link is not known (--link-speed)]"
-             "[paused_traffic=too_short?whether traffic stopped is undecided: no pause was longer than the time to react]"},
+    Fragment{
+        "asked_to_pause",
+        "{pauser} sent [paused_priority?PFC for priority {paused_priority}|802.3x PAUSE for the whole link] on interface {interface} ({xoff_frames} XOFF, "
+        "{xon_frames} XON)"},
+    Fragment{
+        "paused_traffic",
+        "[paused_traffic=went_on?{late_packets:packet} to it followed more than {reaction_time} into a pause]"
+        "[paused_traffic=silent?[packets_to_pauser?who sends to it|traffic of the link] was silent from before its first XOFF until after its last, for "
+        "{traffic_silence}, and went on: traffic stopped]"
+        "[paused_traffic=none?the capture has no packet[paused_priority? of that priority] to that address after it: whether traffic stopped is undecided]"
+        "[paused_traffic=stopped?nothing was sent to it meanwhile: traffic stopped]"
+        "[paused_traffic=speed_unknown?whether traffic stopped is undecided: the speed of the link is not known (--link-speed)]"
+        "[paused_traffic=too_short?whether traffic stopped is undecided: no pause was longer than the time to react]"},
     // Of ICMP errors: whether anything was missed.
-    Fragment{"after_errors",
-             "[retransmission=missed?; {from_host} retransmitted {retransmitted:packet} to it]"
-             "[retransmission=refused?; {from_host} retransmitted packets to it after RNR NAKs only]"
-             "[retransmission=none?; no captured packet was retransmitted]"},
+    Fragment{"after_errors", "[retransmission=missed?; {from_host} retransmitted {retransmitted:packet} to it]"
+                             "[retransmission=refused?; {from_host} retransmitted packets to it after RNR NAKs only]"
+                             "[retransmission=none?; no captured packet was retransmitted]"},
     // Of the two ends of a link: how a difference stays one.
-    Fragment{"lasting",
-             "[willing_end?{willing_end} is willing to take the other's, but repeated its own {repeated:times} within {repeated_within}|neither is willing to "
-             "take the other's]"},
+    Fragment{
+        "lasting",
+        "[willing_end?{willing_end} is willing to take the other's, but repeated its own {repeated:times} within {repeated_within}|neither is willing to "
+        "take the other's]"},
     Fragment{"announcer", "{announcer}[ ({announcer_name})]"},
     Fragment{"partner", "{partner}[ ({partner_name})]"},
     // Of lost packets: where.
     Fragment{"place", "[, {place}][, {places:each}]"},
     // Of attempts at connections: what was asked for, and how many were alike.
-    Fragment{"service", "[service_port?port {service_port}|[service_id?service id {service_id:hex}|a service that was not captured]]"},
+    Fragment{
+        "service",
+        "[service_port?port {service_port}|[service_id?service id {service_id:hex}|a service that was not captured]]"},
     Fragment{"more_attempts", "[ (and {more_attempts:more attempt})]"},
     // Of collectives: how many steps were judged, and what their group is.
     Fragment{"steps", "[all_reduces?{judged_steps:all-reduce}|{judged_steps:step}]"},
@@ -83,7 +97,8 @@ bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') |
 class Reading {
 public:
     using IsFact = std::function<bool(std::string_view)>;
-    Reading(std::string_view text, const Facts& facts, const IsFact* is_fact) : rest_(text), facts_(facts), is_fact_(is_fact) {}
+    Reading(std::string_view text, const Facts& facts, const IsFact* is_fact)
+        : rest_(text), facts_(facts), is_fact_(is_fact) {}
 
     // What stands up to one of `ends`, which stays unread; none: up to the end of the template.
     std::string read(std::string_view ends, bool& whole) {

@@ -1,11 +1,13 @@
 // Sentences of findings: templates over facts.
 //
 //   {stalled}              the fact of that name, as its unit is written: "1,234", "268.4 ms", "10.0.0.1 QP 17"
-//   {retransmitted:packet} counted, with a noun: "1 packet", "1,234 packets"; {timeouts:times}: "once", "twice", "3 times"
-//   {requester:host}       of an end, without its queue pair; {length:length} of bytes: "4096 bytes", not "4 KiB"; {missing:byte}: "4,096 bytes"
-//   {address:hex}          of a number: "0x7f00"; {r_key:key} with all digits of an R_Key: "0x0000007f"; {p_key:hex4}; {depth:plain} as it is: "1234";
+//   {retransmitted:packet} counted, with a noun: "1 packet", "1,234 packets"; {timeouts:times}: "once", "twice", "3
+//   times" {requester:host}       of an end, without its queue pair; {length:length} of bytes: "4096 bytes", not "4
+//   KiB"; {missing:byte}: "4,096 bytes" {address:hex}          of a number: "0x7f00"; {r_key:key} with all digits of an
+//   R_Key: "0x0000007f"; {p_key:hex4}; {depth:plain} as it is: "1234";
 //                          {rate:Gbit/s} in that unit
-//   {hosts:each}           of a list, with commas alone: "a, b, c", not "a, b and c"; {causes:clauses} with semicolons; {lossless:priority} with a
+//   {hosts:each}           of a list, with commas alone: "a, b, c", not "a, b and c"; {causes:clauses} with semicolons;
+//   {lossless:priority} with a
 //                          noun: "priorities 3 and 4", "no priority"
 //   [, lost {lost}]        dropped where a fact in it is not known
 //   [probed?A|B]           A where the fact is known, else B, which may be left out; [probed!A]: where it is not

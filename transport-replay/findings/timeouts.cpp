@@ -23,24 +23,29 @@ using dissect::Duration;
 using namespace facts;
 
 constexpr FactRow kTimeouts{"timeouts", Unit::count, "ACK timeouts"};
-constexpr FactRow kTimeoutCauses{"timeout_causes", Unit::list, "what they waited for, as far as captures of several hosts tell"};
+constexpr FactRow kTimeoutCauses{"timeout_causes", Unit::list,
+                                 "what they waited for, as far as captures of several hosts tell"};
 constexpr FactRow kAnswerTook{"answer_took", Unit::duration, "the longest time from a request to its late answer"};
-constexpr FactRow kSufficientExponent{"sufficient_exponent", Unit::number, "the least exponent whose timeout is longer than that"};
+constexpr FactRow kSufficientExponent{"sufficient_exponent", Unit::number,
+                                      "the least exponent whose timeout is longer than that"};
 constexpr FactRow kSufficientTime{"sufficient_time", Unit::duration, "the time of that exponent"};
 constexpr FactRow kRetries{"retries", Unit::count, "times that the requester sent again"};
 constexpr FactRow kFromMiddle{"from_middle", Unit::count, "of them, requests from the middle of a READ"};
-constexpr FactRow kResponsesMissed{"responses_missed", Unit::count, "response packets that had not passed the tap by then"};
+constexpr FactRow kResponsesMissed{"responses_missed", Unit::count,
+                                   "response packets that had not passed the tap by then"};
 constexpr FactRow kResponsesLate{"responses_late", Unit::count, "response packets that passed the tap late"};
 
-// Whether it was sent again before the time that CM agreed on. The tap may see packets closer together than they were sent: half of
-// the time leaves room for that. What comes quicker than anybody notices may have been asked for by what the tap did not see.
+// Whether it was sent again before the time that CM agreed on. The tap may see packets closer together than they were
+// sent: half of the time leaves room for that. What comes quicker than anybody notices may have been asked for by what
+// the tap did not see.
 bool before_its_time(const Recovery& episode, const CmAttempt* attempt) {
     if (!episode.interval || attempt == nullptr || attempt->local_ack_timeout.value_or(0) == 0) return false;
     return *episode.interval > kSlowestReaction &&
            *episode.interval < Duration{std::to_underlying(dissect::timeout_of(*attempt->local_ack_timeout)) / 2};
 }
 
-// PSNs that a responder said it missed: a timeout that sends one of them again is not spurious, however fast the answer.
+// PSNs that a responder said it missed: a timeout that sends one of them again is not spurious, however fast the
+// answer.
 using Missed = std::tuple<ConnectionId, End, std::uint32_t>;
 Missed missed(const Recovery& episode) { return {episode.connection, episode.requester, episode.psn.value()}; }
 std::vector<Missed> missed(const Timeline& timeline) {
@@ -66,11 +71,13 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         if (sum.episodes == 0) continue;
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
         const bool answered = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::answered);
-        const bool lost = found.way().incidents->gaps.network != 0 || found.answers().incidents->response_gaps.network != 0 || answered;
+        const bool lost = found.way().incidents->gaps.network != 0 ||
+                          found.answers().incidents->response_gaps.network != 0 || answered;
         Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kTimeouts, sum.triggers}};
         const Silence* why = nullptr;
-        const bool naks_ignored =
-            !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) { return episode->ignored_nak() && episode->proven; });
+        const bool naks_ignored = !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) {
+            return episode->ignored_nak() && episode->proven;
+        });
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
             why = &add_silence(facts, timeline, found, answered, *heard);
@@ -85,7 +92,9 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         emit({.party = is_placed ? Party::fabric : party,
               .connection = found.connection.uid,
               .count = sum.episodes,
-              .advice = why != nullptr ? why->advice : naks_ignored ? kFindLossesOfNaks : std::string_view{},
+              .advice = why != nullptr ? why->advice
+                        : naks_ignored ? kFindLossesOfNaks
+                                       : std::string_view{},
               .facts = std::move(facts),
               .episodes = places_of(timeline, episodes)});
     }
@@ -117,9 +126,7 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
         std::optional<Duration> took;
         for (const Recovery* episode : episodes)
             if (episode->answer_took) took = std::max(took.value_or(Duration{}), *episode->answer_took);
-        Facts facts{{kRequester, found.from()},
-                    {kResponder, found.to()},
-                    {kRetries, episodes.size()}};
+        Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kRetries, episodes.size()}};
         add_timer(facts, found.way(), episodes, attempt);
         if (early != 0 && took) {
             facts.emplace_back(kAnswerTook, *took);
@@ -144,7 +151,8 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
         const bool missed = gaps.network + gaps.reordered != 0;
         // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
         const Gaps& requests = found.way().incidents->gaps;
-        const bool unsure = (!missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0) || (lacking && partial == 0);
+        const bool unsure = (!missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0) ||
+                            (lacking && partial == 0);
         Facts facts{{kRequester, found.from()},
                     {kResponder, found.to()},
                     {kRetries, found.sum.episodes},
@@ -155,7 +163,8 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
         add_stall(facts, found.sum.episodes, found.sum.lost, found.sum.most_lost);
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
-              .count = lacking && partial != 0 ? partial : found.sum.episodes,  // those that nothing but a lost response explains
+              .count = lacking && partial != 0 ? partial
+                                               : found.sum.episodes,  // those that nothing but a lost response explains
               .severity = unsure ? Severity::note : Severity::warning,
               .facts = std::move(facts),
               .episodes = places_of(timeline, found.episodes)});
@@ -165,70 +174,74 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
 }  // namespace
 
 Family timeouts_family() {
-    static constexpr std::array kOwn{&kTimeouts, &kTimeoutCauses, &kAnswerTook,      &kSufficientExponent, &kSufficientTime,
-                                     &kRetries,  &kFromMiddle,    &kResponsesMissed, &kResponsesLate};
+    static constexpr std::array kOwn{&kTimeouts,           &kTimeoutCauses,   &kAnswerTook,
+                                     &kSufficientExponent, &kSufficientTime,  &kRetries,
+                                     &kFromMiddle,         &kResponsesMissed, &kResponsesLate};
     static constexpr std::array kRows{
-        FindingRow{.id = "ack-timeout",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.6.1.3",
-                   .meaning = "A requester hit its ACK timeout and retransmitted",
-                   .predicate = "hit the ACK timeout",
-                   .by_order = true,
-                   .sentence =
-                       "{requester:host} hit the ACK timeout {timeouts:times} waiting for {responder} and retransmitted {>resent}[{>timer}]; "
-                       "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}].",
-                   .advice =
-                       "Look for dropped ACKs and tail losses between {requester:host} and {responder:host} (local_ack_timeout_err in `rdma "
-                       "statistic`, switch drop counters); lower the queue pair's timeout if recovery takes too long.",
-                   .alike =
-                       "A lost request, a lost answer and a responder that did not answer in time look alike from the requester. A sequence "
-                       "NAK that the tap missed, or that the requester ignored (nak-ignored), ends in a retransmission as well.",
-                   .limits =
-                       "The timer itself is not on the wire: its exponent is what several waits agree on, or what CM negotiated. Which "
-                       "packet was lost, and where, only captures of both hosts tell.",
-                   .draw = ack_timeout},
-        FindingRow{.id = "spurious-retransmission",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.6.1.3",
-                   .meaning = "A requester retransmitted although nothing was lost",
-                   .predicate = "retransmitted although nothing was lost",
-                   .by_order = true,
-                   .sentence =
-                       "{requester:host} retransmitted {retries:times} although nothing was lost[{>timer}]: [retries=1?the answer|answers] from "
-                       "{responder} came [answer_took?[retries=1?{answer_took} after the request|up to {answer_took} after their "
-                       "requests]|late].",
-                   .advice =
-                       "Raise the ACK timeout on {requester:host}[ to at least exponent {sufficient_exponent}, {sufficient_time}] "
-                       "(NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive retransmission off, and find out what delays "
-                       "{responder:host}.",
-                   .alike =
-                       "A network that doubles packets gives two answers for one request, and a lost answer is answered again. It counts as "
-                       "premature only where the answer can belong to the first sending alone, or where it came before the negotiated "
-                       "timeout.",
-                   .limits =
-                       "What delayed the responder. Where nothing proves that the first answer was late, whether one was lost or doubled is "
-                       "undecided.",
-                   .draw = spurious_retransmission},
-        FindingRow{.id = "read-response-lost",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.7.5.1",
-                   .meaning = "READ or ATOMIC responses were lost and requested again",
-                   .predicate = "lost READ or ATOMIC responses",
-                   .by_order = true,
-                   .sentence =
-                       "{requester:host} requested READ or ATOMIC data from {responder} again {retries:times}, {from_middle} of them from the "
-                       "middle of a READ, and retransmitted {>resent}; stalled {>stall}[; {responses_missed:response packet} had not passed this "
-                       "tap by then][; {responses_late:response packet} passed it late].",
-                   .advice =
-                       "Find where READ responses are dropped or reordered on the way from {responder:host} to {requester:host} (switch drop "
-                       "counters, implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
-                   .alike =
-                       "A new READ of the rest of the same memory looks like the rest of an earlier one. Where the tap missed packets of "
-                       "this connection such a READ proves nothing, and the finding is a note.",
-                   .limits =
-                       "Whether responses were lost or late behind the tap: a requester asks again for either. Where they were lost is known "
-                       "only as far as they had not passed this tap.",
-                   .draw = read_response_lost},
+        FindingRow{
+            .id = "ack-timeout",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.6.1.3",
+            .meaning = "A requester hit its ACK timeout and retransmitted",
+            .predicate = "hit the ACK timeout",
+            .by_order = true,
+            .sentence =
+                "{requester:host} hit the ACK timeout {timeouts:times} waiting for {responder} and retransmitted {>resent}[{>timer}]; "
+                "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}].",
+            .advice =
+                "Look for dropped ACKs and tail losses between {requester:host} and {responder:host} (local_ack_timeout_err in `rdma "
+                "statistic`, switch drop counters); lower the queue pair's timeout if recovery takes too long.",
+            .alike =
+                "A lost request, a lost answer and a responder that did not answer in time look alike from the requester. A sequence "
+                "NAK that the tap missed, or that the requester ignored (nak-ignored), ends in a retransmission as well.",
+            .limits =
+                "The timer itself is not on the wire: its exponent is what several waits agree on, or what CM negotiated. Which "
+                "packet was lost, and where, only captures of both hosts tell.",
+            .draw = ack_timeout},
+        FindingRow{
+            .id = "spurious-retransmission",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.6.1.3",
+            .meaning = "A requester retransmitted although nothing was lost",
+            .predicate = "retransmitted although nothing was lost",
+            .by_order = true,
+            .sentence =
+                "{requester:host} retransmitted {retries:times} although nothing was lost[{>timer}]: [retries=1?the answer|answers] from "
+                "{responder} came [answer_took?[retries=1?{answer_took} after the request|up to {answer_took} after their "
+                "requests]|late].",
+            .advice =
+                "Raise the ACK timeout on {requester:host}[ to at least exponent {sufficient_exponent}, {sufficient_time}] "
+                "(NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive retransmission off, and find out what delays "
+                "{responder:host}.",
+            .alike =
+                "A network that doubles packets gives two answers for one request, and a lost answer is answered again. It counts as "
+                "premature only where the answer can belong to the first sending alone, or where it came before the negotiated "
+                "timeout.",
+            .limits =
+                "What delayed the responder. Where nothing proves that the first answer was late, whether one was lost or doubled is "
+                "undecided.",
+            .draw = spurious_retransmission},
+        FindingRow{
+            .id = "read-response-lost",
+            .severity = Severity::warning,
+            .clause = "IBA 9.7.5.1",
+            .meaning = "READ or ATOMIC responses were lost and requested again",
+            .predicate = "lost READ or ATOMIC responses",
+            .by_order = true,
+            .sentence =
+                "{requester:host} requested READ or ATOMIC data from {responder} again {retries:times}, {from_middle} of them from the "
+                "middle of a READ, and retransmitted {>resent}; stalled {>stall}[; {responses_missed:response packet} had not passed this "
+                "tap by then][; {responses_late:response packet} passed it late].",
+            .advice =
+                "Find where READ responses are dropped or reordered on the way from {responder:host} to {requester:host} (switch drop "
+                "counters, implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
+            .alike =
+                "A new READ of the rest of the same memory looks like the rest of an earlier one. Where the tap missed packets of "
+                "this connection such a READ proves nothing, and the finding is a note.",
+            .limits =
+                "Whether responses were lost or late behind the tap: a requester asks again for either. Where they were lost is known "
+                "only as far as they had not passed this tap.",
+            .draw = read_response_lost},
     };
     return {kRows, kOwn};
 }

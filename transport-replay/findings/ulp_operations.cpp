@@ -1,6 +1,7 @@
 // Operations of upper protocols that failed, were never answered, took long, or went one at a time.
 //
-// What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which is bounded.
+// What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which
+// is bounded.
 #include <dissect/types.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
@@ -26,26 +27,32 @@ using dissect::Instant;
 
 constexpr FactRow kUpperStatus{"upper_status", Unit::text, "the status in words of the protocol"};
 constexpr FactRow kFailures{"failures", Unit::count, "operations that failed with that status"};
-constexpr FactRow kEverydayStatus{"everyday_status", Unit::flag, "the status is one that healthy programs see all the time"};
+constexpr FactRow kEverydayStatus{"everyday_status", Unit::flag,
+                                  "the status is one that healthy programs see all the time"};
 constexpr FactRow kUnanswered{"unanswered", Unit::count, "operations that had no answer"};
-constexpr FactRow kFirstWaited{"first_waited", Unit::duration, "time from the first of them to the end of the capture, or until the requester disconnected"};
-constexpr FactRow kEarlyAnswers{"early_answers", Unit::flag, "other answers were recorded before their requests, and perhaps one of these was"};
+constexpr FactRow kFirstWaited{
+    "first_waited", Unit::duration,
+    "time from the first of them to the end of the capture, or until the requester disconnected"};
+constexpr FactRow kEarlyAnswers{"early_answers", Unit::flag,
+                                "other answers were recorded before their requests, and perhaps one of these was"};
 constexpr FactRow kSlowOperations{"slow_operations", Unit::count, "operations that took at least ten times the median"};
 constexpr FactRow kMoreWereSlow{"more_were_slow", Unit::flag, "that is as many as are kept: there may have been more"};
 constexpr FactRow kTruncated{"truncated", Unit::flag, "packets were truncated, so that operations are known in part"};
 constexpr FactRow kSlowest{"slowest", Unit::duration, "time of the slowest"};
 constexpr FactRow kMedian{"median", Unit::duration, "median of all of that kind, within the 1/16 of a histogram"};
 constexpr FactRow kP99{"p99", Unit::duration, "their 99th percentile, alike"};
-constexpr FactRow kEpisodesMeanwhile{"episodes_meanwhile", Unit::count, "retransmission episodes of their connection during slow operations"};
+constexpr FactRow kEpisodesMeanwhile{"episodes_meanwhile", Unit::count,
+                                     "retransmission episodes of their connection during slow operations"};
 constexpr FactRow kPausesMeanwhile{"pauses_meanwhile", Unit::count, "pauses of the link during slow operations"};
-constexpr FactRow kSlowPart{"slow_part", Unit::word,
-                            "what took the most of their time: transfer (the packets of data), before (the responder, before them), after (the responder, "
-                            "after them), none (no data was transferred)"};
+constexpr FactRow kSlowPart{
+    "slow_part", Unit::word,
+    "what took the most of their time: transfer (the packets of data), before (the responder, before them), after (the responder, "
+    "after them), none (no data was transferred)"};
 constexpr FactRow kMeanLatency{"mean_latency", Unit::duration, "mean time from request to answer"};
 
 constexpr Duration kLongestWait{1'000'000'000};  // an answer that has not come by then is worth a word
-constexpr Duration kSlowAtLeast{1'000'000};   // outliers below are nobody's trouble
-constexpr int kOutlier = 10;                  // times the median
+constexpr Duration kSlowAtLeast{1'000'000};      // outliers below are nobody's trouble
+constexpr int kOutlier = 10;                     // times the median
 constexpr std::uint64_t kEnoughForMedian = 16;
 constexpr std::uint64_t kEnoughForSerial = 100;
 
@@ -69,7 +76,8 @@ Meanwhile meanwhile(const Timeline& timeline, const UlpOperation& operation) {
     Meanwhile found;
     const auto overlaps = [&](Instant from, Instant to) { return from <= operation.answered && to >= operation.asked; };
     for (const Recovery& record : timeline.recoveries)
-        if (record.connection == operation.connection && overlaps(record.time.begin(), record.time.end())) ++found.recoveries;
+        if (record.connection == operation.connection && overlaps(record.time.begin(), record.time.end()))
+            ++found.recoveries;
     for (const PausePeriod& period : timeline.congestion.periods)
         if (overlaps(period.start, period.end)) ++found.pauses;
     return found;
@@ -94,7 +102,9 @@ struct PartsOfTime {
         after_data = after_data + parts->to_answer;
     }
     [[nodiscard]] double share(Duration part) const {
-        const auto ns = [](Duration duration, std::int64_t least) { return static_cast<double>(std::max(std::to_underlying(duration), least)); };
+        const auto ns = [](Duration duration, std::int64_t least) {
+            return static_cast<double>(std::max(std::to_underlying(duration), least));
+        };
         return ns(part, 0) / ns(whole, 1);
     }
 };
@@ -109,18 +119,28 @@ Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>
         all.pauses += found.pauses;
     }
     if (all.recoveries != 0)
-        return {Party::fabric, "Fix the packet loss first: the findings of that connection say where packets were lost.", {{kEpisodesMeanwhile, all.recoveries}}};
+        return {Party::fabric,
+                "Fix the packet loss first: the findings of that connection say where packets were lost.",
+                {{kEpisodesMeanwhile, all.recoveries}}};
     if (all.pauses != 0)
-        return {Party::congestion, "Find the source of the pauses: `qpscope timeline` shows when they occurred.", {{kPausesMeanwhile, all.pauses}}};
+        return {Party::congestion,
+                "Find the source of the pauses: `qpscope timeline` shows when they occurred.",
+                {{kPausesMeanwhile, all.pauses}}};
     if (parts.data > parts.until_data && parts.data > parts.after_data)
-        return {Party::undecided, "Check the path between {requester:host} and {responder:host}, and the pace of the end that issues READs or WRITEs.",
-                {{kSlowPart, "transfer"}, {kShareOfTime, parts.share(parts.data)}}};
+        return {
+            Party::undecided,
+            "Check the path between {requester:host} and {responder:host}, and the pace of the end that issues READs or WRITEs.",
+            {{kSlowPart, "transfer"}, {kShareOfTime, parts.share(parts.data)}}};
     if (parts.until_data > Duration{} || parts.after_data > Duration{}) {
         const bool before = parts.until_data >= parts.after_data;
-        return {Party::responder, "Check the storage and the CPUs of {responder:host}: the data transfer took a small part of the time.",
-                {{kSlowPart, before ? "before" : "after"}, {kShareOfTime, parts.share(before ? parts.until_data : parts.after_data)}}};
+        return {Party::responder,
+                "Check the storage and the CPUs of {responder:host}: the data transfer took a small part of the time.",
+                {{kSlowPart, before ? "before" : "after"},
+                 {kShareOfTime, parts.share(before ? parts.until_data : parts.after_data)}}};
     }
-    return {Party::responder, "Check the storage and the CPUs of {responder:host}: nothing was retransmitted meanwhile.", {{kSlowPart, "none"}}};
+    return {Party::responder,
+            "Check the storage and the CPUs of {responder:host}: nothing was retransmitted meanwhile.",
+            {{kSlowPart, "none"}}};
 }
 
 // Who asked, whom, and what.
@@ -164,8 +184,9 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
     }
 }
 
-// In IPoIB's connected mode each host sends on a connection of its own: where the capture has none of the host that was asked, it
-// cannot have the answer. A server of Lustre may answer by any network that it and the client have, also by one that has no tap.
+// In IPoIB's connected mode each host sends on a connection of its own: where the capture has none of the host that was
+// asked, it cannot have the answer. A server of Lustre may answer by any network that it and the client have, also by
+// one that has no tap.
 bool answers_elsewhere(const Timeline& timeline, const Connection& connection, const UlpOperation& operation) {
     if (operation.protocol == UlpProtocol::lnet && lnet::is_request(operation.code)) return true;
     if (operation.protocol != UlpProtocol::ipoib || connection.service == dissect::Service::ud) return false;
@@ -173,14 +194,16 @@ bool answers_elsewhere(const Timeline& timeline, const Connection& connection, c
     const Address& asker = connection.end(operation.requester).address;
     return std::ranges::none_of(timeline.connections, [&](const Connection& each) {
         return each.service == connection.service && std::ranges::any_of(std::array{End::a, End::b}, [&](End from) {
-                   return each.way(from).requests != 0 && each.end(from).address == asked && each.end(other(from)).address == asker;
+                   return each.way(from).requests != 0 && each.end(from).address == asked &&
+                          each.end(other(from)).address == asker;
                });
     });
 }
 
 // As answers and later packets prove: one of those packets may have been the answer to a request.
 bool lacks_packets(const Connection& connection) {
-    return std::ranges::any_of(connection.ways, [](const Way& way) { return way.incidents->gaps.tap + way.incidents->gaps.undecided != 0; });
+    return std::ranges::any_of(
+        connection.ways, [](const Way& way) { return way.incidents->gaps.tap + way.incidents->gaps.undecided != 0; });
 }
 
 // Clocks of both ways are apart: what answers an operation may have been recorded before it.
@@ -203,15 +226,21 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const Connection* connection = timeline.find(operation.connection);
         if (conversation == nullptr || connection == nullptr) continue;
         if (connection->one_way()) continue;  // answers were not captured
-        if (is_reported(timeline, operation.connection, operation.asked_frame) || answers_elsewhere(timeline, *connection, operation))
+        if (is_reported(timeline, operation.connection, operation.asked_frame) ||
+            answers_elsewhere(timeline, *connection, operation))
             continue;
         const bool forgotten = operation.outcome == OperationOutcome::unanswered;
-        // What waits by its nature, for an event say, is not late: others were answered meanwhile, and none of its kind ever was.
-        const auto same = [&](const OperationSum& sum) { return sum.protocol == operation.protocol && sum.code == operation.code; };
+        // What waits by its nature, for an event say, is not late: others were answered meanwhile, and none of its kind
+        // ever was.
+        const auto same = [&](const OperationSum& sum) {
+            return sum.protocol == operation.protocol && sum.code == operation.code;
+        };
         const auto sum = std::ranges::find_if(timeline.ulp.sums, same);
-        const bool waits = (sum == timeline.ulp.sums.end() || sum->latency.count == 0) && conversation->last_answered > operation.asked;
+        const bool waits = (sum == timeline.ulp.sums.end() || sum->latency.count == 0) &&
+                           conversation->last_answered > operation.asked;
         // A host disconnects when its timeout is over, which excuses nobody.
-        const CmRung* release = connection->released ? own_disconnect(timeline, *connection, operation.requester) : nullptr;
+        const CmRung* release =
+            connection->released ? own_disconnect(timeline, *connection, operation.requester) : nullptr;
         const bool released = connection->released && release == nullptr;
         const Instant until = release == nullptr ? timeline.end_of(*connection) : release->time;
         if (!forgotten && (waits || released || until - operation.asked < kLongestWait)) continue;
@@ -224,7 +253,8 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     for (auto& [key, waiting] : found) {
         const UlpOperation& first = *waiting.first;
         const Connection& connection = *timeline.find(first.connection);
-        const bool lacks = lacking || lacks_packets(connection), early = !lacks && answers_came_early(connection), sure = !lacks && !early;
+        const bool lacks = lacking || lacks_packets(connection), early = !lacks && answers_came_early(connection),
+                   sure = !lacks && !early;
         FindingDraft draft{.party = sure ? Party::responder : Party::undecided,
                            .connection = first.connection,
                            .count = waiting.count,
@@ -232,7 +262,9 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
                            .facts = asked_facts(connection, first.requester, first.protocol, first.code),
                            .events = std::move(waiting.events)};
         draft.facts.emplace_back(kUnanswered, waiting.count);
-        draft.facts.emplace_back(kFirstWaited, (waiting.release == nullptr ? timeline.end_of(connection) : waiting.release->time) - first.asked);
+        draft.facts.emplace_back(
+            kFirstWaited,
+            (waiting.release == nullptr ? timeline.end_of(connection) : waiting.release->time) - first.asked);
         draft.facts.emplace_back(kRequesterDisconnected, waiting.release != nullptr);
         draft.facts.emplace_back(kLacksPackets, lacks);
         draft.facts.emplace_back(kEarlyAnswers, early);
@@ -241,7 +273,8 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
 }
 
 void operation_slow(const Timeline& timeline, const Emit& emit) {
-    const bool cut = timeline.quality.cut != 0;  // so that operations are known in part, and what is usual for them is not
+    const bool cut =
+        timeline.quality.cut != 0;  // so that operations are known in part, and what is usual for them is not
     for (const OperationSum& sum : timeline.ulp.sums) {
         if (sum.histogram.count() < kEnoughForMedian) continue;
         const Duration median = percentile_of(sum, 50);
@@ -256,7 +289,8 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         }
         const Connection* const connection = slow.empty() ? nullptr : timeline.find(slow.front()->connection);
         if (connection == nullptr) continue;
-        const bool one_connection = std::ranges::all_of(slow, [&](const UlpOperation* one) { return one->connection == connection->uid; });
+        const bool one_connection =
+            std::ranges::all_of(slow, [&](const UlpOperation* one) { return one->connection == connection->uid; });
         Blame blame = blame_for(timeline, slow);
         draft.party = blame.party;
         if (one_connection) draft.connection = connection->uid;
@@ -300,72 +334,81 @@ void serialised_io(const Timeline& timeline, const Emit& emit) {
 
 Family ulp_operations_family() {
     static constexpr std::array kRows{
-        FindingRow{.id = "operation-failed",
-                   .severity = Severity::warning,
-                   .clause = kObserved,
-                   .meaning = "Operations of an upper-layer protocol failed",
-                   .sentence =
-                       "{responder:host} answered {upper_operation} from {requester:host} ({upper_protocol}) {failures:times} with {upper_status}"
-                       "[everyday_status?, an everyday status].",
-                   .advice = kFailedAdvice,
-                   .alike =
-                       "Programs probe: a file that is not there or a command that a device does not have is an answer that they expect, and then nothing "
-                       "is wrong.",
-                   .limits = "The status is what the other end said: why it said so, and whether the program minded, is not in the packets.",
-                   .draw = operation_failed},
-        FindingRow{.id = "operation-unanswered",
-                   .severity = Severity::warning,
-                   .clause = kObserved,
-                   .meaning = "Operations of an upper-layer protocol were never answered",
-                   .by_order = true,
-                   .sentence =
-                       "{responder:host} never answered {upper_operation} from {requester:host} ({upper_protocol}), requested {unanswered:times}, first "
-                       "{first_waited} before [requester_disconnected?{requester:host} disconnected|the capture ended][capture_lacks_packets?; the capture lacks "
-                       "packets, and perhaps the answer][early_answers?; other answers were recorded before their requests, and perhaps this one was].",
-                   .advice =
-                       "Look on {responder:host} for requests that hang, and check their timeout on {requester:host}; the tap may also have missed answers.",
-                   .alike =
-                       "An answer that the tap missed, and a request that waits for an event by its nature, look the same; those of which others of the kind "
-                       "were never answered either are left out while later requests are.",
-                   .limits = "That an answer was sent and lost cannot be told from one that was never made, nor what the other end did meanwhile.",
-                   .draw = operation_unanswered},
-        FindingRow{.id = "operation-slow",
-                   .severity = Severity::warning,
-                   .clause = kObserved,
-                   .meaning = "Some operations took far longer than the median of their kind",
-                   .sentence =
-                       "[more_were_slow?At least ]{slow_operations} of {operations} {upper_operation} operations[truncated? that were not truncated] took "
-                       "[slow_operations=1?|up to ]{slowest} (median {median}, p99 {p99})[, during {episodes_meanwhile:retransmission episode} on that connection]"
-                       "[, while the link was paused {pauses_meanwhile:times}]"
-                       "[slow_part=transfer?; {share_of_time} of that was spent on the data transfer]"
-                       "[slow_part=before?; {share_of_time} of that was spent on {responder:host} before the data transfer]"
-                       "[slow_part=after?; {share_of_time} of that was spent on {responder:host} after the data transfer]"
-                       "[slow_part=none?; {responder:host} transferred no data].",
-                   .advice = "Check the storage and the CPUs of {responder:host}: nothing was retransmitted meanwhile.",
-                   .alike =
-                       "Operations of one name differ in size: a few large ones among many small ones are slow without any fault, and so is the first access "
-                       "to a cold cache.",
-                   .limits =
-                       "Times are those at the tap, so that the way between it and the ends is part of them; that a retransmission or a pause fell into the "
-                       "time of an operation does not prove that it caused all of the delay.",
-                   .draw = operation_slow},
-        FindingRow{.id = "serialised-io",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "An application keeps only one operation in flight",
-                   .sentence =
-                       "{requester:host} sent {operations} {upper_protocol} operations to {responder:host} one at a time and never had two outstanding: at "
-                       "{mean_latency} each it waited {share_of_time} of the time.",
-                   .advice =
-                       "Let the application on {requester:host} keep more operations in flight (queue depth, asynchronous I/O, more threads) if it is too "
-                       "slow.",
-                   .alike = "A benchmark of latency, a database's log and a boot do so on purpose: each operation depends on the one before.",
-                   .limits = "Other connections between the two are not counted together: a program may have one operation in flight on each of many.",
-                   .draw = serialised_io},
+        FindingRow{
+            .id = "operation-failed",
+            .severity = Severity::warning,
+            .clause = kObserved,
+            .meaning = "Operations of an upper-layer protocol failed",
+            .sentence =
+                "{responder:host} answered {upper_operation} from {requester:host} ({upper_protocol}) {failures:times} with {upper_status}"
+                "[everyday_status?, an everyday status].",
+            .advice = kFailedAdvice,
+            .alike =
+                "Programs probe: a file that is not there or a command that a device does not have is an answer that they expect, and then nothing "
+                "is wrong.",
+            .limits =
+                "The status is what the other end said: why it said so, and whether the program minded, is not in the packets.",
+            .draw = operation_failed},
+        FindingRow{
+            .id = "operation-unanswered",
+            .severity = Severity::warning,
+            .clause = kObserved,
+            .meaning = "Operations of an upper-layer protocol were never answered",
+            .by_order = true,
+            .sentence =
+                "{responder:host} never answered {upper_operation} from {requester:host} ({upper_protocol}), requested {unanswered:times}, first "
+                "{first_waited} before [requester_disconnected?{requester:host} disconnected|the capture ended][capture_lacks_packets?; the capture lacks "
+                "packets, and perhaps the answer][early_answers?; other answers were recorded before their requests, and perhaps this one was].",
+            .advice =
+                "Look on {responder:host} for requests that hang, and check their timeout on {requester:host}; the tap may also have missed answers.",
+            .alike =
+                "An answer that the tap missed, and a request that waits for an event by its nature, look the same; those of which others of the kind "
+                "were never answered either are left out while later requests are.",
+            .limits =
+                "That an answer was sent and lost cannot be told from one that was never made, nor what the other end did meanwhile.",
+            .draw = operation_unanswered},
+        FindingRow{
+            .id = "operation-slow",
+            .severity = Severity::warning,
+            .clause = kObserved,
+            .meaning = "Some operations took far longer than the median of their kind",
+            .sentence =
+                "[more_were_slow?At least ]{slow_operations} of {operations} {upper_operation} operations[truncated? that were not truncated] took "
+                "[slow_operations=1?|up to ]{slowest} (median {median}, p99 {p99})[, during {episodes_meanwhile:retransmission episode} on that connection]"
+                "[, while the link was paused {pauses_meanwhile:times}]"
+                "[slow_part=transfer?; {share_of_time} of that was spent on the data transfer]"
+                "[slow_part=before?; {share_of_time} of that was spent on {responder:host} before the data transfer]"
+                "[slow_part=after?; {share_of_time} of that was spent on {responder:host} after the data transfer]"
+                "[slow_part=none?; {responder:host} transferred no data].",
+            .advice = "Check the storage and the CPUs of {responder:host}: nothing was retransmitted meanwhile.",
+            .alike =
+                "Operations of one name differ in size: a few large ones among many small ones are slow without any fault, and so is the first access "
+                "to a cold cache.",
+            .limits =
+                "Times are those at the tap, so that the way between it and the ends is part of them; that a retransmission or a pause fell into the "
+                "time of an operation does not prove that it caused all of the delay.",
+            .draw = operation_slow},
+        FindingRow{
+            .id = "serialised-io",
+            .severity = Severity::note,
+            .clause = kObserved,
+            .meaning = "An application keeps only one operation in flight",
+            .sentence =
+                "{requester:host} sent {operations} {upper_protocol} operations to {responder:host} one at a time and never had two outstanding: at "
+                "{mean_latency} each it waited {share_of_time} of the time.",
+            .advice =
+                "Let the application on {requester:host} keep more operations in flight (queue depth, asynchronous I/O, more threads) if it is too "
+                "slow.",
+            .alike =
+                "A benchmark of latency, a database's log and a boot do so on purpose: each operation depends on the one before.",
+            .limits =
+                "Other connections between the two are not counted together: a program may have one operation in flight on each of many.",
+            .draw = serialised_io},
     };
     static constexpr std::array kOwn{
-        &kUpperStatus, &kFailures, &kEverydayStatus, &kUnanswered, &kFirstWaited, &kEarlyAnswers, &kSlowOperations, &kMoreWereSlow,
-        &kTruncated, &kSlowest, &kMedian, &kP99, &kEpisodesMeanwhile, &kPausesMeanwhile, &kSlowPart, &kMeanLatency,
+        &kUpperStatus,       &kFailures,        &kEverydayStatus, &kUnanswered,  &kFirstWaited, &kEarlyAnswers,
+        &kSlowOperations,    &kMoreWereSlow,    &kTruncated,      &kSlowest,     &kMedian,      &kP99,
+        &kEpisodesMeanwhile, &kPausesMeanwhile, &kSlowPart,       &kMeanLatency,
     };
     return {kRows, kOwn};
 }

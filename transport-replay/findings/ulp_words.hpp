@@ -1,4 +1,5 @@
-// Words of findings about upper protocols: who the two sides are, and what the protocol itself said, made fit for a sentence.
+// Words of findings about upper protocols: who the two sides are, and what the protocol itself said, made fit for a
+// sentence.
 #pragma once
 
 #include <transport-replay/model/fact.hpp>

@@ -74,8 +74,7 @@ std::optional<Frame> CaptureIndex::frame(FrameIndex number, FrameBuffer& buffer)
 namespace {
 
 // The place of the row for that packet in a store of rows for some packets, or of the next one.
-template <class Row, class Of>
-std::uint64_t lower_bound(const GrowingStore<Row>& store, std::uint64_t wanted, Of of) {
+template <class Row, class Of> std::uint64_t lower_bound(const GrowingStore<Row>& store, std::uint64_t wanted, Of of) {
     std::uint64_t low = 0;
     for (std::uint64_t high = store.size(); low < high;) {
         const std::uint64_t middle = low + (high - low) / 2;
@@ -88,7 +87,8 @@ std::uint64_t lower_bound(const GrowingStore<Row>& store, std::uint64_t wanted, 
 }  // namespace
 
 std::uint32_t CaptureIndex::missing_before(FrameIndex number) const {
-    const std::uint64_t at = lower_bound(gaps, std::to_underlying(number), [](const GapRow& gap) { return std::to_underlying(gap.frame); });
+    const std::uint64_t at =
+        lower_bound(gaps, std::to_underlying(number), [](const GapRow& gap) { return std::to_underlying(gap.frame); });
     return at < gaps.size() && gaps[at].frame == number ? gaps[at].missing : 0;
 }
 
@@ -133,7 +133,8 @@ std::optional<Duration> CaptureIndex::since_previous(FrameIndex number) const {
     const PacketRow& kept = row(number);
     if (kept.has(Mark::timeless)) return std::nullopt;
     for (std::uint64_t before = std::to_underlying(number) - 1; before != 0; --before)
-        if (const PacketRow& earlier = row(FrameIndex{before}); !earlier.has(Mark::timeless)) return kept.time() - earlier.time();
+        if (const PacketRow& earlier = row(FrameIndex{before}); !earlier.has(Mark::timeless))
+            return kept.time() - earlier.time();
     return Duration{};
 }
 

@@ -1,7 +1,8 @@
 // CaptureIndex: an open capture as rows: where each packet lies, what it was, and the messages they make up.
 //
-// One thread (the indexer) adds to it, any number read what is there. Packets are decoded again from their files, which stay open,
-// or, where there is no file to go back to (a pipe, an interface, a compressed file), from a spool in a temporary file.
+// One thread (the indexer) adds to it, any number read what is there. Packets are decoded again from their files, which
+// stay open, or, where there is no file to go back to (a pipe, an interface, a compressed file), from a spool in a
+// temporary file.
 //
 // What an attacker could feed: everything in the files, and files that change after they were indexed: a packet that is
 // not where it was cannot be read any more, nothing worse.
@@ -32,8 +33,9 @@ struct GapRow {
     std::uint32_t missing = 0;
 };
 
-// Messages that a packet ended, one after the other. Kept of packets that ended any. The number stands here, and is not taken from
-// the next row: while the capture is read, messages of the next packet may be there already and its row not yet.
+// Messages that a packet ended, one after the other. Kept of packets that ended any. The number stands here, and is not
+// taken from the next row: while the capture is read, messages of the next packet may be there already and its row not
+// yet.
 struct EndingRow {
     std::uint32_t row = 0;  // of the packet: its frame less one; both fit, see kMaxRows
     std::uint32_t first_message = 0;
@@ -56,26 +58,29 @@ class CaptureIndex {
 public:
     GrowingStore<PacketRow> packets;
     GrowingStore<MessageRow> messages;
-    GrowingStore<GapRow> gaps;                   // in the order of the capture
-    GrowingStore<EndingRow> endings;             // in the order of the capture
-    GrowingStore<OperationRow> operations;       // of upper protocols, in the order in which they ended
-    GrowingStore<LabelRow> labels;               // of messages that belong to one, in their order
+    GrowingStore<GapRow> gaps;               // in the order of the capture
+    GrowingStore<EndingRow> endings;         // in the order of the capture
+    GrowingStore<OperationRow> operations;   // of upper protocols, in the order in which they ended
+    GrowingStore<LabelRow> labels;           // of messages that belong to one, in their order
     GrowingStore<UlpPacketRow> ulp_packets;  // in the order of the capture
     UlpKnowledge ulp;
 
     // What the rows take.
     [[nodiscard]] std::uint64_t bytes() const {
-        return packets.bytes() + messages.bytes() + gaps.bytes() + endings.bytes() + operations.bytes() + labels.bytes() + ulp_packets.bytes();
+        return packets.bytes() + messages.bytes() + gaps.bytes() + endings.bytes() + operations.bytes() +
+               labels.bytes() + ulp_packets.bytes();
     }
-    [[nodiscard]] const PacketRow& row(dissect::FrameIndex frame) const { return packets[std::to_underlying(frame) - 1]; }
+    [[nodiscard]] const PacketRow& row(dissect::FrameIndex frame) const {
+        return packets[std::to_underlying(frame) - 1];
+    }
     [[nodiscard]] bool has(dissect::FrameIndex frame) const {
         return frame != dissect::FrameIndex{} && std::to_underlying(frame) <= packets.size();
     }
     // Of the first packet that has a time; times of pictures and columns count from here.
     [[nodiscard]] std::optional<dissect::Instant> start() const;
 
-    // The frame as it was captured, with its number and the time since the first; nothing where it cannot be read any more.
-    // It borrows `buffer`, of which each thread has its own.
+    // The frame as it was captured, with its number and the time since the first; nothing where it cannot be read any
+    // more. It borrows `buffer`, of which each thread has its own.
     [[nodiscard]] std::optional<dissect::Frame> frame(dissect::FrameIndex number, dissect::FrameBuffer& buffer) const;
     // What the analysis said when the packet passed.
     [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex number) const;
@@ -92,7 +97,9 @@ public:
     // Where that file ends now, if it was truncated since it was opened: packets behind it cannot be read any more.
     [[nodiscard]] std::optional<std::uint64_t> lost_from(std::size_t file) const;
     // How the packets of that file are read; nothing where none has come yet.
-    [[nodiscard]] std::shared_ptr<const dissect::CaptureLayout> layout(std::size_t file) const { return source_of(file).layout; }
+    [[nodiscard]] std::shared_ptr<const dissect::CaptureLayout> layout(std::size_t file) const {
+        return source_of(file).layout;
+    }
 
     // For the indexer. The next file; nothing past PacketRow::kMaxFiles.
     std::optional<std::size_t> add(IndexedFile file, std::optional<Spool> spool);
@@ -118,7 +125,7 @@ private:
     [[nodiscard]] std::uint32_t missing_before(dissect::FrameIndex number) const;
 
     dissect::BitsPerSecond link_speed_{};  // 0: as the files say
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;             // of what follows
     std::deque<File> files_;
     std::optional<dissect::Instant> start_;
 };

@@ -53,7 +53,9 @@ public:
         const auto work = [&](std::size_t slot, const Batch& batch) { look_at(slot, *batch.numbered_from); };
         const auto gate = [&](std::size_t slot) { analysis_.gate(pieces_[slot].packets); };
         const auto sift = [&](std::size_t slot, std::size_t sieve) { analysis_.sift(pieces_[slot].packets, sieve); };
-        const auto follow = [&](std::size_t slot, std::size_t lane) { analysis_.follow(pieces_[slot].packets, lane, slot); };
+        const auto follow = [&](std::size_t slot, std::size_t lane) {
+            analysis_.follow(pieces_[slot].packets, lane, slot);
+        };
         const auto consume = [&](std::size_t slot) {
             analysis_.visit(pieces_[slot].packets, {});
             unreadable_ += pieces_[slot].unreadable;
@@ -71,7 +73,9 @@ public:
         return timeline;
     }
     [[nodiscard]] bool over() const { return threads_ > 1 && (analysis_.over() || suites_.over()); }
-    [[nodiscard]] std::vector<CheckResult> results(const Timeline& timeline) { return judge(suites_.take(), timeline, {}); }
+    [[nodiscard]] std::vector<CheckResult> results(const Timeline& timeline) {
+        return judge(suites_.take(), timeline, {});
+    }
     [[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
 
 private:
@@ -131,13 +135,14 @@ private:
 
 }  // namespace
 
-std::optional<CheckedCapture> check(const CaptureIndex& index, std::uint64_t packets, const Timeline& timeline, const UlpHints& hints,
-                                    const MemoryBudget& memory, const ExtractWatch& watch) {
+std::optional<CheckedCapture> check(const CaptureIndex& index, std::uint64_t packets, const Timeline& timeline,
+                                    const UlpHints& hints, const MemoryBudget& memory, const ExtractWatch& watch) {
     const Asked asked{index, packets, hints, memory, watch, timeline.quality.drops};
     // Numbers of connections that the user names are those of the whole.
     std::size_t threads = hints.empty() ? std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads) : 1;
     CaptureTraits traits;
-    // As on the command line: once, once more where that showed that its findings need it, and again by one thread where several needed too much.
+    // As on the command line: once, once more where that showed that its findings need it, and again by one thread
+    // where several needed too much.
     for (std::size_t reading = 0; reading < 4; ++reading) {
         Checking checking(asked, traits, threads);
         const bool whole = checking.run();

@@ -1,5 +1,4 @@
 #include <transport-replay/index/event_frames.hpp>
-
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -18,7 +17,9 @@ bool has(const PacketRow& row, PacketMark mark) {
         case PacketMark::copy: return row.has(Mark::mirror_copy);
         case PacketMark::bad_icrc: return row.icrc() == dissect::CrcStatus::bad;
         case PacketMark::congestion_experienced: return row.has(Mark::congestion_experienced);
-        case PacketMark::cnp: return row.kind() == ObservationKind::transport && dissect::info(row.opcode()).verb == dissect::Verb::notify;
+        case PacketMark::cnp:
+            return row.kind() == ObservationKind::transport &&
+                   dissect::info(row.opcode()).verb == dissect::Verb::notify;
         case PacketMark::retransmission: return row.has(Mark::retransmission);
         case PacketMark::after_gap: return row.has(Mark::gap);
     }
@@ -27,10 +28,13 @@ bool has(const PacketRow& row, PacketMark mark) {
 
 // When an episode was noticed.
 FrameIndex frame_of(const Recovery& episode) {
-    return episode.trigger != FrameIndex{} ? episode.trigger : episode.resumed != FrameIndex{} ? episode.resumed : episode.original;
+    return episode.trigger != FrameIndex{}   ? episode.trigger
+           : episode.resumed != FrameIndex{} ? episode.resumed
+                                             : episode.original;
 }
 
-void add_marked(const Finding& finding, const CaptureIndex& index, const std::function<bool()>& stop, std::vector<FrameIndex>& events) {
+void add_marked(const Finding& finding, const CaptureIndex& index, const std::function<bool()>& stop,
+                std::vector<FrameIndex>& events) {
     constexpr std::uint64_t kAskEvery = 1U << 16;  // rows: a fraction of a millisecond
     const MarkedPackets& marked = *finding.marked;
     const std::uint64_t packets = index.packets.size();
@@ -53,7 +57,8 @@ void tidy(std::vector<FrameIndex>& events) {
 
 }  // namespace
 
-std::vector<FrameIndex> event_frames(const Finding& finding, const Timeline& timeline, const CaptureIndex& index, const std::function<bool()>& stop) {
+std::vector<FrameIndex> event_frames(const Finding& finding, const Timeline& timeline, const CaptureIndex& index,
+                                     const std::function<bool()>& stop) {
     std::vector<FrameIndex> events;
     if (finding.marked) add_marked(finding, index, stop, events);
     for (const std::uint32_t place : finding.episodes)
@@ -65,7 +70,8 @@ std::vector<FrameIndex> event_frames(const Finding& finding, const Timeline& tim
     return events;
 }
 
-std::vector<FrameIndex> event_frames(std::string_view id, const Timeline& timeline, const CaptureIndex& index, const std::function<bool()>& stop) {
+std::vector<FrameIndex> event_frames(std::string_view id, const Timeline& timeline, const CaptureIndex& index,
+                                     const std::function<bool()>& stop) {
     std::vector<FrameIndex> all;
     for (const Finding& finding : timeline.findings) {
         if (finding.id != id || all.size() >= kMostEvents) continue;

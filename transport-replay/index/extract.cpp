@@ -27,7 +27,9 @@ std::optional<FrameRange> within(FrameRange range, std::uint64_t packets) {
     return range.first <= range.last ? std::optional(range) : std::nullopt;
 }
 
-std::uint64_t length(const FrameRange& range) { return std::to_underlying(range.last) - std::to_underlying(range.first) + 1; }
+std::uint64_t length(const FrameRange& range) {
+    return std::to_underlying(range.last) - std::to_underlying(range.first) + 1;
+}
 
 FrameIndex after(FrameIndex frame) { return FrameIndex{std::to_underlying(frame) + 1}; }
 
@@ -54,7 +56,8 @@ std::expected<void, OutputProblem> describe_interfaces(const CaptureIndex& index
         const auto layout = index.layout(number);
         for (std::size_t i = 0; layout && i < layout->origins.size(); ++i) {
             const FrameOrigin& origin = layout->origins[i];
-            auto described = file.describe(InterfaceId{static_cast<std::uint32_t>(i)}, origin.link, origin.speed, named ? layout->names[i] : std::string());
+            auto described = file.describe(InterfaceId{static_cast<std::uint32_t>(i)}, origin.link, origin.speed,
+                                           named ? layout->names[i] : std::string());
             if (!described) return described;
         }
     }
@@ -71,7 +74,8 @@ std::expected<void, OutputProblem> write(SavedCapture& file, Frame frame, const 
 
 class Disguising {
 public:
-    Disguising(const CaptureIndex& index, const Disguise& disguise) : index_(index), anonymizer_(disguise.pseudonyms, disguise.payload) {}
+    Disguising(const CaptureIndex& index, const Disguise& disguise)
+        : index_(index), anonymizer_(disguise.pseudonyms, disguise.payload) {}
 
     // Lives until the next one.
     [[nodiscard]] Frame disguised(const Frame& frame) {
@@ -125,7 +129,8 @@ void for_each_chosen(const Chosen& chosen, const CaptureIndex& index, const std:
     }
 }
 
-std::expected<Extracted, std::string> extract(const CaptureIndex& index, const Extraction& wanted, const ExtractWatch& watch) try {
+std::expected<Extracted, std::string> extract(const CaptureIndex& index, const Extraction& wanted,
+                                              const ExtractWatch& watch) try {
     auto file = SavedCapture::open(wanted.path, inputs_of(index));
     if (!file) return std::unexpected(sentence(file.error()));
     Extracted extracted;
@@ -142,7 +147,8 @@ std::expected<Extracted, std::string> extract(const CaptureIndex& index, const E
         }
         if (extracted.stopped) return false;
         const std::optional<Frame> frame = index.frame(number, buffer);
-        if (frame) going = disguising ? file->write(disguising->disguised(*frame)) : write(*file, *frame, wanted.comments);
+        if (frame)
+            going = disguising ? file->write(disguising->disguised(*frame)) : write(*file, *frame, wanted.comments);
         else ++extracted.unreadable;
         return going.has_value();
     };

@@ -1,8 +1,8 @@
-// Extract: chosen packets of an index as a capture file of their own, as they were captured: bytes, times, interfaces, options;
-// with the comments that somebody has written meanwhile.
+// Extract: chosen packets of an index as a capture file of their own, as they were captured: bytes, times, interfaces,
+// options; with the comments that somebody has written meanwhile.
 //
-// Interfaces keep the numbers they have in their file. Of several files, interfaces of the same number, link type and speed
-// count as one, which pieces of a ring have; the first name stays.
+// Interfaces keep the numbers they have in their file. Of several files, interfaces of the same number, link type and
+// speed count as one, which pieces of a ring have; the first name stays.
 //
 // What an attacker could feed: files that change while we read; packets that are gone are counted and left out.
 #pragma once
@@ -36,7 +36,8 @@ using Chosen = std::variant<AllFrames, RowSet, std::vector<FrameRange>>;
 // takes that comment away.
 using Comments = std::map<dissect::FrameIndex, std::string>;
 
-// Packets leave with other addresses, keys and names, and without payload: no comments, options and names of interfaces either.
+// Packets leave with other addresses, keys and names, and without payload: no comments, options and names of interfaces
+// either.
 struct Disguise {
     Pseudonyms& pseudonyms;
     PayloadMode payload = PayloadMode::zero;
@@ -63,10 +64,11 @@ struct Extracted {
 
 [[nodiscard]] std::uint64_t count(const Chosen& chosen, const CaptureIndex& index);
 // Calls each(frame) in their order, until it returns false.
-void for_each_chosen(const Chosen& chosen, const CaptureIndex& index, const std::function<bool(dissect::FrameIndex)>& each);
+void for_each_chosen(const Chosen& chosen, const CaptureIndex& index,
+                     const std::function<bool(dissect::FrameIndex)>& each);
 
-// Errors are a sentence without a full stop: the path is one of the files of the index, a full disk, a frame that the format
-// cannot hold. The file is then as it was before.
+// Errors are a sentence without a full stop: the path is one of the files of the index, a full disk, a frame that the
+// format cannot hold. The file is then as it was before.
 [[nodiscard]] std::expected<Extracted, std::string> extract(const CaptureIndex& index, const Extraction& wanted,
                                                             const ExtractWatch& watch = {});
 

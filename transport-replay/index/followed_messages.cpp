@@ -10,7 +10,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kAskEvery = 16'384;             // rows
+constexpr std::uint64_t kAskEvery = 16'384;                  // rows
 constexpr std::size_t kMostWaiting = std::size_t{32} << 20;  // bytes; what is outstanding of one connection is far less
 
 // Places of the messages of a connection that are wanted, and how many it has.
@@ -19,15 +19,17 @@ struct Wanted {
     std::vector<std::uint64_t> places;  // in `messages` of the index
 };
 
-std::optional<Wanted> find_wanted(const CaptureIndex& index, ConnectionId connection, std::uint64_t first, std::size_t most, std::size_t most_bytes,
-                                  const std::function<bool()>& stopped) {
+std::optional<Wanted> find_wanted(const CaptureIndex& index, ConnectionId connection, std::uint64_t first,
+                                  std::size_t most, std::size_t most_bytes, const std::function<bool()>& stopped) {
     Wanted wanted;
     std::uint64_t bytes = 0;
     const std::uint64_t messages = index.messages.size();
     for (std::uint64_t at = 0; at < messages; ++at) {
         if (at % kAskEvery == 0 && stopped && stopped()) return std::nullopt;
         const MessageRow& row = index.messages[at];
-        if (row.connection() != connection || ++wanted.all < first || wanted.places.size() == most || bytes >= most_bytes) continue;
+        if (row.connection() != connection || ++wanted.all < first || wanted.places.size() == most ||
+            bytes >= most_bytes)
+            continue;
         wanted.places.push_back(at);
         bytes += row.bytes();
     }
@@ -36,9 +38,16 @@ std::optional<Wanted> find_wanted(const CaptureIndex& index, ConnectionId connec
 
 class Walk {
 public:
-    Walk(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, FollowedPart& part, std::vector<std::uint64_t> places, std::uint64_t first,
-         std::size_t most_bytes)
-        : index_(index), reader_(index), connection_(connection), part_(part), places_(std::move(places)), first_(first), most_bytes_(most_bytes), store_(kMostWaiting) {}
+    Walk(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, FollowedPart& part,
+         std::vector<std::uint64_t> places, std::uint64_t first, std::size_t most_bytes)
+        : index_(index),
+          reader_(index),
+          connection_(connection),
+          part_(part),
+          places_(std::move(places)),
+          first_(first),
+          most_bytes_(most_bytes),
+          store_(kMostWaiting) {}
 
     // From the first packet of any of them on. False: stopped.
     bool run(const std::function<bool()>& stopped) {
@@ -46,9 +55,11 @@ public:
         for (const std::uint64_t place : places_) {
             const MessageRow& row = index_->messages[place];
             from = std::min(from, std::to_underlying(row.first_frame()));
-            last = std::max({last, std::to_underlying(row.last_frame()), std::to_underlying(row.answer_frame().value_or(FrameIndex{}))});
+            last = std::max({last, std::to_underlying(row.last_frame()),
+                             std::to_underlying(row.answer_frame().value_or(FrameIndex{}))});
         }
-        for (std::uint64_t number = std::max<std::uint64_t>(from, 1); number <= std::min(last, index_->packets.size()); ++number) {
+        for (std::uint64_t number = std::max<std::uint64_t>(from, 1); number <= std::min(last, index_->packets.size());
+             ++number) {
             if (number % kAskEvery == 0 && stopped && stopped()) return false;
             take(FrameIndex{number});
         }
@@ -62,7 +73,8 @@ private:
     void take(FrameIndex number) {
         const PacketRow& row = index_->row(number);
         if (row.connection() == connection_ && row.kind() == ObservationKind::transport) keep(number, row);
-        for (const std::uint64_t end = index_->ended_by(number).second; next_ < places_.size() && places_[next_] < end; ++next_)
+        for (const std::uint64_t end = index_->ended_by(number).second; next_ < places_.size() && places_[next_] < end;
+             ++next_)
             finish(places_[next_]);
     }
 
@@ -110,8 +122,9 @@ private:
 
 }  // namespace
 
-std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, std::uint64_t first, std::size_t most,
-                                   std::size_t most_bytes, const std::function<bool()>& stopped) {
+std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection,
+                                   std::uint64_t first, std::size_t most, std::size_t most_bytes,
+                                   const std::function<bool()>& stopped) {
     first = std::max<std::uint64_t>(first, 1);
     auto wanted = find_wanted(*index, connection, first, most, most_bytes, stopped);
     if (!wanted) return std::nullopt;

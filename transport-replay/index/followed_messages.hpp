@@ -1,7 +1,8 @@
-// What the messages of one connection of an open capture carried, byte for byte, each once, as `follow` has it on the command line:
-// some of them at a time, so that a connection of any length can be followed.
+// What the messages of one connection of an open capture carried, byte for byte, each once, as `follow` has it on the
+// command line: some of them at a time, so that a connection of any length can be followed.
 //
-// What an attacker could feed: messages that claim much and carry little; the bytes that wait are bounded, and what was let go is told.
+// What an attacker could feed: messages that claim much and carry little; the bytes that wait are bounded, and what was
+// let go is told.
 #pragma once
 
 #include <transport-replay/index/extract.hpp>
@@ -25,12 +26,13 @@ struct FollowedMessage {
 struct FollowedPart {
     std::uint64_t messages = 0;  // of the connection
     std::vector<FollowedMessage> followed;
-    std::uint64_t let_go = 0;    // bytes of payload that waited too long
+    std::uint64_t let_go = 0;  // bytes of payload that waited too long
 };
 
-// Messages `first` .. `first` + `most` - 1 of the connection, counted from 1; fewer where their payload is more than `most_bytes` in sum:
-// the last of them may go past it. Nothing where `stopped` said so.
-[[nodiscard]] std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, std::uint64_t first,
-                                                 std::size_t most, std::size_t most_bytes, const std::function<bool()>& stopped = {});
+// Messages `first` .. `first` + `most` - 1 of the connection, counted from 1; fewer where their payload is more than
+// `most_bytes` in sum: the last of them may go past it. Nothing where `stopped` said so.
+[[nodiscard]] std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& index,
+                                                 ConnectionId connection, std::uint64_t first, std::size_t most,
+                                                 std::size_t most_bytes, const std::function<bool()>& stopped = {});
 
 }  // namespace qps::transport

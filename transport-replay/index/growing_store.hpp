@@ -1,8 +1,9 @@
-// GrowingStore: rows that one thread appends while others read those that are there, without locks and without moving any.
+// GrowingStore: rows that one thread appends while others read those that are there, without locks and without moving
+// any.
 //
-// Rows live in blocks that stay where they are, each twice as long as the one before: a few addresses find all of them, and of the
-// last one only what is used takes memory. A reader sees the first size() rows, whole; size() never goes back. What an attacker
-// could feed: captures without end; past kMaxRows append() refuses.
+// Rows live in blocks that stay where they are, each twice as long as the one before: a few addresses find all of them,
+// and of the last one only what is used takes memory. A reader sees the first size() rows, whole; size() never goes
+// back. What an attacker could feed: captures without end; past kMaxRows append() refuses.
 #pragma once
 
 #include <array>
@@ -15,19 +16,20 @@
 
 namespace qps::transport {
 
-template <class Row>
-class GrowingStore {
+template <class Row> class GrowingStore {
 public:
-    static constexpr std::size_t kFirstBits = 14;                      // 16384 rows in the first block: half a megabyte of packets
-    static constexpr std::size_t kRun = std::size_t{1} << kFirstBits;  // so many stand in a row from each multiple of it on
-    static constexpr std::size_t kMaxRows = std::size_t{1} << 32;      // of packets: more than fits on most disks
+    static constexpr std::size_t kFirstBits = 14;  // 16384 rows in the first block: half a megabyte of packets
+    static constexpr std::size_t kRun = std::size_t{1}
+                                        << kFirstBits;             // so many stand in a row from each multiple of it on
+    static constexpr std::size_t kMaxRows = std::size_t{1} << 32;  // of packets: more than fits on most disks
 
     GrowingStore() = default;
     GrowingStore(const GrowingStore&) = delete;
     GrowingStore& operator=(const GrowingStore&) = delete;
     ~GrowingStore() {
         for (std::size_t block = 0; block < kBlocks; ++block)
-            if (Row* rows = blocks_[block].load(std::memory_order_relaxed)) std::allocator<Row>{}.deallocate(rows, rows_of(block));
+            if (Row* rows = blocks_[block].load(std::memory_order_relaxed))
+                std::allocator<Row>{}.deallocate(rows, rows_of(block));
     }
 
     // The one writing thread. False, and nothing is appended, past kMaxRows. Throws std::bad_alloc.
@@ -37,7 +39,8 @@ public:
         const BlockRow place = place_of(at);
         std::atomic<Row*>& block = blocks_[place.block];
         // Without rows in it: a block is touched only as far as it is used.
-        if (place.row == 0) block.store(std::allocator<Row>{}.allocate(rows_of(place.block)), std::memory_order_relaxed);
+        if (place.row == 0)
+            block.store(std::allocator<Row>{}.allocate(rows_of(place.block)), std::memory_order_relaxed);
         std::construct_at(block.load(std::memory_order_relaxed) + place.row, row);
         size_.store(at + 1, std::memory_order_release);
         return true;

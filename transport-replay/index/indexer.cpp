@@ -1,6 +1,6 @@
 #include <dissect/capture/time_merge.hpp>
-#include <transport-replay/index/indexer.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -57,7 +57,8 @@ bool is_there_again(const std::string& file) {
     return file != "-" && std::filesystem::is_regular_file(file, error);
 }
 
-// As many as threads, where the files can be read again in one. Numbers of connections that the user names are those of the whole.
+// As many as threads, where the files can be read again in one. Numbers of connections that the user names are those of
+// the whole.
 std::size_t lanes_for(const Indexing& indexing) {
     if (indexing.one_lane || !indexing.hints.empty() || !std::ranges::all_of(indexing.files, is_there_again)) return 1;
     return indexing.jobs.count;
@@ -115,14 +116,18 @@ private:
     void describe(Input& input, Batch& batch);
     void number(Batch& batch);
     void end(const Input& input);
-    [[nodiscard]] Duration offset(std::size_t file) const { return file < indexing_.offsets.size() ? indexing_.offsets[file] : Duration{}; }
+    [[nodiscard]] Duration offset(std::size_t file) const {
+        return file < indexing_.offsets.size() ? indexing_.offsets[file] : Duration{};
+    }
     // The stage in which lanes follow those batches.
     [[nodiscard]] std::function<void(std::size_t slot, std::size_t lane)> follow(std::vector<Piece>& pieces) {
-        return [this, &pieces](std::size_t slot, std::size_t lane) { analysis_.follow(pieces[slot].observations, lane); };
+        return
+            [this, &pieces](std::size_t slot, std::size_t lane) { analysis_.follow(pieces[slot].observations, lane); };
     }
     // And the one before, in which repetitions are looked up.
     [[nodiscard]] std::function<void(std::size_t slot, std::size_t sieve)> sift(std::vector<Piece>& pieces) {
-        return [this, &pieces](std::size_t slot, std::size_t sieve) { analysis_.sift(pieces[slot].observations, sieve); };
+        return
+            [this, &pieces](std::size_t slot, std::size_t sieve) { analysis_.sift(pieces[slot].observations, sieve); };
     }
     void take(Piece& piece);
     void gate(Piece& piece);
@@ -148,7 +153,8 @@ private:
 };
 
 AnalysisSettings Indexer::settings() {
-    return {.message = [this](ConnectionId connection, End requester, const Message& message) { keep(connection, requester, message); },
+    return {.message = [this](ConnectionId connection, End requester,
+                              const Message& message) { keep(connection, requester, message); },
             .operation =
                 [this](const UlpOperation& operation) {
                     if (!full_) index_.operations.append(OperationRow(operation));
@@ -187,8 +193,8 @@ bool Indexer::prepare(Input& input, const std::string& file) {
     if (description.spooled) {
         auto made = Spool::make(indexing_.spool_folder);
         if (!made) {
-            outcome_.problems.push_back(
-                {InputProblemKind::unreadable, capture.name(), 0, "cannot be kept: " + made.error().file + " " + made.error().sentence});
+            outcome_.problems.push_back({InputProblemKind::unreadable, capture.name(), 0,
+                                         "cannot be kept: " + made.error().file + " " + made.error().sentence});
             return false;
         }
         spool.emplace(std::move(*made));
@@ -231,11 +237,14 @@ void Indexer::describe(Input& input, Batch& batch) {
     }
     input.interfaces = interfaces;
     // Not with every batch: one of a pipe may be a single packet, and the layout as long as the list of interfaces.
-    if (const std::size_t described = input.spool != nullptr ? input.spool->interfaces() : interfaces; described != input.described) {
+    if (const std::size_t described = input.spool != nullptr ? input.spool->interfaces() : interfaces;
+        described != input.described) {
         input.described = described;
         CaptureLayout layout = input.spool != nullptr ? input.spool->layout() : input.capture.layout();
-        // What comes without a new interface is like what came. But past kMaxSections nobody knows any more which section a place is in.
-        const bool lost = input.spool == nullptr && !batch.frames.empty() && layout.known_to <= batch.frames.back().file_offset;
+        // What comes without a new interface is like what came. But past kMaxSections nobody knows any more which
+        // section a place is in.
+        const bool lost =
+            input.spool == nullptr && !batch.frames.empty() && layout.known_to <= batch.frames.back().file_offset;
         if (!lost) layout.known_to = UINT64_MAX;
         index_.read_by(input.number, input.reader, std::move(layout));
     }
@@ -267,8 +276,8 @@ void Indexer::take(Piece& piece) {
         if (known->missing != 0) index_.gaps.append({packet->frame, known->missing});
         const std::uint64_t messages = index_.messages.size();
         if (messages != messages_)
-            index_.endings.append(
-                {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_), static_cast<std::uint32_t>(messages - messages_)});
+            index_.endings.append({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_),
+                                   static_cast<std::uint32_t>(messages - messages_)});
         messages_ = messages;
         index_.packets.append(PacketRow(piece.files[place], piece.places[place], *packet, *known));
         full_ = row + 1 == decltype(index_.packets)::kMaxRows || index_.bytes() >= most_;
@@ -317,7 +326,8 @@ std::optional<Input> Indexer::open(const std::string& file) {
 void Indexer::end(const Input& input) {
     drops_ += input.capture.drops();
     bytes_before_ += input.capture.bytes_read();
-    if (!stopped() && input.capture.problem().kind != InputProblemKind::none) outcome_.problems.push_back(input.capture.problem());
+    if (!stopped() && input.capture.problem().kind != InputProblemKind::none)
+        outcome_.problems.push_back(input.capture.problem());
 }
 
 void decode_into(Piece& piece, auto file_of) {
@@ -335,11 +345,13 @@ void decode_into(Piece& piece, auto file_of) {
     }
 }
 
-// All files at once, and their frames by time. Where one is truncated meanwhile, the frames before that are what there is.
+// All files at once, and their frames by time. Where one is truncated meanwhile, the frames before that are what there
+// is.
 void Indexer::read_by_time() {
     if (indexing_.files.size() > kMostFilesByTime) {
-        outcome_.problems.push_back({InputProblemKind::unreadable, indexing_.files[kMostFilesByTime], 0,
-                                     "is one file too many: at most " + std::to_string(kMostFilesByTime) + " are merged by time"});
+        outcome_.problems.push_back(
+            {InputProblemKind::unreadable, indexing_.files[kMostFilesByTime], 0,
+             "is one file too many: at most " + std::to_string(kMostFilesByTime) + " are merged by time"});
         return;
     }
     std::vector<Input> inputs;
@@ -363,7 +375,9 @@ void Indexer::read_by_time() {
     const auto there = [&](const Batch& batch, const std::vector<std::uint16_t>& from) {
         const bool sound = std::ranges::none_of(inputs, [](const Input& input) { return input.capture.shrank(); });
         std::size_t count = 0;
-        while (count < batch.frames.size() && (sound || inputs[from[count]].capture.still_there(std::span(batch.frames).subspan(count, 1)) == 1)) ++count;
+        while (count < batch.frames.size() &&
+               (sound || inputs[from[count]].capture.still_there(std::span(batch.frames).subspan(count, 1)) == 1))
+            ++count;
         return count;
     };
     std::vector<Piece> pieces(indexing_.jobs.slots(), Piece{analysis_.lanes()});
@@ -397,7 +411,9 @@ void Indexer::read_by_time() {
         show(piece, drops());
         return !analysis_.over();
     };
-    dissect::run({read, work, consume, pass, follow(pieces), analysis_.lanes(), {}, {}, {}, sift(pieces), analysis_.sieves()}, indexing_.jobs);
+    dissect::run(
+        {read, work, consume, pass, follow(pieces), analysis_.lanes(), {}, {}, {}, sift(pieces), analysis_.sieves()},
+        indexing_.jobs);
     for (const Input& input : inputs) end(input);
 }
 
@@ -466,7 +482,9 @@ void Indexer::read(std::size_t file) {
     };
     // One thread alone has analysed everything that it read when it waits for more.
     if (jobs.count == 1) idle_ = [&] { show_all(input.capture.drops()); };
-    dissect::run({read_on, work, consume, pass, follow(pieces), analysis_.lanes(), reach, walk, settle, sift(pieces), analysis_.sieves()}, jobs);
+    dissect::run({read_on, work, consume, pass, follow(pieces), analysis_.lanes(), reach, walk, settle, sift(pieces),
+                  analysis_.sieves()},
+                 jobs);
     idle_ = {};
     end(input);
 }
@@ -489,7 +507,8 @@ std::optional<Indexing> second_reading(const Indexing& first, const Indexed& out
         second.one_lane = true;
         return second;
     }
-    if (first.traits.any() || !outcome.timeline.learned.any() || !std::ranges::all_of(first.files, is_there_again)) return {};
+    if (first.traits.any() || !outcome.timeline.learned.any() || !std::ranges::all_of(first.files, is_there_again))
+        return {};
     Indexing second = first;
     second.traits = outcome.timeline.learned;
     return second;

@@ -1,6 +1,5 @@
-#include <transport-replay/index/message_frames.hpp>
-
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/index/message_frames.hpp>
 #include <transport-replay/index/named_sets.hpp>
 
 #include <algorithm>
@@ -45,7 +44,8 @@ std::vector<Member> members_of(const CaptureIndex& index) {
         for (; next != order.end() && std::to_underlying(index.messages[*next].first_frame()) <= frame; ++next) {
             const MessageRow& row = index.messages[*next];
             if (!index.has(row.first_frame())) continue;
-            const std::uint64_t end = std::to_underlying(std::max(row.last_frame(), row.answer_frame().value_or(FrameIndex{})));
+            const std::uint64_t end =
+                std::to_underlying(std::max(row.last_frame(), row.answer_frame().value_or(FrameIndex{})));
             passing[row.connection()].push_back({*next, index.row(row.first_frame()).psn(), end});
         }
         const PacketRow& packet = index.row(FrameIndex{frame});
@@ -57,7 +57,9 @@ std::vector<Member> members_of(const CaptureIndex& index) {
         for (const Passing& one : found->second) {
             const MessageRow& row = index.messages[one.message];
             const bool answers = row.answer_frame() == FrameIndex{frame};
-            if (!belongs_to(row, one.first, FrameIndex{frame}, packet) || (!answers && own++ >= MessageFrames::kMostOfPacket)) continue;
+            if (!belongs_to(row, one.first, FrameIndex{frame}, packet) ||
+                (!answers && own++ >= MessageFrames::kMostOfPacket))
+                continue;
             members.push_back({one.message, static_cast<std::uint32_t>(frame)});
         }
     }
@@ -66,7 +68,8 @@ std::vector<Member> members_of(const CaptureIndex& index) {
 
 }  // namespace
 
-MessageFrames::MessageFrames(const CaptureIndex& index) : messages_(index.packets.size()), starts_(index.messages.size() + 1) {
+MessageFrames::MessageFrames(const CaptureIndex& index)
+    : messages_(index.packets.size()), starts_(index.messages.size() + 1) {
     const std::vector<Member> members = members_of(index);
     for (const Member& member : members) {
         ++starts_[member.message + 1];

@@ -1,9 +1,9 @@
-// MessageRow: what is kept of every message of an open capture, in the order in which they ended. 24 bytes; operands, keys and
-// addresses stand in the packet that begins it.
+// MessageRow: what is kept of every message of an open capture, in the order in which they ended. 24 bytes; operands,
+// keys and addresses stand in the packet that begins it.
 #pragma once
 
-#include <transport-replay/model/connection.hpp>
 #include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/message.hpp>
 
 #include <optional>
@@ -25,10 +25,11 @@ public:
     [[nodiscard]] dissect::FrameIndex last_frame() const { return dissect::FrameIndex{first_frame_ + last_distance_}; }
     // What completed or failed it; nothing where nobody did, or 2^32 frames later.
     [[nodiscard]] std::optional<dissect::FrameIndex> answer_frame() const {
-        return answer_distance_ == 0 ? std::nullopt : std::optional(dissect::FrameIndex{first_frame_ + answer_distance_});
+        return answer_distance_ == 0 ? std::nullopt
+                                     : std::optional(dissect::FrameIndex{first_frame_ + answer_distance_});
     }
-    [[nodiscard]] std::uint32_t psns() const { return psns_; }                       // how many are its own; a READ's: of its responses
-    [[nodiscard]] std::uint32_t bytes() const { return bytes_; }                     // payload seen, each PSN once
+    [[nodiscard]] std::uint32_t psns() const { return psns_; }    // how many are its own; a READ's: of its responses
+    [[nodiscard]] std::uint32_t bytes() const { return bytes_; }  // payload seen, each PSN once
     [[nodiscard]] std::uint8_t retransmissions() const { return retransmissions_; }  // 255: or more
 
 private:
@@ -46,8 +47,9 @@ private:
 };
 static_assert(sizeof(MessageRow) == 24);
 
-// Whether a packet, of either end of its connection, has a PSN of the message: over TCP, bytes of it. `first` and `last` are those of its
-// request packets. When the packet was does not count: PSNs come again.
-[[nodiscard]] bool carries(const MessageRow& message, const PacketRow& first, const PacketRow& last, const PacketRow& packet);
+// Whether a packet, of either end of its connection, has a PSN of the message: over TCP, bytes of it. `first` and
+// `last` are those of its request packets. When the packet was does not count: PSNs come again.
+[[nodiscard]] bool carries(const MessageRow& message, const PacketRow& first, const PacketRow& last,
+                           const PacketRow& packet);
 
 }  // namespace qps::transport

@@ -24,7 +24,9 @@ constexpr std::string_view kMessage = "rdma.message";
 constexpr std::string_view kFinding = "rdma.finding";
 static_assert(kMessage.size() == kFinding.size());
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
 
 // A set that is named in a filter: `name`, and a comparison behind it or none.
 struct Named {
@@ -36,7 +38,9 @@ struct Named {
     std::size_t value_begin = 0;
 };
 
-std::size_t skip_blanks(std::string_view text, std::size_t at) { return std::min(text.find_first_not_of(" \t", at), text.size()); }
+std::size_t skip_blanks(std::string_view text, std::size_t at) {
+    return std::min(text.find_first_not_of(" \t", at), text.size());
+}
 
 void read_comparison(std::string_view filter, Named& named) {
     std::size_t at = skip_blanks(filter, named.end);
@@ -45,8 +49,10 @@ void read_comparison(std::string_view filter, Named& named) {
         std::string_view text;
         bool is_not;
     };
-    constexpr std::array kOperators{Operator{"==", false}, Operator{"eq ", false}, Operator{"!=", true}, Operator{"ne ", true}};
-    const auto found = std::ranges::find_if(kOperators, [&](const Operator& each) { return rest.starts_with(each.text); });
+    constexpr std::array kOperators{Operator{"==", false}, Operator{"eq ", false}, Operator{"!=", true},
+                                    Operator{"ne ", true}};
+    const auto found =
+        std::ranges::find_if(kOperators, [&](const Operator& each) { return rest.starts_with(each.text); });
     if (found == kOperators.end()) return;
     named.is_not = found->is_not;
     at = skip_blanks(filter, at + found->text.size());
@@ -81,11 +87,14 @@ std::optional<Named> next_set(std::string_view filter, std::size_t at) {
 
 std::optional<FilterError> mistake_of(const Named& named) {
     const auto wrong = [&](std::string message) {
-        return FilterError{
-            named.value_begin + 1, named.value.empty() ? named.end - named.begin : named.value.size(), std::move(message), {}};
+        return FilterError{named.value_begin + 1,
+                           named.value.empty() ? named.end - named.begin : named.value.size(),
+                           std::move(message),
+                           {}};
     };
     if (named.is_message) {
-        if (named.value.empty()) return wrong("a message is compared by == or != with its number, as in rdma.message == 17");
+        if (named.value.empty())
+            return wrong("a message is compared by == or != with its number, as in rdma.message == 17");
         if (!dissect::parse_number(named.value)) return wrong("expected the number of a message");
         return std::nullopt;
     }
@@ -110,7 +119,8 @@ std::string frames_filter(const std::vector<FrameIndex>& frames) {
     return text + "}";
 }
 
-std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, const Timeline& timeline, const std::function<bool()>& stop) {
+std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, const Timeline& timeline,
+                                const std::function<bool()>& stop) {
     if (named.is_message) return message_packets(index, dissect::parse_number(named.value).value_or(0));
     if (!named.value.empty()) return event_frames(current_finding(named.value), timeline, index, stop);
     std::vector<FrameIndex> all;
@@ -149,12 +159,14 @@ std::expected<std::string, FilterError> without_sets(std::string_view filter) {
     return text;
 }
 
-std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline, const std::function<bool()>& stop) {
+std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline,
+                        const std::function<bool()>& stop) {
     std::string text;
     std::size_t done = 0;
     for (auto named = next_set(filter, 0); named; named = next_set(filter, named->end)) {
         text += filter.substr(done, named->begin - done);
-        text += fmt::format("({}{})", named->is_not ? "not " : "", frames_filter(members(*named, index, timeline, stop)));
+        text +=
+            fmt::format("({}{})", named->is_not ? "not " : "", frames_filter(members(*named, index, timeline, stop)));
         done = named->end;
     }
     return text += filter.substr(done);
@@ -162,7 +174,8 @@ std::string with_frames(std::string_view filter, const CaptureIndex& index, cons
 
 bool belongs_to(const MessageRow& message, dissect::Psn first, FrameIndex frame, const PacketRow& packet) {
     if (frame == message.answer_frame()) return true;
-    const bool own = (static_cast<std::uint32_t>(packet.psn() - first) & 0xffffffU) < std::max<std::uint32_t>(1, message.psns());
+    const bool own =
+        (static_cast<std::uint32_t>(packet.psn() - first) & 0xffffffU) < std::max<std::uint32_t>(1, message.psns());
     if (!own || dissect::info(packet.opcode()).verb == dissect::Verb::notify) return false;
     if (packet.from() == message.requester()) return !packet.syndrome();
     // Answers have the PSN of the request; what the other end asks for itself has PSNs of its own.
@@ -177,7 +190,8 @@ std::vector<FrameIndex> message_packets(const CaptureIndex& index, std::uint64_t
     const dissect::Psn first = index.row(row.first_frame()).psn();
     const FrameIndex answer = row.answer_frame().value_or(FrameIndex{});
     const std::uint64_t end = std::min(std::to_underlying(std::max(row.last_frame(), answer)), index.packets.size());
-    for (std::uint64_t frame = std::to_underlying(row.first_frame()); frame <= end && frames.size() < kMostEvents; ++frame) {
+    for (std::uint64_t frame = std::to_underlying(row.first_frame()); frame <= end && frames.size() < kMostEvents;
+         ++frame) {
         const PacketRow& packet = index.row(FrameIndex{frame});
         if (packet.kind() != ObservationKind::transport || packet.connection() != row.connection()) continue;
         if (belongs_to(row, first, FrameIndex{frame}, packet)) frames.push_back(FrameIndex{frame});

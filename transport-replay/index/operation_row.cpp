@@ -18,7 +18,8 @@ std::uint64_t nanoseconds(Instant from, Instant to, std::uint64_t most) {
 
 std::uint32_t distance(FrameIndex from, FrameIndex to) {
     if (to <= from) return 0;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::to_underlying(to) - std::to_underlying(from), UINT32_MAX));
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::to_underlying(to) - std::to_underlying(from), UINT32_MAX));
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ OperationRow::OperationRow(const UlpOperation& operation)
     one_way_ = operation.one_way ? 1U : 0U;
     outstanding_ = std::min(operation.outstanding, kMost24) & kMost24;
     transfers_ = std::min(operation.transfers, kMost24) & kMost24;
-    bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(operation.in_message + operation.written + operation.read, UINT32_MAX));
+    bytes_ = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(operation.in_message + operation.written + operation.read, UINT32_MAX));
     if (operation.has_answer()) {
         answer_distance_ = distance(operation.asked_frame, operation.answered_frame);
         latency_ = nanoseconds(operation.asked, operation.answered, kMostTime) & kMostTime;
@@ -49,10 +51,14 @@ OperationRow::OperationRow(const UlpOperation& operation)
     data_ = nanoseconds(operation.data_first, operation.data_last, kMostTime) & kMostTime;
 }
 
-FrameIndex OperationRow::last_frame() const { return FrameIndex{asked_frame_ + std::max(answer_distance_, data_distance_)}; }
+FrameIndex OperationRow::last_frame() const {
+    return FrameIndex{asked_frame_ + std::max(answer_distance_, data_distance_)};
+}
 
 UlpOperation OperationRow::restored() const {
-    const auto after = [](Instant from, std::uint64_t time) { return from + Duration{static_cast<std::int64_t>(time)}; };
+    const auto after = [](Instant from, std::uint64_t time) {
+        return from + Duration{static_cast<std::int64_t>(time)};
+    };
     UlpOperation operation;
     operation.connection = connection();
     operation.protocol = static_cast<UlpProtocol>(protocol_);

@@ -1,5 +1,5 @@
-// OperationRow: what is kept of every operation of an upper protocol in an open capture, in the order in which they ended; and of
-// messages which operation they belong to. 80 and 16 bytes.
+// OperationRow: what is kept of every operation of an upper protocol in an open capture, in the order in which they
+// ended; and of messages which operation they belong to. 80 and 16 bytes.
 #pragma once
 
 #include <transport-replay/model/ulp_operation.hpp>
@@ -24,7 +24,8 @@ public:
     [[nodiscard]] UlpOperation restored() const;
 
 private:
-    static constexpr std::uint64_t kMostTime = (std::uint64_t{1} << 40) - 1;  // ns, 18 minutes; what is longer counts as so long
+    static constexpr std::uint64_t kMostTime =
+        (std::uint64_t{1} << 40) - 1;  // ns, 18 minutes; what is longer counts as so long
 
     std::array<std::uint64_t, 2> subject_{};
     std::uint64_t tag_ = 0;

@@ -1,8 +1,8 @@
-// A pass over the packets of an index by several threads: each piece of packets becomes a part, and the parts are taken in the order of
-// the capture, one at a time. The result does not depend on the number of threads.
+// A pass over the packets of an index by several threads: each piece of packets becomes a part, and the parts are taken
+// in the order of the capture, one at a time. The result does not depend on the number of threads.
 //
-// What an attacker could feed: pieces of very different cost: no thread runs further ahead than kAhead pieces, so that parts that wait
-// stay few.
+// What an attacker could feed: pieces of very different cost: no thread runs further ahead than kAhead pieces, so that
+// parts that wait stay few.
 #pragma once
 
 #include <transport-replay/index/row_set.hpp>
@@ -23,12 +23,14 @@ namespace qps::transport {
 
 // Both may be asked from any thread.
 struct PassWatch {
-    std::function<bool()> stopped{};                 // true: the answer is no longer wanted
-    std::atomic<std::uint64_t>* done = nullptr;      // pieces that were taken, for a progress bar
+    std::function<bool()> stopped{};             // true: the answer is no longer wanted
+    std::atomic<std::uint64_t>* done = nullptr;  // pieces that were taken, for a progress bar
     [[nodiscard]] bool stop() const { return stopped && stopped(); }
 };
 
-[[nodiscard]] constexpr std::uint64_t pieces_of(std::uint64_t packets) { return (packets + RowSet::kPieceRows - 1) / RowSet::kPieceRows; }
+[[nodiscard]] constexpr std::uint64_t pieces_of(std::uint64_t packets) {
+    return (packets + RowSet::kPieceRows - 1) / RowSet::kPieceRows;
+}
 
 // A worker is begun for each thread: `begin()` gives a function of the number of a piece that returns its part, and
 // `take(Part&&)` gets them all. False: stopped. Lack of memory in any thread is that of the caller (std::bad_alloc).
@@ -70,7 +72,8 @@ bool pass_pieces(std::uint64_t pieces, const PassWatch& watch, Begin begin, Take
             moved.notify_all();
         }
     };
-    const std::uint64_t threads = std::min<std::uint64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U), pieces);
+    const std::uint64_t threads =
+        std::min<std::uint64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U), pieces);
     {
         std::vector<std::jthread> others;
         for (std::uint64_t i = 1; i < threads; ++i) {

@@ -1,7 +1,9 @@
-// PacketRow: what is kept of every packet of an open capture: where it lies, when it was, and what the analysis said of it.
+// PacketRow: what is kept of every packet of an open capture: where it lies, when it was, and what the analysis said of
+// it.
 //
-// 32 bytes, so that a hundred million packets fit into memory and a scan over ten million takes some tens of milliseconds. All
-// else is decoded again from the file for the packets that somebody looks at. The row of frame n stands at position n - 1.
+// 32 bytes, so that a hundred million packets fit into memory and a scan over ten million takes some tens of
+// milliseconds. All else is decoded again from the file for the packets that somebody looks at. The row of frame n
+// stands at position n - 1.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -53,7 +55,9 @@ public:
     [[nodiscard]] dissect::Opcode opcode() const { return dissect::Opcode{static_cast<std::uint8_t>(opcode_)}; }
     [[nodiscard]] dissect::Psn psn() const { return dissect::Psn{psn_}; }
     [[nodiscard]] dissect::Qpn dest_qp() const { return dissect::Qpn{dest_qp_}; }
-    [[nodiscard]] dissect::Encapsulation encapsulation() const { return static_cast<dissect::Encapsulation>(encapsulation_); }
+    [[nodiscard]] dissect::Encapsulation encapsulation() const {
+        return static_cast<dissect::Encapsulation>(encapsulation_);
+    }
     [[nodiscard]] dissect::CrcStatus icrc() const { return static_cast<dissect::CrcStatus>(icrc_); }
     [[nodiscard]] std::optional<std::uint8_t> syndrome() const {
         return has(Mark::acknowledgment) ? std::optional(static_cast<std::uint8_t>(syndrome_)) : std::nullopt;
@@ -63,7 +67,8 @@ public:
     [[nodiscard]] std::uint32_t tcp_sequence() const { return psn_ | std::uint32_t{syndrome_} << 24U; }
     [[nodiscard]] std::uint32_t tcp_acknowledged() const { return dest_qp_ | std::uint32_t{opcode_} << 24U; }
 
-    // Of a packet of Ultra Ethernet too: its PSN, and the number of the message that a standard request is of, 0 of others.
+    // Of a packet of Ultra Ethernet too: its PSN, and the number of the message that a standard request is of, 0 of
+    // others.
     [[nodiscard]] std::uint32_t uet_psn() const { return psn_ | std::uint32_t{syndrome_} << 24U; }
     [[nodiscard]] std::uint16_t uet_message() const { return static_cast<std::uint16_t>(dest_qp_); }
 

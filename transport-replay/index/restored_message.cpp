@@ -10,8 +10,9 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::array kVerbs{Verb::send,        Verb::write, Verb::write,       Verb::read_request,
-                            Verb::compare_swap, Verb::flush, Verb::atomic_write};  // by MessageKind; which atomic its packet says
+constexpr std::array kVerbs{
+    Verb::send,         Verb::write, Verb::write,       Verb::read_request,
+    Verb::compare_swap, Verb::flush, Verb::atomic_write};  // by MessageKind; which atomic its packet says
 static_assert(kVerbs.size() == kMessageKindNames.size());
 
 // Over TCP packets have no opcodes and messages no PSNs; those of Ultra Ethernet are not kept in rows.
@@ -78,8 +79,7 @@ void add_operands(Message& message, PacketReader& reader) {
         message.invalidate = last.invalidate;
     }
     Observation answer;
-    if (is_atomic(message.verb) && read(message.answer_frame, answer))
-        message.atomic_result = answer.atomic_result();
+    if (is_atomic(message.verb) && read(message.answer_frame, answer)) message.atomic_result = answer.atomic_result();
 }
 
 }  // namespace qps::transport

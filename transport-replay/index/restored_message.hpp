@@ -1,5 +1,5 @@
-// A message of an open capture again as a Message: from its row and the rows of its packets, and what only its packets have, its
-// address, key, immediate data and operands, from these.
+// A message of an open capture again as a Message: from its row and the rows of its packets, and what only its packets
+// have, its address, key, immediate data and operands, from these.
 //
 // What an attacker could feed: files that change while they are open: what cannot be read any more is absent.
 #pragma once

@@ -10,14 +10,10 @@ using namespace dissect;
 
 namespace {
 
-template <auto kRead>
-constexpr IndexedField field(std::string_view name) {
-    return indexed<RowView, kRead>(name);
-}
+template <auto kRead> constexpr IndexedField field(std::string_view name) { return indexed<RowView, kRead>(name); }
 
 // Of the transport packet of a row. Other rows have none, but for those whose headers the capture cut off.
-template <auto kOf>
-constexpr IndexedField transport_field(std::string_view name) {
+template <auto kOf> constexpr IndexedField transport_field(std::string_view name) {
     return field<[](const RowView& view, RowValues& values) {
         if (view.row.kind() == ObservationKind::transport) kOf(view.row, values);
         else if (view.row.kind() == ObservationKind::unreadable) values.set_incomplete();
@@ -25,8 +21,7 @@ constexpr IndexedField transport_field(std::string_view name) {
 }
 
 // Of the RDMA conclusions, which packets have that are no transport packets too.
-template <auto kOf>
-constexpr IndexedField conclusion(std::string_view name) {
+template <auto kOf> constexpr IndexedField conclusion(std::string_view name) {
     return field<[](const RowView& view, RowValues& values) {
         if (view.row.kind() == ObservationKind::transport) kOf(view, values);
         else values.set_incomplete();
@@ -34,8 +29,7 @@ constexpr IndexedField conclusion(std::string_view name) {
 }
 
 // Of those, what TCP segments have that belong to a connection.
-template <auto kOf>
-constexpr IndexedField followed(std::string_view name) {
+template <auto kOf> constexpr IndexedField followed(std::string_view name) {
     return field<[](const RowView& view, RowValues& values) {
         if (view.row.kind() == ObservationKind::transport) kOf(view, values);
         else if (view.row.kind() != ObservationKind::stream) values.set_incomplete();
@@ -43,16 +37,14 @@ constexpr IndexedField followed(std::string_view name) {
     }>(name);
 }
 
-template <Mark kMark>
-constexpr IndexedField marked(std::string_view name) {
+template <Mark kMark> constexpr IndexedField marked(std::string_view name) {
     return followed<[](const RowView& view, RowValues& values) {
         if (view.row.has(kMark)) values.add(1);
     }>(name);
 }
 
 // What only packets have that ended a message, or miss some before them.
-template <Mark kMark, auto kMember>
-constexpr IndexedField annotated(std::string_view name) {
+template <Mark kMark, auto kMember> constexpr IndexedField annotated(std::string_view name) {
     return followed<[](const RowView& view, RowValues& values) {
         if (!view.row.has(kMark)) return;
         const Annotation annotation = view.index.annotation(view.frame);
@@ -68,7 +60,8 @@ void present(const PacketRow&, RowValues& values) { values.add(1); }
 
 void relative_time(const RowView& view, RowValues& values) {
     const auto start = view.index.start();
-    if (!view.row.has(Mark::timeless) && start) values.add(static_cast<std::uint64_t>(std::to_underlying(view.row.time() - *start)));
+    if (!view.row.has(Mark::timeless) && start)
+        values.add(static_cast<std::uint64_t>(std::to_underlying(view.row.time() - *start)));
 }
 
 constexpr std::array kRowFields{
@@ -83,11 +76,14 @@ constexpr std::array kRowFields{
     }>("frame.time_epoch"),
     field<relative_time>("frame.time_relative"),
     field<[](const RowView& view, RowValues& values) {
-        if (const auto since = view.index.since_previous(view.frame)) values.add(static_cast<std::uint64_t>(std::to_underlying(*since)));
+        if (const auto since = view.index.since_previous(view.frame))
+            values.add(static_cast<std::uint64_t>(std::to_underlying(*since)));
     }>("frame.time_delta"),
     transport_field<present>("infiniband.bth"),
-    transport_field<[](const PacketRow& row, RowValues& values) { values.add(std::to_underlying(row.opcode())); }>("infiniband.bth.opcode"),
-    transport_field<[](const PacketRow& row, RowValues& values) { values.add(row.psn().value()); }>("infiniband.bth.psn"),
+    transport_field<[](const PacketRow& row, RowValues& values) { values.add(std::to_underlying(row.opcode())); }>(
+        "infiniband.bth.opcode"),
+    transport_field<[](const PacketRow& row, RowValues& values) { values.add(row.psn().value()); }>(
+        "infiniband.bth.psn"),
     transport_field<[](const PacketRow& row, RowValues& values) { values.add(std::to_underlying(row.dest_qp())); }>(
         "infiniband.bth.destqp"),
     transport_field<[](const PacketRow& row, RowValues& values) {
@@ -96,9 +92,11 @@ constexpr std::array kRowFields{
     transport_field<[](const PacketRow& row, RowValues& values) {
         if (row.syndrome()) values.add(*row.syndrome() >> 5U & 3U);
     }>("infiniband.aeth.syndrome.opcode"),
-    conclusion<[](const RowView& view, RowValues& values) { values.add(std::to_underlying(view.row.icrc())); }>("rdma.icrc.status"),
-    conclusion<[](const RowView& view, RowValues& values) { values.add(std::to_underlying(view.row.encapsulation())); }>(
-        "rdma.encapsulation"),
+    conclusion<[](const RowView& view, RowValues& values) { values.add(std::to_underlying(view.row.icrc())); }>(
+        "rdma.icrc.status"),
+    conclusion<[](const RowView& view, RowValues& values) {
+        values.add(std::to_underlying(view.row.encapsulation()));
+    }>("rdma.encapsulation"),
     followed<[](const RowView& view, RowValues& values) {
         if (view.row.connection()) values.add(std::to_underlying(*view.row.connection()));
     }>("rdma.connection"),

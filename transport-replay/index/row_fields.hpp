@@ -1,5 +1,5 @@
-// The fields that rows of an index can answer for, so that a filter on them needs no packet to be read again: THE table.
-// A test holds that each says what the decoded packet says.
+// The fields that rows of an index can answer for, so that a filter on them needs no packet to be read again: THE
+// table. A test holds that each says what the decoded packet says.
 #pragma once
 
 #include <dissect/filter/indexed.hpp>

@@ -30,7 +30,8 @@ RowSet::Piece RowFilter::piece(std::uint64_t number, PacketReader& reader, const
     const std::uint64_t first = number * RowSet::kPieceRows;
     const std::uint64_t end = std::min(first + RowSet::kPieceRows, index_->packets.size());
     for (std::uint64_t row = first; row < end && !stop.load(std::memory_order_relaxed); ++row)
-        if (matches(FrameIndex{row + 1}, reader)) piece.bits[(row - first) / 64] |= std::uint64_t{1} << (row - first) % 64;
+        if (matches(FrameIndex{row + 1}, reader))
+            piece.bits[(row - first) / 64] |= std::uint64_t{1} << (row - first) % 64;
     return piece;
 }
 

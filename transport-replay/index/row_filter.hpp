@@ -1,7 +1,7 @@
 // RowFilter: which packets of an index a display filter and a time range let through, a piece at a time.
 //
-// What the rows tell decides first; only packets of which they do not tell enough are decoded again. Immutable: threads share
-// one, each with a reader of its own.
+// What the rows tell decides first; only packets of which they do not tell enough are decoded again. Immutable: threads
+// share one, each with a reader of its own.
 #pragma once
 
 #include <dissect/filter/indexed.hpp>
@@ -27,8 +27,8 @@ public:
     // Packets without a time are in no range.
     RowFilter(std::shared_ptr<const CaptureIndex> index, dissect::Filter filter, std::optional<TimeRange> range);
 
-    // The answer for the packets of a piece that have come so far; `reader` is one of the same index. Once `stop` is true the
-    // rest of the piece is not asked.
+    // The answer for the packets of a piece that have come so far; `reader` is one of the same index. Once `stop` is
+    // true the rest of the piece is not asked.
     [[nodiscard]] RowSet::Piece piece(std::uint64_t number, PacketReader& reader, const std::atomic<bool>& stop) const;
     [[nodiscard]] bool matches(dissect::FrameIndex frame, PacketReader& reader) const;
     // What the row alone says.

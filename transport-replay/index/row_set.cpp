@@ -81,7 +81,8 @@ FrameIndex RowSet::at(std::uint64_t position) const {
     const std::vector<std::uint64_t>& bits = pieces_[number].bits;
     for (std::size_t word = 0; word < bits.size(); ++word) {
         const auto here = static_cast<std::uint64_t>(std::popcount(bits[word]));
-        if (rest < here) return frame_of(number * kPieceRows + word * 64 + nth_one(bits[word], static_cast<unsigned>(rest)));
+        if (rest < here)
+            return frame_of(number * kPieceRows + word * 64 + nth_one(bits[word], static_cast<unsigned>(rest)));
         rest -= here;
     }
     return {};

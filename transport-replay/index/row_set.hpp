@@ -1,7 +1,8 @@
 // RowSet: some of the packets of a capture, in its order: those that a filter lets through, or that somebody marked.
 //
-// A bit for each packet, and a count for each 32768 of them, so that the n-th member and the rank of a packet are found at once
-// and a hundred million packets cost 12 MB. One thread changes it; who reads meanwhile takes a copy or asks that thread.
+// A bit for each packet, and a count for each 32768 of them, so that the n-th member and the rank of a packet are found
+// at once and a hundred million packets cost 12 MB. One thread changes it; who reads meanwhile takes a copy or asks
+// that thread.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -14,8 +15,8 @@ namespace qps::transport {
 
 class RowSet {
 public:
-    // A piece of a filter's answer: whether each of `count` packets from `first` on is a member. Pieces may come in any order;
-    // one that comes again replaces the first.
+    // A piece of a filter's answer: whether each of `count` packets from `first` on is a member. Pieces may come in any
+    // order; one that comes again replaces the first.
     static constexpr std::size_t kPieceRows = 1U << 15;
     static constexpr std::size_t kPieceWords = kPieceRows / 64;
     struct Piece {

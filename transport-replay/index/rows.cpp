@@ -42,7 +42,8 @@ std::uint64_t distance(FrameIndex from, FrameIndex to, std::uint64_t most) {
 
 }  // namespace
 
-PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation, const PacketRecord& record)
+PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation,
+                     const PacketRecord& record)
     : offset_(std::min(file_offset, kMaxOffset) & kMaxOffset), file_(file & (kMaxFiles - 1)) {
     time_ = observation.time;
     const std::uint32_t length = std::min(observation.wire_length, kMaxLength);
@@ -53,7 +54,8 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     else if (observation.kind == ObservationKind::ultra_ethernet) take_context(observation);
     else take_transport(observation);
     // Flow control of links is like any other packet to who reads rows, whose three bits have no room for it.
-    const ObservationKind kept = observation.kind == ObservationKind::credits ? ObservationKind::other : observation.kind;
+    const ObservationKind kept =
+        observation.kind == ObservationKind::credits ? ObservationKind::other : observation.kind;
     kind_ = std::to_underlying(kept) & 7U;
     arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
@@ -66,7 +68,8 @@ void PacketRow::take_transport(const Observation& observation) {
     opcode_ = std::to_underlying(observation.opcode) & 0xffU;
     psn_ = observation.psn.value() & Psn::kMask;
     syndrome_ = observation.acknowledgment ? observation.acknowledgment->syndrome : std::uint8_t{0};
-    if (observation.kind == ObservationKind::transport) dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
+    if (observation.kind == ObservationKind::transport)
+        dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
 }
 
 void PacketRow::take_segment(const Observation& observation) {
@@ -84,7 +87,8 @@ void PacketRow::take_context(const Observation& observation) {
     const std::uint32_t psn = packet->is_ack() ? packet->answered : packet->psn;
     psn_ = psn & Psn::kMask;
     syndrome_ = static_cast<std::uint8_t>(psn >> 24U);
-    if (packet->is_request() && packet->semantics && packet->semantics->form == SesForm::standard) dest_qp_ = packet->semantics->message;
+    if (packet->is_request() && packet->semantics && packet->semantics->form == SesForm::standard)
+        dest_qp_ = packet->semantics->message;
 }
 
 MessageRow::MessageRow(ConnectionId connection, End requester, const Message& message)
@@ -110,11 +114,16 @@ bool carries(const MessageRow& message, const PacketRow& first, const PacketRow&
         return 0 <= at && static_cast<std::uint32_t>(at) < std::max<std::uint32_t>(message.psns(), 1);
     }
     if (packet.payload_length() == 0) return false;
-    // Which READ a response is for its sequence number does not say: those of one way come in the order of the requests (RFC 5040 5.5).
-    if (packet.from() != message.requester()) return message.kind() == MessageKind::read || message.kind() == MessageKind::atomic;
+    // Which READ a response is for its sequence number does not say: those of one way come in the order of the requests
+    // (RFC 5040 5.5).
+    if (packet.from() != message.requester())
+        return message.kind() == MessageKind::read || message.kind() == MessageKind::atomic;
     const std::uint32_t end = last.tcp_sequence() + last.payload_length();
-    const auto is_before = [](std::uint32_t one, std::uint32_t two) { return static_cast<std::int32_t>(one - two) < 0; };
-    return is_before(packet.tcp_sequence(), end) && is_before(first.tcp_sequence(), packet.tcp_sequence() + packet.payload_length());
+    const auto is_before = [](std::uint32_t one, std::uint32_t two) {
+        return static_cast<std::int32_t>(one - two) < 0;
+    };
+    return is_before(packet.tcp_sequence(), end) &&
+           is_before(first.tcp_sequence(), packet.tcp_sequence() + packet.payload_length());
 }
 
 }  // namespace qps::transport

@@ -43,7 +43,8 @@ private:
         constexpr std::size_t kMacs = 12;
         if (ethernet == layers.end() || ethernet->offset + kMacs > frame.bytes.size()) return;
         const std::size_t at = std::size_t{ethernet->offset} * 8;
-        for (const std::size_t mac : {std::size_t{0}, std::size_t{48}}) name(link_address(read_bits(frame.bytes, at + mac, 48)));
+        for (const std::size_t mac : {std::size_t{0}, std::size_t{48}})
+            name(link_address(read_bits(frame.bytes, at + mac, 48)));
     }
     void name(const Address& address) {
         const auto known = leaving_.addresses.find(address);

@@ -14,7 +14,9 @@ using namespace dissect;
 std::expected<Spool, OutputProblem> Spool::make(const std::string& folder) {
     std::string path = folder + "/qpscope-XXXXXX";
     const int descriptor = ::mkstemp(path.data());  // readable by this user alone
-    if (descriptor < 0) return std::unexpected(OutputProblem{folder, "takes no temporary file: " + std::generic_category().message(errno)});
+    if (descriptor < 0)
+        return std::unexpected(
+            OutputProblem{folder, "takes no temporary file: " + std::generic_category().message(errno)});
     ::close(descriptor);
     auto writer = CaptureWriter::open(path, WriterFormat::pcapng);
     if (writer)
@@ -27,7 +29,8 @@ std::expected<Spool, OutputProblem> Spool::make(const std::string& folder) {
 }
 
 Spool::Spool(std::string path, CaptureWriter writer) : path_(std::move(path)), writer_(std::move(writer)) {}
-Spool::Spool(Spool&& other) noexcept : path_(std::exchange(other.path_, {})), writer_(std::move(other.writer_)), full_(other.full_) {}
+Spool::Spool(Spool&& other) noexcept
+    : path_(std::exchange(other.path_, {})), writer_(std::move(other.writer_)), full_(other.full_) {}
 
 Spool::~Spool() { hide(); }
 

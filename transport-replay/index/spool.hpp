@@ -1,5 +1,5 @@
-// Spool: a temporary pcapng file that holds what cannot be read a second time, packet by packet. It goes when nobody has it open any
-// more, however the program ends.
+// Spool: a temporary pcapng file that holds what cannot be read a second time, packet by packet. It goes when nobody
+// has it open any more, however the program ends.
 #pragma once
 
 #include <dissect/capture/writer.hpp>
@@ -22,8 +22,8 @@ public:
     // The next interface of what is copied, so that it keeps number and name. Its frames come later.
     void describe(dissect::InterfaceId number, const dissect::Interface& interface);
 
-    // Copies frames and gives each its place in the spool as its file_offset; kNowhere where the format cannot hold it (a
-    // time before 1970). What a full disk did not take: the first problem, after which nothing is copied any more.
+    // Copies frames and gives each its place in the spool as its file_offset; kNowhere where the format cannot hold it
+    // (a time before 1970). What a full disk did not take: the first problem, after which nothing is copied any more.
     static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
     [[nodiscard]] std::optional<dissect::OutputProblem> copy(std::span<dissect::Frame> frames);
 

@@ -1,10 +1,10 @@
-// UlpKnowledge: what upper protocol each connection of an open capture speaks, as far as it is known: one thread says so, any number
-// read, without locks. A byte a connection, which is touched only where there is one to tell of.
+// UlpKnowledge: what upper protocol each connection of an open capture speaks, as far as it is known: one thread says
+// so, any number read, without locks. A byte a connection, which is touched only where there is one to tell of.
 #pragma once
 
 #include <dissect/ulp/ulp_hint.hpp>
-#include <transport-replay/model/connection.hpp>
 #include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -19,7 +19,8 @@ public:
     void learn(ConnectionId connection, End from, const dissect::UlpHint& hint) {
         const std::uint8_t word = word_of(hint, from);
         std::atomic<std::uint8_t>* place = place_of(connection);
-        if (place != nullptr && place->load(std::memory_order_relaxed) != word) place->store(word, std::memory_order_relaxed);
+        if (place != nullptr && place->load(std::memory_order_relaxed) != word)
+            place->store(word, std::memory_order_relaxed);
     }
     [[nodiscard]] dissect::UlpHint hint(ConnectionId connection, End from) const {
         const std::atomic<std::uint8_t>* place = place_of(connection);
@@ -42,10 +43,13 @@ private:
 
     // By uid. From the system as zeros, so that of a megabyte only what is used takes memory.
     struct Free {
-        void operator()(std::atomic<std::uint8_t>* words) const { std::free(words); }  // NOLINT(cppcoreguidelines-no-malloc)
+        void operator()(std::atomic<std::uint8_t>* words) const {
+            std::free(words);
+        }  // NOLINT(cppcoreguidelines-no-malloc)
     };
     static std::atomic<std::uint8_t>* zeros() {
-        void* words = std::calloc(PacketRow::kMaxConnection + 1, sizeof(std::atomic<std::uint8_t>));  // NOLINT(cppcoreguidelines-no-malloc)
+        void* words = std::calloc(PacketRow::kMaxConnection + 1,
+                                  sizeof(std::atomic<std::uint8_t>));  // NOLINT(cppcoreguidelines-no-malloc)
         if (words == nullptr) throw std::bad_alloc{};
         return static_cast<std::atomic<std::uint8_t>*>(words);
     }

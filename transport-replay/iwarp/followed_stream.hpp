@@ -1,8 +1,8 @@
 // FollowedStream: what the messages of one iWARP connection carried, byte for byte, for who follows that connection.
 //
-// PSNs do not say where in a message a segment of TCP belongs, so streams are put in order and framed once more, beside the analysis that
-// tells of messages: what it calls them by, this one finds again. What an attacker could feed: messages that never end. What waits is
-// bounded, and where the bound is reached the older half goes.
+// PSNs do not say where in a message a segment of TCP belongs, so streams are put in order and framed once more, beside
+// the analysis that tells of messages: what it calls them by, this one finds again. What an attacker could feed:
+// messages that never end. What waits is bounded, and where the bound is reached the older half goes.
 #pragma once
 
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
@@ -57,7 +57,9 @@ public:
     FollowedStream& operator=(const FollowedStream&) = delete;
     // Every TCP segment of the capture that is no copy, in order. `followed`: it is of the connection.
     void observe(const Observation& observation, bool followed);
-    [[nodiscard]] MessagePayload take(End requester, const Message& message) { return payloads_.take(requester, message); }
+    [[nodiscard]] MessagePayload take(End requester, const Message& message) {
+        return payloads_.take(requester, message);
+    }
     [[nodiscard]] std::uint64_t let_go() const { return payloads_.let_go(); }
 
 private:

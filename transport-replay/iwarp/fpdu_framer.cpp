@@ -50,8 +50,8 @@ bool has_right_crc(Bytes raw) {
     return crc32c(raw.first(covered)) == read_be<std::uint32_t>(raw, covered);
 }
 
-// The first FPDU of a segment, where it is whole, its CRC is right, and each marker points back to its beginning: the CRC covers
-// markers, so it tells how many there are, but not where.
+// The first FPDU of a segment, where it is whole, its CRC is right, and each marker points back to its beginning: the
+// CRC covers markers, so it tells how many there are, but not where.
 struct Proof {
     std::size_t total = 0;
     bool marked = false;  // a marker lies in it
@@ -118,7 +118,8 @@ std::optional<std::uint32_t> FpduFramer::first_in(const TcpPiece& piece) const {
         known = piece.missing <= left;
         if (known) first = left - piece.missing;
     }
-    if (!known && (!piece.starts_segment || !begins_fpdu(piece.bytes, piece.length, framing_, piece.seq))) return std::nullopt;
+    if (!known && (!piece.starts_segment || !begins_fpdu(piece.bytes, piece.length, framing_, piece.seq)))
+        return std::nullopt;
     if (first >= piece.length) return std::nullopt;
     return static_cast<std::uint32_t>(first);
 }
@@ -156,7 +157,8 @@ void FpduFramer::settle_markers() {
         if (odd_markers_ == FrameIndex{}) odd_markers_ = piece_.frame;
         return;
     }
-    markers_settled_ = ++searches_ == kMostSearches;  // the capture cut them, or they are spoiled: what was agreed on holds
+    markers_settled_ =
+        ++searches_ == kMostSearches;  // the capture cut them, or they are spoiled: what was agreed on holds
 }
 
 // Bytes that the capture does not have: inside an FPDU they are a hole, else nobody knows where the next one begins.
@@ -206,7 +208,8 @@ void FpduFramer::take_bytes(std::size_t count) {
     consume(count);
 }
 
-// The word with the length, and what is before it. False where it is not there, or begins nothing that a sender of RDMAP makes.
+// The word with the length, and what is before it. False where it is not there, or begins nothing that a sender of
+// RDMAP makes.
 bool FpduFramer::take_length() {
     const auto to_marker = framing_.to_marker(under_way_.seq);
     const std::size_t lead = (to_marker == 0U ? mpa::kMarkerLength : 0) + kWord;
@@ -234,7 +237,10 @@ Fpdu FpduFramer::finish(Bytes raw, std::size_t total) {
     done.last_frame = piece_.frame;
     done.last_time = piece_.time;
     done.end = done.seq + static_cast<std::uint32_t>(total);
-    if (framing_.crc) done.crc = raw.size() < total ? CrcStatus::not_checkable : has_right_crc(raw) ? CrcStatus::good : CrcStatus::bad;
+    if (framing_.crc)
+        done.crc = raw.size() < total   ? CrcStatus::not_checkable
+                   : has_right_crc(raw) ? CrcStatus::good
+                                        : CrcStatus::bad;
     Bytes plain = raw;
     if (const auto to_marker = framing_.to_marker(done.seq)) {
         strip_markers(raw, *to_marker, plain_);
@@ -254,7 +260,8 @@ std::optional<Fpdu> FpduFramer::next() {
     if (piece_.missing != 0)
         if (auto cut = skip_missing()) return cut;
     if (waits_) {
-        if (is_before(piece_.seq, framing_.first)) consume(std::min<std::size_t>(piece_.length, framing_.first - piece_.seq));
+        if (is_before(piece_.seq, framing_.first))
+            consume(std::min<std::size_t>(piece_.length, framing_.first - piece_.seq));
         waits_ = is_before(piece_.seq, framing_.first);
     }
     if (piece_.length == 0) return std::nullopt;

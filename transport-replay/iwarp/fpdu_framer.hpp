@@ -1,8 +1,9 @@
 // FpduFramer: a TCP stream cut into FPDUs, with or without markers (RFC 5044 4).
 //
-// It must know where FPDUs begin. Where the capture lacks bytes in the middle of an FPDU whose length is known, it goes on behind
-// them; where it lacks more, the next segment that begins with an FPDU (begins_fpdu()) is where it goes on: senders of MPA begin
-// segments so. What an attacker could feed: any lengths. An FPDU has 64 KiB at most, and that is all that is kept.
+// It must know where FPDUs begin. Where the capture lacks bytes in the middle of an FPDU whose length is known, it goes
+// on behind them; where it lacks more, the next segment that begins with an FPDU (begins_fpdu()) is where it goes on:
+// senders of MPA begin segments so. What an attacker could feed: any lengths. An FPDU has 64 KiB at most, and that is
+// all that is kept.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -19,15 +20,16 @@ namespace qps::transport {
 struct Framing {
     bool crc = false;
     bool markers = false;
-    std::uint32_t first = 0;  // of the stream: where its first FPDU began, and so its markers; of no meaning without them
+    std::uint32_t first =
+        0;  // of the stream: where its first FPDU began, and so its markers; of no meaning without them
     [[nodiscard]] dissect::mpa::ToMarker to_marker(std::uint32_t seq) const {
         if (!markers) return std::nullopt;
         return static_cast<std::size_t>(first - seq) % dissect::mpa::kMarkerInterval;
     }
 };
 
-// Whether an FPDU begins with the first byte of a segment: one of its FPDUs has the right CRC, or where CRCs are not in use (or not
-// captured) they fill the segment to its last byte, and each looks like one.
+// Whether an FPDU begins with the first byte of a segment: one of its FPDUs has the right CRC, or where CRCs are not in
+// use (or not captured) they fill the segment to its last byte, and each looks like one.
 [[nodiscard]] bool begins_fpdu(dissect::Bytes segment, std::uint32_t length, const Framing& framing, std::uint32_t seq);
 
 struct Fpdu {
@@ -61,12 +63,13 @@ public:
 
     [[nodiscard]] std::uint64_t lost_alignment() const { return lost_; }
     [[nodiscard]] std::uint64_t unread_bytes() const { return unread_; }
-    // The segment whose markers were found elsewhere than the framing that was agreed on has them, or not at all; 0: none.
+    // The segment whose markers were found elsewhere than the framing that was agreed on has them, or not at all; 0:
+    // none.
     [[nodiscard]] dissect::FrameIndex odd_markers() const { return odd_markers_; }
 
 private:
-    // Senders of the first hour count markers from other bytes, or leave them out. Only a right CRC tells: until an FPDU had a marker
-    // in it, each is tried.
+    // Senders of the first hour count markers from other bytes, or leave them out. Only a right CRC tells: until an
+    // FPDU had a marker in it, each is tried.
     static constexpr std::uint8_t kMostSearches = 4;  // of 512 CRCs each
     void settle_markers();
 

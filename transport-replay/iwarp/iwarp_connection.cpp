@@ -20,12 +20,14 @@ constexpr Field kSyn = named(kTcpFields, "tcp.flags.syn");
 constexpr Field kFin = named(kTcpFields, "tcp.flags.fin");
 constexpr Field kReset = named(kTcpFields, "tcp.flags.reset");
 
-// Repeated acknowledgments make a sender send again (RFC 5681 3.2), one of them when a round trip went by (RFC 8985), and so does
-// silence for as long (RFC 6298 2.4, as Linux has it). What fills a gap without any of these came by a longer way.
+// Repeated acknowledgments make a sender send again (RFC 5681 3.2), one of them when a round trip went by (RFC 8985),
+// and so does silence for as long (RFC 6298 2.4, as Linux has it). What fills a gap without any of these came by a
+// longer way.
 constexpr std::uint8_t kSameAcksToResend = 3;
 constexpr Duration kLongerWay{3'000'000};  // more than that makes no other way in one network
 constexpr Duration kLeastTimeout{200'000'000};
-constexpr std::uint32_t kKeepAlive = 1;  // a segment of so many old bytes asks whether the other end is there (RFC 9293 3.8.4)
+constexpr std::uint32_t kKeepAlive =
+    1;  // a segment of so many old bytes asks whether the other end is there (RFC 9293 3.8.4)
 
 }  // namespace
 
@@ -48,7 +50,8 @@ void IwarpConnection::join(const Framing& framing) {
     for (IwarpWay& one : summary_.ways) one.markers = framing.markers;
 }
 
-void IwarpConnection::count(const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection) const {
+void IwarpConnection::count(const Observation& observation, const TcpSegmentView& segment, End from,
+                            Connection& connection) const {
     transport::Way& sender = connection.way(from);
     if (sender.packets++ == 0) {
         sender.first_time = observation.time;
@@ -65,8 +68,8 @@ void IwarpConnection::count(const Observation& observation, const TcpSegmentView
     if (segment.fin || segment.reset) connection.released = true;
 }
 
-void IwarpConnection::observe(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                              PacketRecord& record) {
+void IwarpConnection::observe(const Observation& observation, const TcpSegmentView& segment, End from,
+                              const IwarpListeners& listeners, PacketRecord& record) {
     Connection& connection = listeners.tracker.stream(uid());
     record.connection = uid();
     record.from = from;
@@ -81,8 +84,8 @@ void IwarpConnection::observe(const Observation& observation, const TcpSegmentVi
 }
 
 // Who asks for markers gets them; CRCs are in use where either end wants them (RFC 5044 7.1.2).
-void IwarpConnection::take_set_up(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                                  PacketRecord& record) {
+void IwarpConnection::take_set_up(const Observation& observation, const TcpSegmentView& segment, End from,
+                                  const IwarpListeners& listeners, PacketRecord& record) {
     const auto frame = set_up_frame(segment.data);
     if (!frame || frame->reply != (from == End::b)) return;
     record.ulp.iwarp = {.what = IwarpPlace::What::set_up};
@@ -120,7 +123,8 @@ void IwarpConnection::take_attempt(const MpaSetUp& said, const SetUpFrame& frame
         attempt.passive.address = flow_.destination;
         attempt.passive.qpn = flow_.destination_qp;
         constexpr std::uint8_t kTcp = 6;
-        attempt.ip = CmIpService{.protocol = kTcp, .port = static_cast<std::uint16_t>(std::to_underlying(flow_.destination_qp))};
+        attempt.ip =
+            CmIpService{.protocol = kTcp, .port = static_cast<std::uint16_t>(std::to_underlying(flow_.destination_qp))};
         attempt.first_frame = said.frame;
         attempt.incomplete = frame.reply;
     }
@@ -143,14 +147,14 @@ void IwarpConnection::take_attempt(const MpaSetUp& said, const SetUpFrame& frame
                               .state = attempt.state});
 }
 
-void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from,
-                                   Connection& connection, PacketRecord& record) {
+void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment,
+                                   End from, Connection& connection, PacketRecord& record) {
     transport::Way& sender = connection.way(from);
     const Direction& receiver = direction(other(from));
     const auto since = direction(from).stream.gap_since();
     const Duration waited = since ? observation.time - *since : Duration{};
-    const bool asked =
-        receiver.same_acks >= kSameAcksToResend || waited >= kLeastTimeout || (receiver.same_acks > 0 && waited >= kLongerWay);
+    const bool asked = receiver.same_acks >= kSameAcksToResend || waited >= kLeastTimeout ||
+                       (receiver.same_acks > 0 && waited >= kLongerWay);
     SegmentOrder& order = direction(from).order;
     const bool behind = arrival == TcpArrival::late || arrival == TcpArrival::repeated;
     const bool overtaken = behind && order.is_overtaken(segment.seq, observation.ip_id);
@@ -176,11 +180,14 @@ void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observ
     messages_.resent(from, segment.seq, segment.length);
 }
 
-void IwarpConnection::take_data(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                                PacketRecord& record) {
+void IwarpConnection::take_data(const Observation& observation, const TcpSegmentView& segment, End from,
+                                const IwarpListeners& listeners, PacketRecord& record) {
     Direction& sender = direction(from);
-    const TcpPiece piece{
-        .seq = segment.seq, .length = segment.length, .bytes = segment.data, .frame = observation.frame, .time = observation.time};
+    const TcpPiece piece{.seq = segment.seq,
+                         .length = segment.length,
+                         .bytes = segment.data,
+                         .frame = observation.frame,
+                         .time = observation.time};
     const TcpArrival arrival = sender.stream.add(piece);
     note_arrival(arrival, observation, segment, from, listeners.tracker.stream(uid()), record);
     IwarpPlace& place = record.ulp.iwarp;
@@ -203,7 +210,8 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
 }
 
 // What is in order now. Of the segment that is observed, if any, its place is told.
-void IwarpConnection::read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketRecord& record) {
+void IwarpConnection::read_on(End from, const Observed* observed, const IwarpListeners& listeners,
+                              PacketRecord& record) {
     Direction& sender = direction(from);
     IwarpWay& sums = way(from);
     while (const auto piece = sender.stream.next()) {
@@ -212,7 +220,8 @@ void IwarpConnection::read_on(End from, const Observed* observed, const IwarpLis
         if (observed != nullptr && piece->frame == observed->frame && place.what == IwarpPlace::What::none) {
             if (const auto first = sender.framer.first_in(*piece)) {
                 place.what = IwarpPlace::What::fpdus;
-                place.first = static_cast<std::uint16_t>(std::min<std::uint32_t>(*first + (piece->seq - observed->seq), UINT16_MAX));
+                place.first = static_cast<std::uint16_t>(
+                    std::min<std::uint32_t>(*first + (piece->seq - observed->seq), UINT16_MAX));
             }
         }
         const std::uint64_t lost = sender.framer.lost_alignment();
@@ -231,8 +240,8 @@ void IwarpConnection::read_on(End from, const Observed* observed, const IwarpLis
     }
 }
 
-void IwarpConnection::take_ack(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                               PacketRecord& record) {
+void IwarpConnection::take_ack(const Observation& observation, const TcpSegmentView& segment, End from,
+                               const IwarpListeners& listeners, PacketRecord& record) {
     Direction& acknowledging = direction(from);
     const End sender = other(from);
     const bool again = segment.length == 0 && !segment.syn && !segment.fin && segment.ack == acknowledging.last_ack;

@@ -1,4 +1,5 @@
-// IwarpConnection: both ways of a TCP connection that carries iWARP: put in order, framed, read as messages, and counted.
+// IwarpConnection: both ways of a TCP connection that carries iWARP: put in order, framed, read as messages, and
+// counted.
 #pragma once
 
 #include <dissect/ulp/ulp_hint.hpp>
@@ -34,8 +35,8 @@ public:
 
     // It is in the middle of its stream, both ways: FPDUs look as `framing` says.
     void join(const Framing& framing);
-    void observe(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                 PacketRecord& record);
+    void observe(const Observation& observation, const TcpSegmentView& segment, End from,
+                 const IwarpListeners& listeners, PacketRecord& record);
     // Makes room: what is missing is given up.
     void give_up_gaps();
     // The end of the capture, or of the connection.
@@ -58,16 +59,16 @@ private:
     [[nodiscard]] Direction& direction(End end) { return ways_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] IwarpWay& way(End end) { return summary_.ways[static_cast<std::size_t>(end)]; }
     void count(const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection) const;
-    void take_set_up(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                     PacketRecord& record);
+    void take_set_up(const Observation& observation, const TcpSegmentView& segment, End from,
+                     const IwarpListeners& listeners, PacketRecord& record);
     void take_attempt(const MpaSetUp& said, const SetUpFrame& frame);
-    void take_data(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                   PacketRecord& record);
-    void note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection,
-                      PacketRecord& record);
+    void take_data(const Observation& observation, const TcpSegmentView& segment, End from,
+                   const IwarpListeners& listeners, PacketRecord& record);
+    void note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from,
+                      Connection& connection, PacketRecord& record);
     void read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketRecord& record);
-    void take_ack(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                  PacketRecord& record);
+    void take_ack(const Observation& observation, const TcpSegmentView& segment, End from,
+                  const IwarpListeners& listeners, PacketRecord& record);
 
     FlowKey flow_;
     IwarpConversation summary_;

@@ -16,7 +16,9 @@ FlowKey turned(const FlowKey& flow) { return {flow.destination, flow.source, flo
 // The same for both ways.
 FlowKey key_of(const FlowKey& flow) { return source(flow) < destination(flow) ? flow : turned(flow); }
 
-Endpoint endpoint(const std::pair<Address, Qpn>& end) { return {.address = end.first, .qpn = end.second, .is_port = true}; }
+Endpoint endpoint(const std::pair<Address, Qpn>& end) {
+    return {.address = end.first, .qpn = end.second, .is_port = true};
+}
 
 // FPDUs fill the segment, and the CRC of the last is zero: what senders leave there that were told not to make CRCs.
 bool is_filled_without_crc(const TcpSegmentView& segment) {
@@ -107,7 +109,9 @@ void IwarpTracker::follow(IwarpConnection& connection, const Observation& observ
 
 IwarpConnection* IwarpTracker::begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners) {
     const auto place = place_for_one(listeners);
-    const auto uid = place ? listeners.tracker.begin_stream(endpoint(source(flow)), endpoint(destination(flow)), Service::iwarp) : std::nullopt;
+    const auto uid =
+        place ? listeners.tracker.begin_stream(endpoint(source(flow)), endpoint(destination(flow)), Service::iwarp)
+              : std::nullopt;
     if (!uid) {
         if (place) free_.push_back(*place);
         listeners.tracker.leave_out_packet();
@@ -119,15 +123,16 @@ IwarpConnection* IwarpTracker::begin(const FlowKey& flow, const FlowKey& key, co
 }
 
 // A segment with data of a connection that is not known.
-void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& segment, const FlowKey& key, const IwarpListeners& listeners,
-                       PacketRecord& record) {
+void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& segment, const FlowKey& key,
+                       const IwarpListeners& listeners, PacketRecord& record) {
     if (const auto frame = may_be_set_up(segment.data) ? set_up_frame(segment.data) : std::nullopt) {
         IwarpConnection* begun = begin(frame->reply ? turned(observation.flow) : observation.flow, key, listeners);
         if (begun != nullptr) follow(*begun, observation, segment, listeners, record);
         return;
     }
     constexpr Framing kChecked{.crc = true};
-    const bool checked = segment.data.size() == segment.length && begins_fpdu(segment.data, segment.length, kChecked, segment.seq);
+    const bool checked =
+        segment.data.size() == segment.length && begins_fpdu(segment.data, segment.length, kChecked, segment.seq);
     if (!checked && candidates_.size() >= kMaxCandidates) candidates_.clear();
     bool found = checked;
     if (!checked) {

@@ -34,8 +34,8 @@ std::string terminate_text(const Terminated& terminated) {
         types = kMpaErrorTypes;
         codes = kMpaErrorCodes;
     }
-    return fmt::format("{}, {}: {}", named_or(kTerminateLayerNames, terminated.layer, "layer"), named_or(types, terminated.type, "type"),
-                       named_or(codes, terminated.code, "code"));
+    return fmt::format("{}, {}: {}", named_or(kTerminateLayerNames, terminated.layer, "layer"),
+                       named_or(types, terminated.type, "type"), named_or(codes, terminated.code, "code"));
 }
 
 }  // namespace qps::transport

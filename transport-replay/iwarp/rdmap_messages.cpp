@@ -59,7 +59,8 @@ void RdmapMessages::add(UnderWay& under_way, const At& at) const {
 void RdmapMessages::tell_payload(const At& at, End requester, const Message& message, std::uint64_t offset) {
     if (at.listeners.payload == nullptr) return;
     const DdpSegment& segment = at.segment;
-    (*at.listeners.payload)({requester, message.first, offset, static_cast<std::uint32_t>(segment.length), segment.payload, at.fpdu.last_frame});
+    (*at.listeners.payload)({requester, message.first, offset, static_cast<std::uint32_t>(segment.length),
+                             segment.payload, at.fpdu.last_frame});
 }
 
 void RdmapMessages::wait_for_tcp(const At& at, UnderWay& under_way) {
@@ -100,17 +101,17 @@ void RdmapMessages::take_send(const At& at) {
     if (!wanted || !send.message.starts) return;
     const Message& message = send.message;
     at.listeners.ulp.deliver({.connection = connection_,
-                                .from = at.from,
-                                .bytes = only ? segment.payload : send.bytes.bytes(),
-                                .length = message.bytes,
-                                .begun = message.first_time,
-                                .time = message.last_time,
-                                .first_frame = message.first_frame,
-                                .last_frame = message.last_frame,
-                                .psn = message.first,
-                                .immediate = {},
-                                .invalidate = message.invalidate},
-                               at.listeners.tracker, at.listeners.sink);
+                              .from = at.from,
+                              .bytes = only ? segment.payload : send.bytes.bytes(),
+                              .length = message.bytes,
+                              .begun = message.first_time,
+                              .time = message.last_time,
+                              .first_frame = message.first_frame,
+                              .last_frame = message.last_frame,
+                              .psn = message.first,
+                              .immediate = {},
+                              .invalidate = message.invalidate},
+                             at.listeners.tracker, at.listeners.sink);
 }
 
 // A message of its own, of eight bytes (RFC 7306 6): the last four of them are where those of InfiniBand are.
@@ -132,7 +133,8 @@ void RdmapMessages::take_write(const At& at) {
         leave(at, write);
         write.message = begun(at, Verb::write);
         write.message.access = {segment.offset, key, 0};
-        write.keeps = at.listeners.ulp.wants_payload(connection_, other(at.from), {segment.offset, key, segment.length});
+        write.keeps =
+            at.listeners.ulp.wants_payload(connection_, other(at.from), {segment.offset, key, segment.length});
         write.hole = false;
         write.seq = at.fpdu.seq;
         write.bytes.clear();
@@ -149,17 +151,17 @@ void RdmapMessages::take_write(const At& at) {
     if (!segment.heading.last) return;
     wait_for_tcp(at, write);
     at.listeners.ulp.transferred({.connection = connection_,
-                                    .requester = at.from,
-                                    .read = false,
-                                    .access = *message.access,
-                                    .bytes = message.bytes,
-                                    .begun = message.first_time,
-                                    .time = message.last_time,
-                                    .first_frame = message.first_frame,
-                                    .last_frame = message.last_frame,
-                                    .immediate = {},
-                                    .payload = write.hole ? Bytes{} : write.bytes.bytes()},
-                                   message.first);
+                                  .requester = at.from,
+                                  .read = false,
+                                  .access = *message.access,
+                                  .bytes = message.bytes,
+                                  .begun = message.first_time,
+                                  .time = message.last_time,
+                                  .first_frame = message.first_frame,
+                                  .last_frame = message.last_frame,
+                                  .immediate = {},
+                                  .payload = write.hole ? Bytes{} : write.bytes.bytes()},
+                                 message.first);
 }
 
 void RdmapMessages::ask(const At& at, Asked asked) {
@@ -184,7 +186,8 @@ void RdmapMessages::take_read_request(const At& at) {
     auto request = read_request(at.segment.payload);
     if (!request) return;
     if (way(at.from).turns_reads()) request = turned(*request);
-    Asked asked{.sent = {.message = begun(at, Verb::read_request)}, .sink = request->sink, .sink_offset = request->sink_offset};
+    Asked asked{
+        .sent = {.message = begun(at, Verb::read_request)}, .sink = request->sink, .sink_offset = request->sink_offset};
     asked.sent.message.access = request->source;
     ask(at, std::move(asked));
 }
@@ -199,7 +202,8 @@ void RdmapMessages::take_atomic_request(const At& at) {
     ask(at, std::move(asked));
 }
 
-// Responses come in the order of the requests (RFC 5040 5.5): those before were answered where the capture did not see it.
+// Responses come in the order of the requests (RFC 5040 5.5): those before were answered where the capture did not see
+// it.
 void RdmapMessages::give_up_before(End requester, std::size_t which, const IwarpListeners& listeners) {
     auto& asked = way(requester).asked;
     for (; which > 0 && !asked.empty(); --which) {
@@ -220,20 +224,25 @@ void RdmapMessages::answered(const At& at, std::size_t which) {
     end(requester, message, Outcome::completed, at.listeners, &at.record);
 }
 
-// The READ that a response is for. A sender of the wrong byte order is known by a response that fits only what it says backwards.
-std::deque<RdmapMessages::Asked>::iterator RdmapMessages::find_read(End requester, const DdpSegment& response, FrameIndex frame) {
+// The READ that a response is for. A sender of the wrong byte order is known by a response that fits only what it says
+// backwards.
+std::deque<RdmapMessages::Asked>::iterator RdmapMessages::find_read(End requester, const DdpSegment& response,
+                                                                    FrameIndex frame) {
     const auto fits = [&](const ReadRequest& request) {
         const std::uint64_t into = response.offset - request.sink_offset;
         const std::uint64_t length = request.source.length;
-        return (request.sink == static_cast<Rkey>(response.stag) && into <= length && response.length <= length - into) ||
+        return (request.sink == static_cast<Rkey>(response.stag) && into <= length &&
+                response.length <= length - into) ||
                (length == 0 && response.length == 0);
     };
     const auto said = [](const Asked& one) { return ReadRequest{*one.sent.message.access, one.sink, one.sink_offset}; };
     const auto is_read = [](const Asked& one) { return one.sent.message.verb == Verb::read_request; };
     Way& asker = way(requester);
-    const auto found = std::ranges::find_if(asker.asked, [&](const Asked& one) { return is_read(one) && fits(said(one)); });
+    const auto found =
+        std::ranges::find_if(asker.asked, [&](const Asked& one) { return is_read(one) && fits(said(one)); });
     if (found != asker.asked.end() || asker.turns_reads() || response.length == 0) return found;
-    const auto backwards = std::ranges::find_if(asker.asked, [&](const Asked& one) { return is_read(one) && fits(turned(said(one))); });
+    const auto backwards =
+        std::ranges::find_if(asker.asked, [&](const Asked& one) { return is_read(one) && fits(turned(said(one))); });
     if (backwards != asker.asked.end()) turn_reads(requester, frame);
     return backwards;
 }
@@ -277,7 +286,9 @@ void RdmapMessages::take_atomic_response(const At& at) {
     transport::Way& totals = at.listeners.tracker.stream(connection_).way(at.from);
     ++totals.atomic_responses;
     auto& asked = way(other(at.from)).asked;
-    const auto waits = [&](const Asked& one) { return one.sent.message.atomic && one.identifier == response->identifier; };
+    const auto waits = [&](const Asked& one) {
+        return one.sent.message.atomic && one.identifier == response->identifier;
+    };
     const auto found = std::ranges::find_if(asked, waits);
     if (found == asked.end()) {
         ++totals.incidents.made().unmatched;
@@ -330,8 +341,8 @@ void RdmapMessages::interrupted(End from) {
     }
 }
 
-void RdmapMessages::acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners,
-                                 PacketRecord& record) {
+void RdmapMessages::acknowledged(End from, std::uint32_t seq, const Observation& observation,
+                                 const IwarpListeners& listeners, PacketRecord& record) {
     auto& sent = way(from).sent;
     while (!sent.empty() && !is_before(seq, sent.front().end)) {
         Message& message = sent.front().message;
@@ -343,7 +354,9 @@ void RdmapMessages::acknowledged(End from, std::uint32_t seq, const Observation&
 }
 
 void RdmapMessages::resent(End from, std::uint32_t seq, std::uint32_t length) {
-    const auto touches = [&](std::uint32_t first, std::uint32_t end) { return is_before(first, seq + length) && is_before(seq, end); };
+    const auto touches = [&](std::uint32_t first, std::uint32_t end) {
+        return is_before(first, seq + length) && is_before(seq, end);
+    };
     Way& sender = way(from);
     for (Sent& one : sender.sent)
         if (touches(one.seq, one.end)) ++one.message.retransmissions;
@@ -353,7 +366,8 @@ void RdmapMessages::resent(End from, std::uint32_t seq, std::uint32_t length) {
         if (under_way->open && is_before(under_way->seq, seq + length)) ++under_way->message.retransmissions;
 }
 
-void RdmapMessages::end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners, PacketRecord* record) {
+void RdmapMessages::end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners,
+                        PacketRecord* record) {
     message.outcome = outcome;
     listeners.tracker.end_stream_message(connection_, requester, message);
     if (record == nullptr || outcome != Outcome::completed) return;

@@ -1,8 +1,10 @@
-// RdmapMessages: the DDP segments of one connection, in order, become messages: SENDs, WRITEs, READs with their responses, atomics.
+// RdmapMessages: the DDP segments of one connection, in order, become messages: SENDs, WRITEs, READs with their
+// responses, atomics.
 //
-// A SEND or WRITE has completed when TCP says that the other end has it; a READ or an atomic when its response came whole. Where
-// other tables have PSNs, these have the number of the FPDU in its way, as far as the capture has them. What an attacker could
-// feed: messages that never end, READs that nobody answers. Both have bounds; what is past them is told as open.
+// A SEND or WRITE has completed when TCP says that the other end has it; a READ or an atomic when its response came
+// whole. Where other tables have PSNs, these have the number of the FPDU in its way, as far as the capture has them.
+// What an attacker could feed: messages that never end, READs that nobody answers. Both have bounds; what is past them
+// is told as open.
 #pragma once
 
 #include <transport-replay/iwarp/ddp_segment.hpp>
@@ -53,11 +55,14 @@ public:
     // Its FPDUs were lost track of: messages under way have a hole.
     void interrupted(End from);
     // The other end has everything of what `from` sent before `seq`.
-    void acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners, PacketRecord& record);
+    void acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners,
+                      PacketRecord& record);
     // A segment of its stream was on the wire again.
     void resent(End from, std::uint32_t seq, std::uint32_t length);
     // Where the READ requests of that end are in the wrong byte order: the response that proved it.
-    [[nodiscard]] dissect::FrameIndex turned_read(End requester) const { return ways_[static_cast<std::size_t>(requester)].turned_read; }
+    [[nodiscard]] dissect::FrameIndex turned_read(End requester) const {
+        return ways_[static_cast<std::size_t>(requester)].turned_read;
+    }
     [[nodiscard]] const std::optional<Terminated>& terminated() const { return terminated_; }
     // Nothing follows: what is open ends so.
     void finish(Outcome outcome, const IwarpListeners& listeners);
@@ -91,7 +96,8 @@ private:
         std::deque<Sent> sent;    // wait for TCP
         std::deque<Asked> asked;  // wait for responses
         std::uint32_t fpdus = 0;
-        dissect::FrameIndex turned_read{};  // its READ requests are written least significant byte first: the response that proved it
+        dissect::FrameIndex
+            turned_read{};  // its READ requests are written least significant byte first: the response that proved it
         [[nodiscard]] bool turns_reads() const { return turned_read != dissect::FrameIndex{}; }
     };
     struct At {  // what every step needs
@@ -112,7 +118,8 @@ private:
     void take_write(const At& at);
     void take_read_request(const At& at);
     void take_read_response(const At& at);
-    [[nodiscard]] std::deque<Asked>::iterator find_read(End requester, const DdpSegment& response, dissect::FrameIndex frame);
+    [[nodiscard]] std::deque<Asked>::iterator find_read(End requester, const DdpSegment& response,
+                                                        dissect::FrameIndex frame);
     void turn_reads(End requester, dissect::FrameIndex proof);
     void take_atomic_request(const At& at);
     void take_atomic_response(const At& at);

@@ -1,8 +1,9 @@
 // SegmentOrder: whether a TCP segment that comes behind others was sent before them, by its IPv4 identification.
 //
-// Duplicate acknowledgments ask for what was overtaken as they do for what was lost. What is sent again has an identification of its
-// own: behind that of the segment that passed the gap, where the sender counts, as Linux does for each connection. An earlier one is the
-// first sending's. A constant, as of IPv6, tells nothing; of identifications drawn by chance one in 64 looks earlier.
+// Duplicate acknowledgments ask for what was overtaken as they do for what was lost. What is sent again has an
+// identification of its own: behind that of the segment that passed the gap, where the sender counts, as Linux does for
+// each connection. An earlier one is the first sending's. A constant, as of IPv6, tells nothing; of identifications
+// drawn by chance one in 64 looks earlier.
 //
 // What an attacker could feed: any numbers. The state is of fixed size; of more segments than it has, the latest count.
 #pragma once
@@ -18,8 +19,9 @@ namespace qps::transport {
 
 class SegmentOrder {
 public:
-    static constexpr std::size_t kKept = 64;          // a window of 64 KiB in segments of 1 KiB
-    static constexpr std::uint16_t kMostStep = 1024;  // of identifications, between what overtook and what was overtaken
+    static constexpr std::size_t kKept = 64;  // a window of 64 KiB in segments of 1 KiB
+    static constexpr std::uint16_t kMostStep =
+        1024;  // of identifications, between what overtook and what was overtaken
 
     // Of a segment behind others: one that came before it was sent after it.
     [[nodiscard]] bool is_overtaken(std::uint32_t seq, std::uint16_t id) const;

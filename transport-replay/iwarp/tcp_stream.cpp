@@ -34,7 +34,8 @@ TcpArrival TcpStream::add(const TcpPiece& piece) {
 }
 
 void TcpStream::hold(const TcpPiece& piece) {
-    const auto place = std::ranges::find_if(held_, [&](const Held& held) { return is_before(piece.seq, held.piece.seq); });
+    const auto place =
+        std::ranges::find_if(held_, [&](const Held& held) { return is_before(piece.seq, held.piece.seq); });
     Held& held = *held_.emplace(place, Held{piece, {piece.bytes.begin(), piece.bytes.end()}});
     held.piece.bytes = {};
     held_bytes_ += held.bytes.size();
@@ -53,7 +54,9 @@ std::uint32_t TcpStream::unseen() const {
 
 std::optional<Instant> TcpStream::gap_since() const { return held_.empty() ? std::nullopt : std::optional(gap_since_); }
 
-bool TcpStream::may_skip() const { return over_ || must_skip_ || (acknowledged_ && !is_before(*acknowledged_, held_.front().piece.seq)); }
+bool TcpStream::may_skip() const {
+    return over_ || must_skip_ || (acknowledged_ && !is_before(*acknowledged_, held_.front().piece.seq));
+}
 
 // Cuts off what was handed out before.
 std::optional<TcpPiece> TcpStream::deliver(TcpPiece piece) {

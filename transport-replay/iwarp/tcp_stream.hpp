@@ -1,9 +1,9 @@
 // TcpStream: one direction of a TCP connection, its segments put in order as the capture has them.
 //
-// A segment that is ahead is held until what is before it comes, or until it is sure that the capture lacks that: the other end
-// acknowledged it, or more is held than the bounds allow. What the capture lacks is told with the piece behind it, and never made up.
-// What an attacker could feed: any sequence numbers, segments that overlap. Bytes are taken once, those that came first; what is held
-// has bounds.
+// A segment that is ahead is held until what is before it comes, or until it is sure that the capture lacks that: the
+// other end acknowledged it, or more is held than the bounds allow. What the capture lacks is told with the piece
+// behind it, and never made up. What an attacker could feed: any sequence numbers, segments that overlap. Bytes are
+// taken once, those that came first; what is held has bounds.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -17,7 +17,9 @@
 namespace qps::transport {
 
 // Sequence numbers wrap: a is before b where the way from a to b is the shorter one (RFC 9293 3.4).
-[[nodiscard]] constexpr bool is_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+[[nodiscard]] constexpr bool is_before(std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::int32_t>(a - b) < 0;
+}
 
 // What one segment carries, or the part of it that is new.
 struct TcpPiece {

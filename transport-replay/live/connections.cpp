@@ -11,7 +11,8 @@ using verbs::QpState;
 
 namespace {
 
-constexpr std::uint16_t kFirstPort = 0xc000;  // IANA's dynamic ports (RFC 6335), of which a consumer that names none gets one
+constexpr std::uint16_t kFirstPort =
+    0xc000;  // IANA's dynamic ports (RFC 6335), of which a consumer that names none gets one
 
 std::uint32_t key_of(CmId id) { return static_cast<std::uint32_t>(id); }
 
@@ -97,12 +98,16 @@ verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParam
     return adapter_->modify_qp(ours.qp, rts);
 }
 
-std::expected<CmId, CmError> Connections::connect(Qpn qp, const Target& target, const ConnectOptions& options, Instant now) {
+std::expected<CmId, CmError> Connections::connect(Qpn qp, const Target& target, const ConnectOptions& options,
+                                                  Instant now) {
     const Address source = source_for(target.address);
     const auto status = adapter_->query_qp(qp);
     if (source.space == AddressSpace::none || !status) return std::unexpected(CmError::invalid_parameter);
     if (!to_init(qp, options, kDefaultPkey)) return std::unexpected(CmError::wrong_state);
-    const IpEnds ends{.source = source, .destination = target.address, .source_port = IpPort{next_port_}, .destination_port = target.port};
+    const IpEnds ends{.source = source,
+                      .destination = target.address,
+                      .source_port = IpPort{next_port_},
+                      .destination_port = target.port};
     next_port_ = static_cast<std::uint16_t>(next_port_ + 1) | kFirstPort;
     ConnectRequest request = ip_connect_request(target.space, ends);
     request.transport = transport_of(status->init.qp_type);
@@ -111,7 +116,8 @@ std::expected<CmId, CmError> Connections::connect(Qpn qp, const Target& target, 
     request.mtu = settings_.mtu;
     request.responder_resources = options.responder_resources;
     request.initiator_depth = options.initiator_depth;
-    if (options.ack_timeout) request.path.packet_lifetime = TimeoutCode{static_cast<std::uint8_t>(*options.ack_timeout - 1)};  // 12.7.34
+    if (options.ack_timeout)
+        request.path.packet_lifetime = TimeoutCode{static_cast<std::uint8_t>(*options.ack_timeout - 1)};  // 12.7.34
     request.retry_count = options.retry_count;
     request.rnr_retry_count = options.rnr_retry_count;
     request.shared_receive_queue = options.shared_receive_queue;
@@ -131,7 +137,8 @@ CmResult Connections::accept(CmId id, Qpn qp, const ConnectOptions& options, Ins
     Ours ours{.qp = qp, .options = options};
     ours.options.private_data = {};
     const Psn expected = next_psn();
-    if (!to_init(qp, options, parameters.pkey) || !program(ours, parameters, expected)) return std::unexpected(CmError::invalid_parameter);
+    if (!to_init(qp, options, parameters.pkey) || !program(ours, parameters, expected))
+        return std::unexpected(CmError::invalid_parameter);
     const AcceptParameters granted{.local_qpn = qp,
                                    .starting_psn = expected,
                                    .responder_resources = parameters.responder_resources,
@@ -159,7 +166,10 @@ CmResult Connections::disconnect(CmId id, Instant now) {
 std::expected<CmId, CmError> Connections::resolve(const Target& target, Bytes private_data, Instant now) {
     const Address source = source_for(target.address);
     if (source.space == AddressSpace::none) return std::unexpected(CmError::invalid_parameter);
-    const IpEnds ends{.source = source, .destination = target.address, .source_port = IpPort{next_port_}, .destination_port = target.port};
+    const IpEnds ends{.source = source,
+                      .destination = target.address,
+                      .source_port = IpPort{next_port_},
+                      .destination_port = target.port};
     next_port_ = static_cast<std::uint16_t>(next_port_ + 1) | kFirstPort;
     return ip_resolve(*manager_, target.space, ends, private_data, now);
 }
@@ -169,7 +179,8 @@ CmResult Connections::answer(CmId id, Qpn qp, Qkey qkey, Bytes private_data, Ins
 }
 
 verbs::Result<void> Connections::activate_datagrams(Qpn qp, Qkey qkey) {
-    if (auto done = adapter_->modify_qp(qp, {.qp_state = QpState::init, .pkey = kDefaultPkey, .qkey = qkey}); !done) return done;
+    if (auto done = adapter_->modify_qp(qp, {.qp_state = QpState::init, .pkey = kDefaultPkey, .qkey = qkey}); !done)
+        return done;
     if (auto done = adapter_->modify_qp(qp, {.qp_state = QpState::rtr}); !done) return done;
     return adapter_->modify_qp(qp, {.qp_state = QpState::rts, .sq_psn = next_psn()});
 }
@@ -192,7 +203,8 @@ void Connections::take(ConnectionEvent event, Instant now) {
         case ConnectionEventKind::rejected:
         case ConnectionEventKind::unreachable:
         case ConnectionEventKind::disconnected:
-            if (ours != ours_.end()) static_cast<void>(adapter_->modify_qp(ours->second.qp, {.qp_state = QpState::err}));
+            if (ours != ours_.end())
+                static_cast<void>(adapter_->modify_qp(ours->second.qp, {.qp_state = QpState::err}));
             break;
         default: break;
     }
@@ -203,8 +215,8 @@ void Connections::take(ConnectionEvent event, Instant now) {
     events_.push_back(std::move(event));
 }
 
-// Who asks for a service of the RDMA IP CM says which IP addresses it means (A11.6): of a REQ or SIDR_REQ where nobody can read
-// them the application does not hear.
+// Who asks for a service of the RDMA IP CM says which IP addresses it means (A11.6): of a REQ or SIDR_REQ where nobody
+// can read them the application does not hear.
 bool Connections::refuse_unreadable(const ConnectionEvent& event, Instant now) {
     const bool datagrams = event.kind == ConnectionEventKind::sidr_request;
     if (!datagrams && event.kind != ConnectionEventKind::request) return false;

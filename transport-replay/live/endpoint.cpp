@@ -12,7 +12,8 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kBatchesAtOnce = 4;  // frames taken before anything is sent: acknowledgments do not wait for a flood
+constexpr std::size_t kBatchesAtOnce =
+    4;  // frames taken before anything is sent: acknowledgments do not wait for a flood
 constexpr std::size_t kSendsAtOnce = 64;   // packets sent before arrivals have their turn again
 constexpr std::uint8_t kHostPriority = 0;  // of what the host says itself: ARP, neighbour discovery, groups, pings
 
@@ -34,7 +35,9 @@ std::vector<Address> addresses_of(const Host& host, bool roce_v1) {
     return addresses;
 }
 
-CaGuid guid_of(Mac mac) { return CaGuid{link_local_of(mac).bits[1]}; }  // the EUI-64 that is its interface identifier too
+CaGuid guid_of(Mac mac) {
+    return CaGuid{link_local_of(mac).bits[1]};
+}  // the EUI-64 that is its interface identifier too
 
 verbs::AdapterSettings adapter_settings(const EndpointSettings& settings, const Host& host) {
     verbs::AdapterSettings adapter = settings.adapter;
@@ -73,7 +76,9 @@ struct Endpoint::State {
     [[nodiscard]] bool keep_claimed(const Packet& packet, const ReceivedFrame& frame);
     void send_raw(Instant now);
     void heed_pauses(Instant now);
-    [[nodiscard]] bool may_send(std::optional<std::uint8_t> priority) const { return !priority || (stopped >> *priority & 1) == 0; }
+    [[nodiscard]] bool may_send(std::optional<std::uint8_t> priority) const {
+        return !priority || (stopped >> *priority & 1) == 0;
+    }
 
     Device device;
     LinkPauses pauses;
@@ -153,7 +158,9 @@ void Endpoint::State::manage(Instant now) {
 void Endpoint::State::follow_groups(Instant now) {
     std::vector<Address> groups = adapter.groups();
     if (groups == joined) return;
-    const auto among = [](const std::vector<Address>& all, const Address& group) { return std::ranges::find(all, group) != all.end(); };
+    const auto among = [](const std::vector<Address>& all, const Address& group) {
+        return std::ranges::find(all, group) != all.end();
+    };
     for (const Address& group : groups)
         if (!among(joined, group)) static_cast<void>(host.join(group, now));
     for (const Address& group : joined)
@@ -176,8 +183,8 @@ void Endpoint::State::keep(const verbs::OutgoingPacket& departure, const Route& 
         ++counts.unroutable;
         return;
     }
-    Waiting& kept = waiting.emplace_back(
-        Waiting{departure.packet, {departure.packet.payload.begin(), departure.packet.payload.end()}, route, departure.to});
+    Waiting& kept = waiting.emplace_back(Waiting{
+        departure.packet, {departure.packet.payload.begin(), departure.packet.payload.end()}, route, departure.to});
     kept.packet.payload = {};
 }
 
@@ -241,7 +248,8 @@ void Endpoint::State::send_raw(Instant now) {
 void Endpoint::State::send(Instant now) {
     heed_pauses(now);
     full = false;
-    for (MutableBytes room = device.reserve(now); !room.empty() && may_send(kHostPriority); room = device.reserve(now)) {
+    for (MutableBytes room = device.reserve(now); !room.empty() && may_send(kHostPriority);
+         room = device.reserve(now)) {
         const std::size_t length = host.poll(now, room);
         if (length == 0) break;
         device.commit(length, now);
@@ -285,7 +293,8 @@ std::optional<Instant> Endpoint::poll_at() const {
     if (state_->raw.size() > state_->raw_stopped) return kAtOnce;
     const auto host = state_->may_send(kHostPriority) ? state_->host.poll_at() : std::nullopt;
     const auto pause = state_->pauses.running() ? state_->pauses.ends_at() : std::nullopt;
-    for (const auto& time : {state_->device.poll_at(), host, state_->adapter.poll_at(), state_->manager.poll_at(), pause})
+    for (const auto& time :
+         {state_->device.poll_at(), host, state_->adapter.poll_at(), state_->manager.poll_at(), pause})
         if (time && (!first || *time < *first)) first = time;
     return first;
 }

@@ -1,26 +1,28 @@
-// Endpoint: a live peer on a wire: a device, a host on it, a channel adapter, a connection manager, driven by poll(now).
+// Endpoint: a live peer on a wire: a device, a host on it, a channel adapter, a connection manager, driven by
+// poll(now).
 //
 //   Endpoint endpoint(Device(std::move(*ring)), {.host = {...}, .seed = 7}, clock());
 //   for (;;) {
 //       const dissect::Instant now = clock();
 //       endpoint.arrive(now);                    // takes what arrived
 //       program.poll(endpoint, now);             // takes completions and events, posts work
-//       endpoint.depart(now);                    // sends what is due: acknowledgments, and what was posted just now, in one batch
-//       sleep on endpoint.device().descriptor() until earliest of endpoint.poll_at(), program.poll_at()
+//       endpoint.depart(now);                    // sends what is due: acknowledgments, and what was posted just now,
+//       in one batch sleep on endpoint.device().descriptor() until earliest of endpoint.poll_at(), program.poll_at()
 //   }
 //
 // No clock, no thread, no waiting in here; with a simulated device the same calls give the same frames.
 //
-// Who wants to be a queue pair himself, packet by packet, claims its number: frames to it are kept for him as they came, wrong ones
-// too, and nobody else sees them; send_raw() sends what he made. Queue pair 1 can be claimed too: then nobody manages connections.
+// Who wants to be a queue pair himself, packet by packet, claims its number: frames to it are kept for him as they
+// came, wrong ones too, and nobody else sees them; send_raw() sends what he made. Queue pair 1 can be claimed too: then
+// nobody manages connections.
 //
-// PAUSE and PFC frames that arrive are obeyed: what has a priority that is stopped stays where it is until its timer ends, packets of
-// queue pairs in their queues, so that no retransmission timer runs for what was not sent.
+// PAUSE and PFC frames that arrive are obeyed: what has a priority that is stopped stays where it is until its timer
+// ends, packets of queue pairs in their queues, so that no retransmission timer runs for what was not sent.
 //
-// Everything that arrives is a stranger's: the host looks at addresses, the decoder at lengths and the ICRC, the adapter and the
-// connection manager at the rest; what is refused is counted by name. What grows: packets that wait for the MAC address of where
-// they go (kMaxWaiting), claimed frames that nobody takes (kMaxClaimed), raw ones that wait (kMaxRaw); the rest is bounded by the
-// parts.
+// Everything that arrives is a stranger's: the host looks at addresses, the decoder at lengths and the ICRC, the
+// adapter and the connection manager at the rest; what is refused is counted by name. What grows: packets that wait for
+// the MAC address of where they go (kMaxWaiting), claimed frames that nobody takes (kMaxClaimed), raw ones that wait
+// (kMaxRaw); the rest is bounded by the parts.
 #pragma once
 
 #include <transport-replay/live/connections.hpp>
@@ -96,8 +98,8 @@ public:
     void release(dissect::Qpn qp);
     // In the order of arrival.
     [[nodiscard]] std::vector<ClaimedFrame> take_claimed();
-    // Whole, from the Ethernet header on; Host::complete() knows the MAC addresses. Goes out with the next depart(). False: kMaxRaw wait,
-    // or it is longer than the device carries.
+    // Whole, from the Ethernet header on; Host::complete() knows the MAC addresses. Goes out with the next depart().
+    // False: kMaxRaw wait, or it is longer than the device carries.
     [[nodiscard]] bool send_raw(dissect::Bytes frame);
     [[nodiscard]] std::size_t raw_waiting() const;
 

@@ -48,7 +48,8 @@ void Dispositions::meet_exactly(End from, const PacketIdentity& packet, Disposit
 bool mark_congestion(MutableBytes frame) {
     std::size_t type_at = kEtherTypeOffset;
     auto type = read_be<std::uint16_t>(frame, type_at);
-    for (int tags = 0; tags < kMaxTags && ethertype::is_tag(type); ++tags) type = read_be<std::uint16_t>(frame, type_at += kTagLength);
+    for (int tags = 0; tags < kMaxTags && ethertype::is_tag(type); ++tags)
+        type = read_be<std::uint16_t>(frame, type_at += kTagLength);
     if (type != ethertype::ipv4 && type != ethertype::ipv6) return false;
     const std::size_t network = type_at + 2;
     const std::size_t bit = network * 8 + (type == ethertype::ipv4 ? 14 : 10);

@@ -1,10 +1,11 @@
 // Faults: what can happen to a frame on its way, by chance or to order, and the drawing of it.
 //
-// The same seed gives the same dispositions everywhere: draws are made of the bits of std::mt19937_64, not by the distributions of a
-// library. Every frame takes the same number of draws, so that a fault more or less does not change those of later frames.
-// Shared by the simulated link and by the device that injects faults into a real one.
+// The same seed gives the same dispositions everywhere: draws are made of the bits of std::mt19937_64, not by the
+// distributions of a library. Every frame takes the same number of draws, so that a fault more or less does not change
+// those of later frames. Shared by the simulated link and by the device that injects faults into a real one.
 //
-// What an attacker could feed: the injector asks for the disposition of frames of strangers; nothing here grows with them.
+// What an attacker could feed: the injector asks for the disposition of frames of strangers; nothing here grows with
+// them.
 #pragma once
 
 #include <transport-replay/queue_pair/transport_packet.hpp>
@@ -23,7 +24,9 @@ public:
     [[nodiscard]] double unit() { return static_cast<double>(generator_() >> 11) * 0x1p-53; }
     [[nodiscard]] bool chance(double probability) { return unit() < probability; }
     // Uniform in [0, bound), for bounds far below 2^53; 0 for 0.
-    [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>(unit() * static_cast<double>(bound)); }
+    [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
+        return static_cast<std::uint64_t>(unit() * static_cast<double>(bound));
+    }
 
 private:
     std::mt19937_64 generator_;
@@ -76,7 +79,8 @@ public:
     Dispositions(std::uint64_t seed, const LinkFaults& from_a, const LinkFaults& from_b, std::vector<ExactFault> exact)
         : draws_(seed), chances_{from_a, from_b}, exact_(std::move(exact)), seen_(exact_.size()) {}
 
-    // The disposition of the next frame from that end. `packet`: nothing where it is no packet of the transport, which only chance meets.
+    // The disposition of the next frame from that end. `packet`: nothing where it is no packet of the transport, which
+    // only chance meets.
     [[nodiscard]] Disposition draw(End from, const std::optional<PacketIdentity>& packet);
     // For what else is to be drawn of a frame, after its disposition.
     [[nodiscard]] Draws& draws() { return draws_; }
@@ -90,8 +94,8 @@ private:
     std::vector<std::uint32_t> seen_;  // how often each exact fault's packet passed
 };
 
-// Sets ECN congestion experienced in an Ethernet frame of IPv4 or IPv6 that is ECN capable, with VLAN tags or none; false where
-// it is not.
+// Sets ECN congestion experienced in an Ethernet frame of IPv4 or IPv6 that is ECN capable, with VLAN tags or none;
+// false where it is not.
 bool mark_congestion(dissect::MutableBytes frame);
 
 // Turns one bit round, counted from the first of `covered`; nothing where that ends before.

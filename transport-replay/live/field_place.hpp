@@ -1,8 +1,9 @@
 // Fields of headers whose place is looked up by name at compile time: what writes and reads headers on the packet path.
 //
 // The field tables of dissect/headers stay the one place that knows where a field lies; here a name becomes a constant
-// place, and writing becomes a store. A name that no table has, and a field that does not lie in the header it is written
-// into, do not compile: headers are spans of fixed length, so nothing is left to check when a packet is written.
+// place, and writing becomes a store. A name that no table has, and a field that does not lie in the header it is
+// written into, do not compile: headers are spans of fixed length, so nothing is left to check when a packet is
+// written.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -57,14 +58,16 @@ namespace place_detail {
 // The last byte that a field touches holds this many bits behind it.
 [[nodiscard]] consteval std::size_t bits_behind(FieldBits at) { return (8 - (at.bit + at.width) % 8) % 8; }
 [[nodiscard]] consteval std::size_t end_byte(FieldBits at) { return (at.bit + at.width + 7) / 8; }
-[[nodiscard]] consteval std::uint64_t mask(FieldBits at) { return at.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << at.width) - 1; }
+[[nodiscard]] consteval std::uint64_t mask(FieldBits at) {
+    return at.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << at.width) - 1;
+}
 }  // namespace place_detail
 
 // Writes the value, of which the field takes the low bits.
-template <FieldBits kAt, std::size_t N>
-constexpr void put(std::span<std::byte, N> header, std::uint64_t value) {
+template <FieldBits kAt, std::size_t N> constexpr void put(std::span<std::byte, N> header, std::uint64_t value) {
     using namespace place_detail;
-    static_assert(kAt.width != 0 && kAt.width + bits_behind(kAt) <= 64 && end_byte(kAt) <= N, "the field lies in the header");
+    static_assert(kAt.width != 0 && kAt.width + bits_behind(kAt) <= 64 && end_byte(kAt) <= N,
+                  "the field lies in the header");
     constexpr std::size_t first = kAt.bit / 8;
     constexpr std::size_t last = end_byte(kAt);
     constexpr std::uint64_t touched = mask(kAt) << bits_behind(kAt);
@@ -82,7 +85,8 @@ constexpr void put(std::span<std::byte, N> header, std::uint64_t value) {
 template <FieldBits kAt, std::size_t N>
 [[nodiscard]] constexpr std::uint64_t get(std::span<const std::byte, N> header) {
     using namespace place_detail;
-    static_assert(kAt.width != 0 && kAt.width + bits_behind(kAt) <= 64 && end_byte(kAt) <= N, "the field lies in the header");
+    static_assert(kAt.width != 0 && kAt.width + bits_behind(kAt) <= 64 && end_byte(kAt) <= N,
+                  "the field lies in the header");
     std::uint64_t bits = 0;
     for (std::size_t i = kAt.bit / 8; i < end_byte(kAt); ++i) bits = bits << 8 | static_cast<std::uint64_t>(header[i]);
     return (bits >> bits_behind(kAt) & mask(kAt)) * kAt.factor;

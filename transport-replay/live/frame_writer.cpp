@@ -23,8 +23,7 @@ constexpr std::size_t kLongestRest = 0xffff;  // ipv6.plen and the GRH's payload
 class Cursor {
 public:
     explicit Cursor(std::byte* at) : at_(at) {}
-    template <std::size_t N>
-    std::span<std::byte, N> take() {
+    template <std::size_t N> std::span<std::byte, N> take() {
         const std::span<std::byte, N> header(at_, N);
         at_ += N;
         return header;
@@ -65,7 +64,8 @@ Layout lay_out(const TransportPacket& packet, const Route& route) {
     }
     layout.transport = kBthLength;
     const OpcodeRow& row = info(packet.opcode);
-    for (std::size_t i = 0; i < row.header_count; ++i) layout.transport += kTransportLengths[static_cast<std::size_t>(row.headers[i])];
+    for (std::size_t i = 0; i < row.header_count; ++i)
+        layout.transport += kTransportLengths[static_cast<std::size_t>(row.headers[i])];
     layout.pad = (4 - packet.payload.size() % 4) % 4;
     layout.body = layout.transport + packet.payload.size() + layout.pad + kIcrcLength;
     return layout;
@@ -210,22 +210,26 @@ void write_extended(Cursor& cursor, LayerKind kind, const TransportPacket& packe
         case LayerKind::deth: return write_deth(cursor, packet.datagram.value_or(Datagram{}));
         case LayerKind::reth: return write_reth(cursor, packet.access.value_or(RemoteAccess{}));
         case LayerKind::atomiceth:
-            return write_atomiceth(cursor, packet.access.value_or(RemoteAccess{}), packet.atomic.value_or(AtomicOperands{}));
+            return write_atomiceth(cursor, packet.access.value_or(RemoteAccess{}),
+                                   packet.atomic.value_or(AtomicOperands{}));
         case LayerKind::aeth: return write_aeth(cursor, packet.acknowledgment.value_or(Acknowledgment{}));
         case LayerKind::feth: return write_feth(cursor, packet.flush.value_or(Flush{}));
         case LayerKind::atomicacketh:
             return put<place(kAtomicacketh, "infiniband.atomicacketh.origremdt")>(
-                cursor.take<kTransportLengths[std::to_underlying(LayerKind::atomicacketh)]>(), packet.atomic_result.value_or(0));
+                cursor.take<kTransportLengths[std::to_underlying(LayerKind::atomicacketh)]>(),
+                packet.atomic_result.value_or(0));
         case LayerKind::immdt:
-            return put<place(kImmdtFields, "infiniband.immdt")>(cursor.take<kTransportLengths[std::to_underlying(LayerKind::immdt)]>(),
-                                                                packet.immediate.value_or(0));
+            return put<place(kImmdtFields, "infiniband.immdt")>(
+                cursor.take<kTransportLengths[std::to_underlying(LayerKind::immdt)]>(), packet.immediate.value_or(0));
         case LayerKind::ieth:
-            return put<place(kIethFields, "infiniband.ieth")>(cursor.take<kTransportLengths[std::to_underlying(LayerKind::ieth)]>(),
-                                                              std::to_underlying(packet.invalidate.value_or(Rkey{})));
+            return put<place(kIethFields, "infiniband.ieth")>(
+                cursor.take<kTransportLengths[std::to_underlying(LayerKind::ieth)]>(),
+                std::to_underlying(packet.invalidate.value_or(Rkey{})));
         case LayerKind::rdeth: cursor.take<kTransportLengths[std::to_underlying(LayerKind::rdeth)]>(); return;
         case LayerKind::xrceth:
             return put<place(kXrcethFields, "infiniband.xrceth.xrcsrq")>(
-                cursor.take<kTransportLengths[std::to_underlying(LayerKind::xrceth)]>(), std::to_underlying(packet.srq.value_or(Srqn{})));
+                cursor.take<kTransportLengths[std::to_underlying(LayerKind::xrceth)]>(),
+                std::to_underlying(packet.srq.value_or(Srqn{})));
         default: cursor.take<kTransportLengths[std::to_underlying(LayerKind::cnp_reserved)]>(); return;
     }
 }

@@ -1,11 +1,12 @@
-// LinkPauses: which priorities an end of a link may not send, because PAUSE and PFC frames asked it to stop, and until when.
+// LinkPauses: which priorities an end of a link may not send, because PAUSE and PFC frames asked it to stop, and until
+// when.
 //
-// A timer for each priority and one for the whole link. A frame sets its timers anew, whatever they were: to its quanta from now, to
-// nothing where they are 0. Times are exact: quanta times 512 bit times at the speed of the link, rounded up to nanoseconds, so that
-// nothing goes early. Time is an argument.
+// A timer for each priority and one for the whole link. A frame sets its timers anew, whatever they were: to its quanta
+// from now, to nothing where they are 0. Times are exact: quanta times 512 bit times at the speed of the link, rounded
+// up to nanoseconds, so that nothing goes early. Time is an argument.
 //
-// What an attacker could feed: any number of frames. What is kept is of fixed size. A storm can hold an end back for as long as it lasts;
-// timers() says since when and by whom, for who has to tell.
+// What an attacker could feed: any number of frames. What is kept is of fixed size. A storm can hold an end back for as
+// long as it lasts; timers() says since when and by whom, for who has to tell.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -18,14 +19,15 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kPauseTimers = kPriorities + 1;                // the last is PAUSE, of the whole link
-inline constexpr std::uint64_t kBitsPerQuantum = 512;                       // 802.3, annex 31B
-inline constexpr dissect::BitsPerSecond kUsualLinkSpeed{10'000'000'000};    // where neither the interface nor the user says one
+inline constexpr std::size_t kPauseTimers = kPriorities + 1;  // the last is PAUSE, of the whole link
+inline constexpr std::uint64_t kBitsPerQuantum = 512;         // 802.3, annex 31B
+inline constexpr dissect::BitsPerSecond kUsualLinkSpeed{
+    10'000'000'000};  // where neither the interface nor the user says one
 
 struct PauseTimer {
-    std::uint64_t stops = 0;    // frames that asked for a pause
-    std::uint64_t resumes = 0;  // that ended one, or asked for none
-    std::uint64_t periods = 0;  // pauses without interruption, the running one included
+    std::uint64_t stops = 0;      // frames that asked for a pause
+    std::uint64_t resumes = 0;    // that ended one, or asked for none
+    std::uint64_t periods = 0;    // pauses without interruption, the running one included
     dissect::Duration paused{};   // of those that ended
     dissect::Duration longest{};  // of those that ended
     std::uint64_t source = 0;     // MAC address of who sent the last frame
@@ -40,7 +42,8 @@ struct PauseTimer {
 
 class LinkPauses {
 public:
-    explicit LinkPauses(dissect::BitsPerSecond speed) : speed_(speed == dissect::BitsPerSecond{} ? kUsualLinkSpeed : speed) {}
+    explicit LinkPauses(dissect::BitsPerSecond speed)
+        : speed_(speed == dissect::BitsPerSecond{} ? kUsualLinkSpeed : speed) {}
 
     // A MAC control frame that arrived.
     void take(dissect::Bytes frame, std::uint64_t mac, dissect::Instant now);

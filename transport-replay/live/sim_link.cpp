@@ -18,7 +18,8 @@ Duration serialisation(std::size_t bytes, BitsPerSecond speed) {
     const auto bits_per_second = static_cast<std::uint64_t>(speed);
     if (bits_per_second == 0) return {};
     constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
-    return nanoseconds(static_cast<std::int64_t>((bytes + kWireOverhead) * 8 * kNanosecondsPerSecond / bits_per_second));
+    return nanoseconds(
+        static_cast<std::int64_t>((bytes + kWireOverhead) * 8 * kNanosecondsPerSecond / bits_per_second));
 }
 
 }  // namespace
@@ -32,18 +33,21 @@ SimLink::SimLink(const LinkSettings& settings, const TapSettings& tap, Instant s
       free_at_{start, start} {}
 
 Disposition SimLink::send(End from, const Shipment& shipment, Instant now) {
-    Disposition disposition = network_.draw(from, PacketIdentity{shipment.psn, shipment.destination_qp, shipment.response});
+    Disposition disposition =
+        network_.draw(from, PacketIdentity{shipment.psn, shipment.destination_qp, shipment.response});
     const bool early = network_.draws().chance(0.5);  // whether what happens, happens before the middle
     const std::uint64_t extra = network_.draws().below(static_cast<std::uint64_t>(count(settings_.reorder_delay)));
     const std::size_t covered_to = std::min(shipment.covered_to, shipment.bytes.size());
     const std::size_t covered = covered_to - std::min(covered_to, shipment.covered_from);
     const std::uint64_t bit = network_.draws().below(covered * 8);
 
-    const Instant departure = std::max(now, free_at_[index(from)]) + serialisation(shipment.bytes.size(), settings_.speed);
+    const Instant departure =
+        std::max(now, free_at_[index(from)]) + serialisation(shipment.bytes.size(), settings_.speed);
     free_at_[index(from)] = departure;
     Instant arrival = departure + settings_.delay;
     if (disposition.reordered)
-        arrival = arrival + (disposition.later_by != Duration{} ? disposition.later_by : nanoseconds(static_cast<std::int64_t>(extra) + 1));
+        arrival = arrival + (disposition.later_by != Duration{} ? disposition.later_by
+                                                                : nanoseconds(static_cast<std::int64_t>(extra) + 1));
 
     Shipment arriving = shipment;
     disposition.marked = disposition.marked && mark_congestion(arriving.bytes);
@@ -54,14 +58,15 @@ Disposition SimLink::send(End from, const Shipment& shipment, Instant now) {
     observe_passing(from, shipment, arriving, departure, arrival, early, disposition);
     if (disposition.lost) return disposition;
     if (disposition.duplicated)
-        under_way_.emplace(std::pair(arrival + nanoseconds(1), shipped_++), Delivery{other(from), arrival, arriving.bytes});
+        under_way_.emplace(std::pair(arrival + nanoseconds(1), shipped_++),
+                           Delivery{other(from), arrival, arriving.bytes});
     under_way_.emplace(std::pair(arrival, shipped_++), Delivery{other(from), arrival, std::move(arriving.bytes)});
     return disposition;
 }
 
 // Before faults happen the tap sees what was sent; after them what arrives, as often as it arrives.
-void SimLink::observe_passing(End from, const Shipment& sent, const Shipment& arriving, Instant departure, Instant arrival, bool early,
-                              Disposition& disposition) {
+void SimLink::observe_passing(End from, const Shipment& sent, const Shipment& arriving, Instant departure,
+                              Instant arrival, bool early, Disposition& disposition) {
     if (!(from == End::a ? tap_.sees_a_to_b : tap_.sees_b_to_a)) return;
     const bool middle = tap_.place == TapPlace::middle;
     const bool at_sender = (tap_.place == TapPlace::end_a) == (from == End::a) && !middle;
@@ -83,11 +88,12 @@ void SimLink::record(const std::vector<std::byte>& bytes, Instant time, Disposit
             ++tap_counts_.missed;
             return;
         }
-        const std::size_t kept = tap_.snap_length == 0 ? bytes.size() : std::min<std::size_t>(tap_.snap_length, bytes.size());
+        const std::size_t kept =
+            tap_.snap_length == 0 ? bytes.size() : std::min<std::size_t>(tap_.snap_length, bytes.size());
         const Bytes part = slice(bytes, 0, kept);
         const Instant stamp = copy == 0 ? time : time + kMirrorDelay;
-        recording_.emplace(
-            stamp, CapturedFrame{stamp, static_cast<std::uint32_t>(bytes.size()), std::vector<std::byte>(part.begin(), part.end())});
+        recording_.emplace(stamp, CapturedFrame{stamp, static_cast<std::uint32_t>(bytes.size()),
+                                                std::vector<std::byte>(part.begin(), part.end())});
         ++disposition.recorded;
         ++tap_counts_.recorded;
         if (copy > 0) ++tap_counts_.mirrored;

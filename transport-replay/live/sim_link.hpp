@@ -1,8 +1,8 @@
 // SimLink: a cable between two ends under a virtual clock, with faults to order and a tap that may itself be poor.
 //
-// Frames are bytes. Each way has a speed and a delay; every frame's disposition is drawn when it is sent. The same seed gives the
-// same dispositions everywhere (draws are made of the bits of std::mt19937_64, not by the distributions of a library), and the
-// tap draws from numbers of its own: what a capture misses never changes what the network did.
+// Frames are bytes. Each way has a speed and a delay; every frame's disposition is drawn when it is sent. The same seed
+// gives the same dispositions everywhere (draws are made of the bits of std::mt19937_64, not by the distributions of a
+// library), and the tap draws from numbers of its own: what a capture misses never changes what the network did.
 //
 // Everything here is ours; nothing comes from a wire. What grows: frames under way (kMaxUnderWay), frames recorded
 // (kMaxRecorded); beyond that frames are lost, or not recorded, and overflowed() says so.
@@ -96,8 +96,8 @@ public:
 private:
     [[nodiscard]] static constexpr std::size_t index(End end) { return static_cast<std::size_t>(end); }
     void record(const std::vector<std::byte>& bytes, dissect::Instant time, Disposition& disposition);
-    void observe_passing(End from, const Shipment& sent, const Shipment& arriving, dissect::Instant departure, dissect::Instant arrival,
-                         bool early, Disposition& disposition);
+    void observe_passing(End from, const Shipment& sent, const Shipment& arriving, dissect::Instant departure,
+                         dissect::Instant arrival, bool early, Disposition& disposition);
 
     LinkSettings settings_;
     TapSettings tap_;

@@ -23,8 +23,8 @@ enum class Complaint : std::uint8_t {
     queue_pair_error,     // a queue pair went to the error state
     port,                 // a port or a link changed
     // Of the connection manager.
-    rejected,      // REJ
-    unreachable,   // nobody answered the REQ
+    rejected,     // REJ
+    unreachable,  // nobody answered the REQ
 };
 
 // "retries exceeded (status 12): the peer did not answer"

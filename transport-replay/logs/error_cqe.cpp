@@ -23,12 +23,18 @@ struct SyndromeRow {
     Complaint complaint;
 };
 constexpr std::array kSyndromes{
-    SyndromeRow{0x01, Complaint::local},           SyndromeRow{0x02, Complaint::local},
-    SyndromeRow{0x04, Complaint::local},           SyndromeRow{0x05, Complaint::flushed},
-    SyndromeRow{0x06, Complaint::local},           SyndromeRow{0x10, Complaint::bad_response},
-    SyndromeRow{0x11, Complaint::local},           SyndromeRow{0x12, Complaint::remote_invalid_request},
-    SyndromeRow{0x13, Complaint::remote_access},   SyndromeRow{0x14, Complaint::remote_operation},
-    SyndromeRow{0x15, Complaint::retries_exceeded}, SyndromeRow{0x16, Complaint::rnr_retries_exceeded},
+    SyndromeRow{0x01, Complaint::local},
+    SyndromeRow{0x02, Complaint::local},
+    SyndromeRow{0x04, Complaint::local},
+    SyndromeRow{0x05, Complaint::flushed},
+    SyndromeRow{0x06, Complaint::local},
+    SyndromeRow{0x10, Complaint::bad_response},
+    SyndromeRow{0x11, Complaint::local},
+    SyndromeRow{0x12, Complaint::remote_invalid_request},
+    SyndromeRow{0x13, Complaint::remote_access},
+    SyndromeRow{0x14, Complaint::remote_operation},
+    SyndromeRow{0x15, Complaint::retries_exceeded},
+    SyndromeRow{0x16, Complaint::rnr_retries_exceeded},
     SyndromeRow{0x22, Complaint::other},
 };
 
@@ -37,12 +43,12 @@ struct OpcodeRow {
     std::string_view name;
 };
 constexpr std::array kOpcodes{
-    OpcodeRow{0x01, "SEND with invalidate"},  OpcodeRow{0x08, "RDMA WRITE"},
+    OpcodeRow{0x01, "SEND with invalidate"},      OpcodeRow{0x08, "RDMA WRITE"},
     OpcodeRow{0x09, "RDMA WRITE with immediate"}, OpcodeRow{0x0a, "SEND"},
-    OpcodeRow{0x0b, "SEND with immediate"},   OpcodeRow{0x10, "RDMA READ"},
-    OpcodeRow{0x11, "compare and swap"},      OpcodeRow{0x12, "fetch and add"},
-    OpcodeRow{0x14, "masked compare and swap"}, OpcodeRow{0x15, "masked fetch and add"},
-    OpcodeRow{0x18, "bind memory window"},    OpcodeRow{0x25, "memory registration"},
+    OpcodeRow{0x0b, "SEND with immediate"},       OpcodeRow{0x10, "RDMA READ"},
+    OpcodeRow{0x11, "compare and swap"},          OpcodeRow{0x12, "fetch and add"},
+    OpcodeRow{0x14, "masked compare and swap"},   OpcodeRow{0x15, "masked fetch and add"},
+    OpcodeRow{0x18, "bind memory window"},        OpcodeRow{0x25, "memory registration"},
 };
 
 struct VendorRow {
@@ -52,14 +58,16 @@ struct VendorRow {
 };
 // As seen beside these statuses on ConnectX adapters.
 constexpr std::array kVendors{
-    VendorRow{0x81, Complaint::retries_exceeded,
-              "no acknowledgment within all retries; the same for a dead peer, a dead path and a peer's queue pair in error"},
+    VendorRow{
+        0x81, Complaint::retries_exceeded,
+        "no acknowledgment within all retries; the same for a dead peer, a dead path and a peer's queue pair in error"},
     VendorRow{0x87, Complaint::rnr_retries_exceeded, "no receive was posted within all RNR retries"},
     VendorRow{0x88, Complaint::remote_access, "the responder refused the R_Key, the address range or the permission"},
     VendorRow{0x8a, Complaint::remote_invalid_request, "the responder refused the operation or its length"},
     VendorRow{0x33, Complaint::local, "the local memory region may not be written, which a READ response needs"},
     VendorRow{0x3a, Complaint::local, "the memory region was deregistered while it was used"},
-    VendorRow{0x51, Complaint::local, "the adapter could not read the payload from memory (IOMMU, ACS, memory of a GPU)"},
+    VendorRow{0x51, Complaint::local,
+              "the adapter could not read the payload from memory (IOMMU, ACS, memory of a GPU)"},
     VendorRow{0x52, Complaint::local, "the L_Key is not valid"},
     VendorRow{0x53, Complaint::local, "a buffer reaches past its memory region"},
     VendorRow{0x56, Complaint::local, "the adapter could not write to the posted receive"},
@@ -105,7 +113,8 @@ std::optional<ErrorCqe> error_cqe_of(Bytes row) {
     cqe.qpn = Qpn{static_cast<std::uint32_t>(read_bits(row, 72, 24))};
     cqe.wqe = read_be<std::uint16_t>(row, 12);
     const bool known_opcode = std::ranges::find(kOpcodes, cqe.opcode, &OpcodeRow::opcode) != kOpcodes.end();
-    if (read_be<std::uint32_t>(row, 0) != 0 || (kind != kRequesterError && kind != kResponderError)) return std::nullopt;
+    if (read_be<std::uint32_t>(row, 0) != 0 || (kind != kRequesterError && kind != kResponderError))
+        return std::nullopt;
     if (!complaint_of_syndrome(cqe.syndrome) || std::to_underlying(cqe.qpn) < 2) return std::nullopt;
     return cqe.responder || known_opcode ? std::optional(cqe) : std::nullopt;
 }
@@ -118,7 +127,8 @@ std::optional<ErrorCqe> read_error_cqe(std::string_view text) {
     std::size_t digits = 0;
     std::optional<ErrorCqe> found;
     const auto end_run = [&] {
-        if (const auto row = digits == 0 ? std::nullopt : last_row(run, digits); row && !found) found = error_cqe_of(*row);
+        if (const auto row = digits == 0 ? std::nullopt : last_row(run, digits); row && !found)
+            found = error_cqe_of(*row);
         run.clear();
         digits = 0;
     };
@@ -140,12 +150,14 @@ std::optional<ErrorCqe> read_error_cqe(std::string_view text) {
 std::string text(const ErrorCqe& cqe) {
     const auto opcode = std::ranges::find(kOpcodes, cqe.opcode, &OpcodeRow::opcode);
     const std::string_view operation = cqe.responder || opcode == kOpcodes.end() ? std::string_view{} : opcode->name;
-    return fmt::format("error CQE of a {} (mlx5): {}{}syndrome {:#x}, vendor syndrome {:#x}, WQE {}", cqe.responder ? "responder" : "requester",
-                       operation, operation.empty() ? "" : ", ", cqe.syndrome, cqe.vendor_syndrome, cqe.wqe);
+    return fmt::format("error CQE of a {} (mlx5): {}{}syndrome {:#x}, vendor syndrome {:#x}, WQE {}",
+                       cqe.responder ? "responder" : "requester", operation, operation.empty() ? "" : ", ",
+                       cqe.syndrome, cqe.vendor_syndrome, cqe.wqe);
 }
 
 std::optional<Complaint> complaint_of_syndrome(std::uint64_t syndrome) {
-    const auto found = std::ranges::find(kSyndromes, syndrome, [](const SyndromeRow& row) { return std::uint64_t{row.syndrome}; });
+    const auto found =
+        std::ranges::find(kSyndromes, syndrome, [](const SyndromeRow& row) { return std::uint64_t{row.syndrome}; });
     return found == kSyndromes.end() ? std::nullopt : std::optional(found->complaint);
 }
 

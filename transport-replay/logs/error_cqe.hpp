@@ -1,10 +1,9 @@
-// What mlx5 adapters say of a failed work request: rows of hex words that libmlx5 and the kernel print of an error CQE, and the
-// vendor syndrome beside a status. Layout of the CQE as the headers of the driver have it.
+// What mlx5 adapters say of a failed work request: rows of hex words that libmlx5 and the kernel print of an error CQE,
+// and the vendor syndrome beside a status. Layout of the CQE as the headers of the driver have it.
 #pragma once
 
-#include <transport-replay/logs/complaint.hpp>
-
 #include <dissect/types.hpp>
+#include <transport-replay/logs/complaint.hpp>
 
 #include <optional>
 #include <string>
@@ -22,8 +21,8 @@ struct ErrorCqe {
     [[nodiscard]] bool operator==(const ErrorCqe&) const = default;
 };
 
-// The last sixteen bytes of the CQE decide, as four words or as bytes, with or without the rows before them. Nothing for rows that
-// are none of an error CQE.
+// The last sixteen bytes of the CQE decide, as four words or as bytes, with or without the rows before them. Nothing
+// for rows that are none of an error CQE.
 [[nodiscard]] std::optional<ErrorCqe> read_error_cqe(std::string_view text);
 // "error CQE of a requester (mlx5): RDMA READ, syndrome 0x13, vendor syndrome 0x88, WQE 3536"
 [[nodiscard]] std::string text(const ErrorCqe& cqe);

@@ -51,7 +51,8 @@ Fits fits_of(Complaint complaint, const Timeline& timeline) {
     Fits fits;
     const auto count = [&](auto of) {
         for (const Connection& connection : timeline.connections)
-            if (const std::uint64_t number = of(connection.ways[0]) + of(connection.ways[1]); number != 0) fits[connection.uid] = {number, {}};
+            if (const std::uint64_t number = of(connection.ways[0]) + of(connection.ways[1]); number != 0)
+                fits[connection.uid] = {number, {}};
     };
     const auto count_refused = [&](auto fitting) {
         for (const Fatality& fatality : timeline.fatalities)
@@ -73,7 +74,9 @@ Fits fits_of(Complaint complaint, const Timeline& timeline) {
         case Complaint::remote_invalid_request:
         case Complaint::remote_operation:
         case Complaint::own_invalid_request:
-        case Complaint::own_access: count_refused([&](const Fatality& fatality) { return fatality.nak_code == nak_code(complaint); }); break;
+        case Complaint::own_access:
+            count_refused([&](const Fatality& fatality) { return fatality.nak_code == nak_code(complaint); });
+            break;
         case Complaint::local:  // of the responder, whose peer was refused
         case Complaint::queue_pair_error: count_refused([](const Fatality&) { return true; }); break;
         case Complaint::flushed:
@@ -122,7 +125,8 @@ bool same_host(const Address& named, const Address& seen) {
     return named.bits == seen.bits && lid == (seen.space == AddressSpace::infiniband_lid);
 }
 
-// From the line to the nearest of what happened; where nothing is known to have happened, to the life of the connection.
+// From the line to the nearest of what happened; where nothing is known to have happened, to the life of the
+// connection.
 Duration distance_to(const LineMoment& moment, const Fit* fit, Instant first, Instant last) {
     if (fit != nullptr && !fit->times.empty()) {
         Duration least = magnitude(moment.time - fit->times.front());
@@ -134,12 +138,15 @@ Duration distance_to(const LineMoment& moment, const Fit* fit, Instant first, In
 }
 
 // Clocks of hosts and of taps differ by parts of a second: what is so near is equally near.
-std::int64_t seconds_of(Duration distance) { return static_cast<std::int64_t>(distance) / dissect::kNanosecondsPerSecond; }
+std::int64_t seconds_of(Duration distance) {
+    return static_cast<std::int64_t>(distance) / dissect::kNanosecondsPerSecond;
+}
 
 std::string distance_text(const LineMoment& moment, const Fit& fit) {
     if (fit.times.empty()) return {};
     const auto nearest = std::ranges::min(fit.times, {}, [&](Instant time) { return magnitude(moment.time - time); });
-    return fmt::format(", {} {} the line", duration_text(magnitude(moment.time - nearest)), nearest <= moment.time ? "before" : "after");
+    return fmt::format(", {} {} the line", duration_text(magnitude(moment.time - nearest)),
+                       nearest <= moment.time ? "before" : "after");
 }
 
 struct Weighed {
@@ -155,12 +162,12 @@ struct Named {
     std::vector<std::string> reasons;
 };
 
-template <class Ends>
-Named named_of(const LogLine& line, const Ends& ends) {
+template <class Ends> Named named_of(const LogLine& line, const Ends& ends) {
     Named named;
     std::vector<std::string> hosts;
     for (const auto& end : ends) {
-        if (std::ranges::any_of(line.addresses, [&](const Address& address) { return same_host(address, end.address); }))
+        if (std::ranges::any_of(line.addresses,
+                                [&](const Address& address) { return same_host(address, end.address); }))
             hosts.push_back(text(end.address));
         if (end.qpn && std::ranges::find(line.qpns, *end.qpn) != line.qpns.end()) {
             named.reasons.push_back(fmt::format("QP {} of {}", std::to_underlying(*end.qpn), text(end.address)));
@@ -169,11 +176,13 @@ Named named_of(const LogLine& line, const Ends& ends) {
     }
     named.weight += kHostWeight * static_cast<int>(hosts.size());
     if (!hosts.empty())
-        named.reasons.insert(named.reasons.begin(), hosts.size() == 2 ? "both hosts" : fmt::format("host {}", hosts[0]));
+        named.reasons.insert(named.reasons.begin(),
+                             hosts.size() == 2 ? "both hosts" : fmt::format("host {}", hosts[0]));
     return named;
 }
 
-Weighed weigh(const LogLine& line, const Connection& connection, const Fits& fits, const std::optional<LineMoment>& moment) {
+Weighed weigh(const LogLine& line, const Connection& connection, const Fits& fits,
+              const std::optional<LineMoment>& moment) {
     Named named = named_of(line, connection.ends);
     Weighed weighed{{connection.uid, {}}, named.weight, 0, 0};
     const auto found = fits.find(connection.uid);
@@ -184,11 +193,13 @@ Weighed weigh(const LogLine& line, const Connection& connection, const Fits& fit
         const bool alone = line.addresses.empty() && line.qpns.empty() && shows_on_wire(*line.complaint);
         if (weighed.weight != 0 || alone) weighed.weight += kErrorWeight;
         weighed.fits = fit->count;
-        named.reasons.push_back(fit_text(*line.complaint, fit->count) + (moment ? distance_text(*moment, *fit) : std::string()));
+        named.reasons.push_back(fit_text(*line.complaint, fit->count) +
+                                (moment ? distance_text(*moment, *fit) : std::string()));
     } else if (shows_on_wire(*line.complaint)) {
         named.reasons.emplace_back("but that error was not captured");
     }
-    if (moment) weighed.seconds = seconds_of(distance_to(*moment, fit, connection.first_time(), connection.last_time()));
+    if (moment)
+        weighed.seconds = seconds_of(distance_to(*moment, fit, connection.first_time(), connection.last_time()));
     weighed.candidate.reasons = fmt::format("{}", fmt::join(named.reasons, "; "));
     return weighed;
 }
@@ -214,11 +225,13 @@ std::optional<LineMoment> moment_of(const LogTime& time, const Timeline& timelin
     };
     LineMoment moment{time.time, {}};
     if (time.clock == LogClock::local) {
-        // The zone that brings it closest to the packets, a whole number of hours before others: a quarter of an hour counts little.
+        // The zone that brings it closest to the packets, a whole number of hours before others: a quarter of an hour
+        // counts little.
         constexpr std::int64_t kQuarter = 900 * kSecond;
         constexpr std::int64_t kMostQuarters = 14 * 4;
         const auto rank = [&](std::int64_t quarters) {
-            return std::tuple(outside(time.time + Duration{quarters * kQuarter}), quarters % 4 != 0, std::abs(quarters));
+            return std::tuple(outside(time.time + Duration{quarters * kQuarter}), quarters % 4 != 0,
+                              std::abs(quarters));
         };
         std::int64_t best = 0;
         for (std::int64_t quarters = -kMostQuarters; quarters <= kMostQuarters; ++quarters)
@@ -233,7 +246,8 @@ std::string text(const LineMoment& moment, const Timeline& timeline) {
     std::string text = moment.time < first ? fmt::format("{} before the capture", duration_text(first - moment.time))
                                            : fmt::format("{} into the capture", duration_text(moment.time - first));
     if (moment.shift != Duration{})
-        text += fmt::format(" (local time, moved by {}{})", moment.shift < Duration{} ? "-" : "+", duration_text(magnitude(moment.shift)));
+        text += fmt::format(" (local time, moved by {}{})", moment.shift < Duration{} ? "-" : "+",
+                            duration_text(magnitude(moment.shift)));
     return text;
 }
 
@@ -241,7 +255,8 @@ std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timel
     const Fits fits = line.complaint ? fits_of(*line.complaint, timeline) : Fits{};
     std::vector<Weighed> all;
     for (const Connection& connection : timeline.connections)
-        if (Weighed weighed = weigh(line, connection, fits, moment); weighed.weight != 0) all.push_back(std::move(weighed));
+        if (Weighed weighed = weigh(line, connection, fits, moment); weighed.weight != 0)
+            all.push_back(std::move(weighed));
     std::ranges::sort(all, [](const Weighed& a, const Weighed& b) {
         return std::tuple(-a.weight, a.seconds, ~a.fits, a.candidate.connection) <
                std::tuple(-b.weight, b.seconds, ~b.fits, b.candidate.connection);
@@ -251,7 +266,8 @@ std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timel
     return candidates;
 }
 
-std::vector<AttemptCandidate> attempt_candidates_for(const LogLine& line, const Timeline& timeline, std::optional<LineMoment> moment) {
+std::vector<AttemptCandidate> attempt_candidates_for(const LogLine& line, const Timeline& timeline,
+                                                     std::optional<LineMoment> moment) {
     struct Row {
         int weight;
         std::int64_t seconds;
@@ -265,10 +281,12 @@ std::vector<AttemptCandidate> attempt_candidates_for(const LogLine& line, const 
         if (names_any && named.weight == 0) continue;
         named.reasons.push_back(outcome_text(attempt));
         const Duration distance = moment ? magnitude(moment->time - attempt.last_time) : Duration{};
-        rows.push_back({named.weight, seconds_of(distance), {attempt.uid, fmt::format("{}", fmt::join(named.reasons, "; "))}});
+        rows.push_back(
+            {named.weight, seconds_of(distance), {attempt.uid, fmt::format("{}", fmt::join(named.reasons, "; "))}});
     }
     std::ranges::sort(rows, [](const Row& a, const Row& b) {
-        return std::tuple(-a.weight, a.seconds, a.candidate.attempt) < std::tuple(-b.weight, b.seconds, b.candidate.attempt);
+        return std::tuple(-a.weight, a.seconds, a.candidate.attempt) <
+               std::tuple(-b.weight, b.seconds, b.candidate.attempt);
     });
     std::vector<AttemptCandidate> candidates;
     for (Row& row : rows) candidates.push_back(std::move(row.candidate));

@@ -20,15 +20,18 @@ struct Candidate {
 // When a line was written, by the clock of the capture.
 struct LineMoment {
     dissect::Instant time{};
-    dissect::Duration shift{};  // of a local time, whose zone the capture tells: the one that brings it next to the packets
+    dissect::Duration
+        shift{};  // of a local time, whose zone the capture tells: the one that brings it next to the packets
 };
-// Nothing for a time since boot, and for one that is hours before or after the capture: it tells nothing of its packets.
+// Nothing for a time since boot, and for one that is hours before or after the capture: it tells nothing of its
+// packets.
 [[nodiscard]] std::optional<LineMoment> moment_of(const LogTime& time, const Timeline& timeline);
 // "2.313 s into the capture (local time, moved by -2 h)"
 [[nodiscard]] std::string text(const LineMoment& moment, const Timeline& timeline);
 
 // With the time of the line, what happened nearest to it comes first among equals.
-[[nodiscard]] std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timeline, std::optional<LineMoment> moment = {});
+[[nodiscard]] std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timeline,
+                                                    std::optional<LineMoment> moment = {});
 
 struct AttemptCandidate {
     std::uint32_t attempt = 0;  // CmAttempt::uid

@@ -74,35 +74,54 @@ constexpr std::array kEvents{
     Phrase{"port error", Complaint::port},
     Phrase{"event_port_err", Complaint::port},
 };
-// Of lines about a REJ, up to its reason: event 8 of the RDMA CM by name or number, NVMe and iSER, SMB Direct, SRP, perftest; LNet and
-// RPC over RDMA name the peer before.
-constexpr std::array<std::string_view, 9> kRejected{"connect rejected", "connection rejected", "rdma_cm_event_rejected", "rejected (8)", "event=rejected",
-                                                     " rej ",            "bl blka 8",           "o2ib rejected",          "cma_handler: rejected"};
+// Of lines about a REJ, up to its reason: event 8 of the RDMA CM by name or number, NVMe and iSER, SMB Direct, SRP,
+// perftest; LNet and RPC over RDMA name the peer before.
+constexpr std::array<std::string_view, 9> kRejected{"connect rejected", "connection rejected", "rdma_cm_event_rejected",
+                                                    "rejected (8)",     "event=rejected",      " rej ",
+                                                    "bl blka 8",        "o2ib rejected",       "cma_handler: rejected"};
 constexpr std::string_view kConnectionTo = "connection to ";
 constexpr std::string_view kPeerRejected = " rejected: ";
-constexpr std::array<std::string_view, 5> kUnreachable{"rdma_cm_event_unreachable", "rdma connection establishment failed (-110)", "unreachable (7)",
+constexpr std::array<std::string_view, 5> kUnreachable{"rdma_cm_event_unreachable",
+                                                       "rdma connection establishment failed (-110)", "unreachable (7)",
                                                        "event=unreachable", "bl blka 7"};
 
 // What the kernel calls reasons that it has other words for than the specification (rdma_reject_msg()).
 constexpr std::array kKernelReasons{
-    ValueName{1, "no qp"},           ValueName{2, "no eec"},          ValueName{3, "no resources"},
-    ValueName{6, "invalid comm id"}, ValueName{10, "stale conn"},     ValueName{12, "invalid gid"},
-    ValueName{13, "invalid lid"},    ValueName{24, "port cm redirect"}, ValueName{25, "port redirect"},
-    ValueName{26, "invalid mtu"},    ValueName{27, "insufficient resp resources"}, ValueName{28, "consumer defined"},
-    ValueName{29, "invalid rnr retry"}, ValueName{30, "duplicate local comm id"}, ValueName{31, "invalid class version"},
+    ValueName{1, "no qp"},
+    ValueName{2, "no eec"},
+    ValueName{3, "no resources"},
+    ValueName{6, "invalid comm id"},
+    ValueName{10, "stale conn"},
+    ValueName{12, "invalid gid"},
+    ValueName{13, "invalid lid"},
+    ValueName{24, "port cm redirect"},
+    ValueName{25, "port redirect"},
+    ValueName{26, "invalid mtu"},
+    ValueName{27, "insufficient resp resources"},
+    ValueName{28, "consumer defined"},
+    ValueName{29, "invalid rnr retry"},
+    ValueName{30, "duplicate local comm id"},
+    ValueName{31, "invalid class version"},
 };
 
-// "QP 51 error: TEXT (0x..." of mlx5 in the kernel: it looks up the syndrome of the CQE in the names of another enumeration, so that
-// a text means the syndrome of its place.
+// "QP 51 error: TEXT (0x..." of mlx5 in the kernel: it looks up the syndrome of the CQE in the names of another
+// enumeration, so that a text means the syndrome of its place.
 struct KernelText {
     std::string_view text;
     std::uint8_t syndrome;
 };
 constexpr std::array kKernelTexts{
-    KernelText{"operation aborted", 0x10},      KernelText{"invalid ee context number", 0x11}, KernelText{"invalid ee context state", 0x12},
-    KernelText{"fatal error", 0x13},            KernelText{"response timeout error", 0x14},    KernelText{"general error", 0x15},
-    KernelText{"local length error", 0x01},     KernelText{"local qp operation error", 0x02},  KernelText{"local protection error", 0x04},
-    KernelText{"memory bind operation error", 0x06}, KernelText{"wr flushed", 0x05},
+    KernelText{"operation aborted", 0x10},
+    KernelText{"invalid ee context number", 0x11},
+    KernelText{"invalid ee context state", 0x12},
+    KernelText{"fatal error", 0x13},
+    KernelText{"response timeout error", 0x14},
+    KernelText{"general error", 0x15},
+    KernelText{"local length error", 0x01},
+    KernelText{"local qp operation error", 0x02},
+    KernelText{"local protection error", 0x04},
+    KernelText{"memory bind operation error", 0x06},
+    KernelText{"wr flushed", 0x05},
 };
 
 struct Status {
@@ -129,15 +148,14 @@ constexpr std::array kStatuses{
 };
 // "abnormal ae_id = 0x50a" of irdma.
 constexpr std::array kIrdmaEvents{
-    Status{0x0208, Complaint::own_invalid_request}, Status{0x020d, Complaint::remote_access},
-    Status{0x020e, Complaint::remote_operation},    Status{0x050a, Complaint::retries_exceeded},
+    Status{0x0208, Complaint::own_invalid_request},  Status{0x020d, Complaint::remote_access},
+    Status{0x020e, Complaint::remote_operation},     Status{0x050a, Complaint::retries_exceeded},
     Status{0x050f, Complaint::rnr_retries_exceeded},
 };
 // The vendor syndrome that decides without a status.
 constexpr std::uint64_t kVendorTimeout = 0x81;
 
-template <class T>
-void add_once(std::vector<T>& values, const T& value) {
+template <class T> void add_once(std::vector<T>& values, const T& value) {
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
 }
 
@@ -145,7 +163,8 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 // "0x1a2", "418"; nothing where more letters follow.
 std::optional<std::uint64_t> number_at(std::string_view text) {
-    return parse_number(text.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin())));
+    return parse_number(
+        text.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin())));
 }
 
 Address from_bytes(Bytes bytes) { return {{read_bits(bytes, 0, 64), read_bits(bytes, 64, 64)}, AddressSpace::none}; }
@@ -210,7 +229,8 @@ void read_addresses(std::string_view line, LogLine& result) {
 }
 
 bool means_qp(std::string_view word) {
-    constexpr std::array<std::string_view, 8> kEnds{"qp", "qpn", "qp_num", "qpnum", "qp_number", "qp_no", "qp_id", "qpid"};
+    constexpr std::array<std::string_view, 8> kEnds{"qp",        "qpn",   "qp_num", "qpnum",
+                                                    "qp_number", "qp_no", "qp_id",  "qpid"};
     return std::ranges::any_of(kEnds, [&](std::string_view end) { return word.ends_with(end); });
 }
 bool means_lid(std::string_view word) { return word == "lid" || word == "dlid" || word == "slid"; }
@@ -240,8 +260,8 @@ struct Numbers {
 };
 
 // What the number behind a word says; `before`: the word before.
-void read_number(std::string_view line, std::string_view before, std::string_view word, std::string_view rest, std::uint64_t value,
-                 LogLine& result, Numbers& numbers) {
+void read_number(std::string_view line, std::string_view before, std::string_view word, std::string_view rest,
+                 std::uint64_t value, LogLine& result, Numbers& numbers) {
     constexpr std::uint64_t kLargestQpn = 0xffffff;
     const auto say = [&](std::optional<Complaint> complaint) {
         if (!numbers.complaint) numbers.complaint = complaint;
@@ -260,8 +280,9 @@ void read_number(std::string_view line, std::string_view before, std::string_vie
         else say(complaint_of_syndrome(value));
     } else if (word == "ae_id") {
         say(find(kIrdmaEvents, value));
-    } else if ((before.starts_with("vend") && (word.starts_with("err") || word == "code")) || word == "vend" || word == "vendor_err" ||
-               word == "vend_err" || word == "syndrom") {  // perftest's "syndrom" is the vendor's
+    } else if ((before.starts_with("vend") && (word.starts_with("err") || word == "code")) || word == "vend" ||
+               word == "vendor_err" || word == "vend_err" ||
+               word == "syndrom") {  // perftest's "syndrom" is the vendor's
         numbers.vendor_syndrome = vendor_value(line, rest);
     }
 }
@@ -287,7 +308,8 @@ Numbers read_numbers(std::string_view line, LogLine& result) {
 }
 
 std::optional<Complaint> phrase_in(std::string_view line, std::span<const Phrase> phrases) {
-    const auto found = std::ranges::find_if(phrases, [&](const Phrase& row) { return line.find(row.words) != std::string_view::npos; });
+    const auto found = std::ranges::find_if(
+        phrases, [&](const Phrase& row) { return line.find(row.words) != std::string_view::npos; });
     return found == phrases.end() ? std::nullopt : std::optional(found->complaint);
 }
 
@@ -304,7 +326,8 @@ std::string lower_case(std::string_view line) {
     return lower;
 }
 
-// The reason of a REJ behind "rejected": "status 10 (stale connection)", "(status = 10)", "error 28", or its words alone.
+// The reason of a REJ behind "rejected": "status 10 (stale connection)", "(status = 10)", "error 28", or its words
+// alone.
 std::optional<std::uint16_t> reject_reason_in(std::string_view rest) {
     constexpr std::array<std::string_view, 3> kNames{"status", "error", "reason"};
     constexpr std::uint64_t kMost = 0xffff;
@@ -314,9 +337,11 @@ std::optional<std::uint16_t> reject_reason_in(std::string_view rest) {
         const auto value = number_at(after_name(rest.substr(at + name.size())));
         if (value && *value != 0 && *value <= kMost) return static_cast<std::uint16_t>(*value);
     }
-    for (const std::span<const ValueName> reasons : {std::span<const ValueName>(kCmRejectReasons), std::span<const ValueName>(kKernelReasons)})
+    for (const std::span<const ValueName> reasons :
+         {std::span<const ValueName>(kCmRejectReasons), std::span<const ValueName>(kKernelReasons)})
         for (const ValueName& reason : reasons)
-            if (rest.find(lower_case(reason.name)) != std::string_view::npos) return static_cast<std::uint16_t>(reason.value);
+            if (rest.find(lower_case(reason.name)) != std::string_view::npos)
+                return static_cast<std::uint16_t>(reason.value);
     return std::nullopt;
 }
 
@@ -381,7 +406,8 @@ LogLine read_log_line(std::string_view line) {
     } else {
         result.complaint = complaint_of(lower, numbers, result);
     }
-    if (result.complaint && numbers.vendor_syndrome && !vendor_meaning(*numbers.vendor_syndrome, *result.complaint).empty())
+    if (result.complaint && numbers.vendor_syndrome &&
+        !vendor_meaning(*numbers.vendor_syndrome, *result.complaint).empty())
         result.vendor_syndrome = static_cast<std::uint8_t>(*numbers.vendor_syndrome);
     return result;
 }
@@ -390,15 +416,19 @@ std::string_view meaning(Complaint complaint) {
     switch (complaint) {
         case Complaint::retries_exceeded: return "retries exceeded (status 12): the peer did not answer";
         case Complaint::rnr_retries_exceeded: return "RNR retries exceeded (status 13): the peer had no receive posted";
-        case Complaint::remote_access: return "remote access error (status 10): the peer refused the R_Key, address or permission";
+        case Complaint::remote_access:
+            return "remote access error (status 10): the peer refused the R_Key, address or permission";
         case Complaint::remote_invalid_request:
             return "remote invalid request (status 9): the peer refused the kind or length of the request";
-        case Complaint::remote_operation: return "remote operation error (status 11): the peer failed while it worked on the request";
-        case Complaint::bad_response: return "bad response (status 7): a response whose opcode or length was not expected";
+        case Complaint::remote_operation:
+            return "remote operation error (status 11): the peer failed while it worked on the request";
+        case Complaint::bad_response:
+            return "bad response (status 7): a response whose opcode or length was not expected";
         case Complaint::flushed: return "flushed (status 5): a consequence of an earlier error";
         case Complaint::local: return "a local error: of a requester nothing is on the wire, of a responder its NAK";
         case Complaint::own_invalid_request: return "this host refused a request; its peer has status 9";
-        case Complaint::own_access: return "this host refused an R_Key, an address or a permission; its peer has status 10";
+        case Complaint::own_access:
+            return "this host refused an R_Key, an address or a permission; its peer has status 10";
         case Complaint::queue_pair_error: return "a queue pair of this host went to the error state";
         case Complaint::port: return "a port or link of this host changed; see its switch and cable";
         case Complaint::rejected: return "connection rejected (CM REJ)";
@@ -426,7 +456,8 @@ std::vector<std::string> recognised(const LogLine& line) {
         add("error", {std::move(error)});
     }
     if (line.vendor_syndrome && line.complaint)
-        told.push_back(fmt::format("vendor syndrome {:#x} (mlx5): {}", *line.vendor_syndrome, vendor_meaning(*line.vendor_syndrome, *line.complaint)));
+        told.push_back(fmt::format("vendor syndrome {:#x} (mlx5): {}", *line.vendor_syndrome,
+                                   vendor_meaning(*line.vendor_syndrome, *line.complaint)));
     return told;
 }
 

@@ -1,6 +1,6 @@
 // What a line of somebody's log (NCCL, UCX, libfabric, Open MPI, perftest, the kernel, any user of verbs) says of the
-// connection it complains about: addresses, queue pair numbers, and what went wrong. Anything may stand in a line; what is not
-// recognised is passed over.
+// connection it complains about: addresses, queue pair numbers, and what went wrong. Anything may stand in a line; what
+// is not recognised is passed over.
 #pragma once
 
 #include <transport-replay/logs/complaint.hpp>
@@ -16,11 +16,11 @@ namespace qps::transport {
 
 struct LogLine {
     std::vector<Address> addresses;  // each once, in order; of AddressSpace::none but for LIDs
-    std::vector<dissect::Qpn> qpns;   // the same
+    std::vector<dissect::Qpn> qpns;  // the same
     std::optional<Complaint> complaint;
-    std::optional<std::uint16_t> reject_reason;    // of a rejected connection
+    std::optional<std::uint16_t> reject_reason;  // of a rejected connection
     std::optional<ErrorCqe> cqe;
-    std::optional<std::uint8_t> vendor_syndrome;   // where its meaning beside the complaint is known
+    std::optional<std::uint8_t> vendor_syndrome;  // where its meaning beside the complaint is known
     [[nodiscard]] bool empty() const { return addresses.empty() && qpns.empty() && !complaint; }
 };
 

@@ -15,7 +15,8 @@ using dissect::parse_decimal;
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
 // The rest of a line, and what is taken from its front.
@@ -101,7 +102,8 @@ std::optional<std::int64_t> zone(Reader& reader) {
     const bool west = reader.take('-');
     if (!west) static_cast<void>(reader.take('+'));
     const std::int64_t sign = west ? -1 : 1;
-    if (const auto both = reader.digits(4, 4)) return static_cast<std::int64_t>(*both / 100 * 3600 + *both % 100 * 60) * sign;
+    if (const auto both = reader.digits(4, 4))
+        return static_cast<std::int64_t>(*both / 100 * 3600 + *both % 100 * 60) * sign;
     const auto hours = reader.digits(2, 2);
     if (!hours) return std::nullopt;
     const auto minutes = reader.take(':') ? reader.digits(2, 2) : std::optional<std::uint64_t>(0);
@@ -144,8 +146,8 @@ std::optional<LogTime> by_month(Reader reader, Instant around) {
         const auto read = instant(civil);
         return read ? std::optional(LogTime{LogClock::local, *read}) : std::nullopt;
     }
-    const auto days = std::chrono::floor<std::chrono::days>(std::chrono::sys_time<std::chrono::nanoseconds>(
-        std::chrono::nanoseconds(std::to_underlying(around))));
+    const auto days = std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(std::to_underlying(around))));
     const int present = static_cast<int>(std::chrono::year_month_day(days).year());
     std::optional<Instant> best;
     for (const int year : {present - 1, present, present + 1}) {

@@ -1,5 +1,5 @@
-// The time that a line of a log begins with: of the kernel (since boot, or as `dmesg -T` has it), of syslog, as ISO 8601 has it
-// (journalctl, NCCL), or in seconds since 1970 (UCX). Any text may stand there; what is no time is none.
+// The time that a line of a log begins with: of the kernel (since boot, or as `dmesg -T` has it), of syslog, as ISO
+// 8601 has it (journalctl, NCCL), or in seconds since 1970 (UCX). Any text may stand there; what is no time is none.
 #pragma once
 
 #include <dissect/types.hpp>

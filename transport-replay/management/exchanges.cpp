@@ -36,7 +36,8 @@ bool answers(ManagementMethod answer, ManagementMethod request) {
 
 std::string_view name(ExchangeOutcome outcome) { return kOutcomeNames[std::to_underlying(outcome)]; }
 
-Exchanges::Key Exchanges::key_of(const ManagementDatagram& datagram, const Address& requester, const Address& responder) {
+Exchanges::Key Exchanges::key_of(const ManagementDatagram& datagram, const Address& requester,
+                                 const Address& responder) {
     return {datagram.transaction, requester, responder,
             static_cast<std::uint32_t>(std::to_underlying(datagram.management_class)) << 16 | datagram.attribute};
 }
@@ -164,7 +165,8 @@ void Exchanges::end(Waiting& waiting, ExchangeOutcome outcome) {
 
 ExchangeSum* Exchanges::sum_of(const Exchange& exchange) {
     const auto found = std::ranges::find_if(sums_, [&](const ExchangeSum& sum) {
-        return sum.management_class == exchange.management_class && sum.method == exchange.method && sum.attribute == exchange.attribute;
+        return sum.management_class == exchange.management_class && sum.method == exchange.method &&
+               sum.attribute == exchange.attribute;
     });
     if (found != sums_.end()) return &*found;
     if (sums_.size() >= kMaxExchangeSums) return nullptr;
@@ -178,7 +180,9 @@ ExchangeSum* Exchanges::sum_of(const Exchange& exchange) {
 void Exchanges::finish(Instant now, ManagementReport& report) {
     for (auto& [key, waiting] : waiting_) {
         if (waiting.answered) end(waiting, ExchangeOutcome::incomplete);
-        else end(waiting, now - waiting.exchange.last_requested > kAnswerTime ? ExchangeOutcome::unanswered : ExchangeOutcome::open);
+        else
+            end(waiting, now - waiting.exchange.last_requested > kAnswerTime ? ExchangeOutcome::unanswered
+                                                                             : ExchangeOutcome::open);
     }
     waiting_.clear();
     std::ranges::sort(ended_, {}, &Exchange::uid);

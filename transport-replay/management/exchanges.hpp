@@ -1,8 +1,9 @@
-// Exchanges: requests of management and their answers, matched by class, transaction, attribute and addresses (13.4.6.4).
+// Exchanges: requests of management and their answers, matched by class, transaction, attribute and addresses
+// (13.4.6.4).
 //
-// A request that comes again before its answer is a retry; one of a directed route that comes again with another hop pointer is the
-// same on another link. What an attacker could feed: requests without end. Those that wait for an answer, and those that are kept, are
-// bounded; the sums count them all.
+// A request that comes again before its answer is a retry; one of a directed route that comes again with another hop
+// pointer is the same on another link. What an attacker could feed: requests without end. Those that wait for an
+// answer, and those that are kept, are bounded; the sums count them all.
 #pragma once
 
 #include <transport-replay/management/management_datagram.hpp>
@@ -32,7 +33,8 @@ private:
     struct KeyHash {
         using is_avalanching = void;
         [[nodiscard]] std::size_t operator()(const Key& key) const {
-            return static_cast<std::size_t>(mix(hash_of(key.requester) + 3 * hash_of(key.responder) + mix(key.transaction + key.what)));
+            return static_cast<std::size_t>(
+                mix(hash_of(key.requester) + 3 * hash_of(key.responder) + mix(key.transaction + key.what)));
         }
     };
     struct Waiting {

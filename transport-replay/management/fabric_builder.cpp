@@ -40,14 +40,13 @@ constexpr Field kManagerState = named(kSmInfoFields, "infiniband.sminfo.smstate"
 constexpr std::uint8_t kSwitch = 2;
 constexpr std::uint32_t kPortOfModifier = 0xff;  // PortInfo (14.2.5.6)
 
-template <class T>
-T value(Bytes bytes, const Field& field) {
-    return static_cast<T>(read(bytes, field));
-}
+template <class T> T value(Bytes bytes, const Field& field) { return static_cast<T>(read(bytes, field)); }
 
 bool is_unicast(Lid lid) { return lid != Lid{} && lid < kFirstMulticast; }
 
-Lid lid_of(const Address& address) { return address.space == AddressSpace::infiniband_lid ? static_cast<Lid>(address.bits[1]) : Lid{}; }
+Lid lid_of(const Address& address) {
+    return address.space == AddressSpace::infiniband_lid ? static_cast<Lid>(address.bits[1]) : Lid{};
+}
 
 }  // namespace
 
@@ -82,7 +81,8 @@ void FabricBuilder::take_smp(const ManagementDatagram& datagram, const Observati
     if (datagram.is(LayerKind::node_info)) return take_node_info(data, key, frame);
     if (datagram.is(LayerKind::node_description)) return take_description(data, key, frame);
     if (datagram.is(LayerKind::sm_info)) return take_manager(data, key.lid, frame);
-    if (datagram.is(kind::linear_forwarding_table)) return take_forwarding(data, key, static_cast<std::uint16_t>(datagram.modifier), frame);
+    if (datagram.is(kind::linear_forwarding_table))
+        return take_forwarding(data, key, static_cast<std::uint16_t>(datagram.modifier), frame);
     if (datagram.is(LayerKind::p_key_table))
         return take_keys(data, key, port_of_keys(key, static_cast<std::uint8_t>(datagram.modifier >> 16)));
     if (!datagram.is(LayerKind::port_info)) return;
@@ -95,7 +95,8 @@ void FabricBuilder::take_smp(const ManagementDatagram& datagram, const Observati
 // Only a switch is asked by port; others answer for the port that was asked, which is known where they have one only.
 std::uint8_t FabricBuilder::port_of_keys(NodeKey key, std::uint8_t asked) const {
     const auto found = nodes_.find(resolved(key));
-    if (asked != 0 || found == nodes_.end() || found->second.type == kSwitch || found->second.ports.size() != 1) return asked;
+    if (asked != 0 || found == nodes_.end() || found->second.type == kSwitch || found->second.ports.size() != 1)
+        return asked;
     return found->second.ports.begin()->first;
 }
 
@@ -112,13 +113,15 @@ void FabricBuilder::walk_to(const ManagementDatagram& datagram, Bytes info, cons
     if (path.length == 0) return;
     const auto above = by_route_.find({manager, path.parent()});
     if (above == by_route_.end()) return;
-    add_link({above->second, {}, path.hops().back()}, {guid, {}, value<std::uint8_t>(info, kArrivedBy)}, true, observation.frame);
+    add_link({above->second, {}, path.hops().back()}, {guid, {}, value<std::uint8_t>(info, kArrivedBy)}, true,
+             observation.frame);
 }
 
 void FabricBuilder::take_record(const ManagementDatagram& datagram, Bytes record, const Observation& observation) {
     const FrameIndex frame = observation.frame;
     const Bytes inner = slice(record, header(datagram.known->data).length);
-    const Lid lid = read_be<std::uint16_t>(record, 0) != 0 ? static_cast<Lid>(read_be<std::uint16_t>(record, 0)) : Lid{};
+    const Lid lid =
+        read_be<std::uint16_t>(record, 0) != 0 ? static_cast<Lid>(read_be<std::uint16_t>(record, 0)) : Lid{};
     const NodeKey key{{}, lid};
     switch (datagram.known->inner.front()) {
         case LayerKind::node_info:
@@ -152,7 +155,8 @@ void FabricBuilder::take_record(const ManagementDatagram& datagram, Bytes record
 
 void FabricBuilder::take_group(const ManagementDatagram& datagram, Bytes record, const Observation& observation) {
     const auto gid_at = [&](std::size_t at) {
-        return Address{{read_be<std::uint64_t>(record, at), read_be<std::uint64_t>(record, at + 8)}, AddressSpace::infiniband_gid};
+        return Address{{read_be<std::uint64_t>(record, at), read_be<std::uint64_t>(record, at + 8)},
+                       AddressSpace::infiniband_gid};
     };
     const Address id = gid_at(named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mgid").bit / 8U);
     const Address member = gid_at(named(kMcMemberRecordFields, "infiniband.mcmemberrecord.portgid").bit / 8U);
@@ -187,7 +191,9 @@ void FabricBuilder::take_group(const ManagementDatagram& datagram, Bytes record,
     }
     GroupMember& at = group.members[place->second];
     at.left = left;
-    if (!left) at.join_state = value<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
+    if (!left)
+        at.join_state =
+            value<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
 }
 
 void FabricBuilder::take_node_info(Bytes info, NodeKey key, FrameIndex frame) {

@@ -1,9 +1,9 @@
-// FabricBuilder: the fabric's map from answers of subnet management (nodes along directed routes, ports, keys) and of subnet
-// administration (records, those of several segments too).
+// FabricBuilder: the fabric's map from answers of subnet management (nodes along directed routes, ports, keys) and of
+// subnet administration (records, those of several segments too).
 //
-// Directed routes are told apart by who sends them and by their path: a second manager on the same link would walk the same paths,
-// so the last NodeInfo of a path counts. What an attacker could feed: nodes, ports and keys without end, routes in circles. Everything
-// is bounded by the constants of fabric_map.hpp, and nothing follows a route.
+// Directed routes are told apart by who sends them and by their path: a second manager on the same link would walk the
+// same paths, so the last NodeInfo of a path counts. What an attacker could feed: nodes, ports and keys without end,
+// routes in circles. Everything is bounded by the constants of fabric_map.hpp, and nothing follows a route.
 #pragma once
 
 #include <transport-replay/management/management_datagram.hpp>
@@ -59,7 +59,8 @@ private:
     std::size_t ports_ = 0;
     std::size_t forwarding_blocks_ = 0;
     std::size_t partition_members_ = 0;
-    std::map<std::pair<Address, Address>, std::size_t> group_members_;  // by group and port: where it is in the group's list
+    std::map<std::pair<Address, Address>, std::size_t>
+        group_members_;  // by group and port: where it is in the group's list
     std::uint64_t left_out_ = 0;
 };
 

@@ -24,7 +24,8 @@ constexpr std::uint16_t kDirectionBit = 0x8000;
 PortPath path_at(Bytes paths, std::size_t offset, std::size_t hops) {
     PortPath path;
     path.length = static_cast<std::uint8_t>(std::min(hops, PortPath::kMost));
-    for (std::size_t i = 0; i < path.length; ++i) path.ports[i] = read_be<std::uint8_t>(paths, offset + 1 + i);  // entry 0 is unused
+    for (std::size_t i = 0; i < path.length; ++i)
+        path.ports[i] = read_be<std::uint8_t>(paths, offset + 1 + i);  // entry 0 is unused
     return path;
 }
 
@@ -35,7 +36,8 @@ DirectedRoute route_of(Bytes bytes) {
     const auto hops = static_cast<std::size_t>(read(bytes, kHopCount));
     const Bytes paths = slice(bytes, mad_places::kSmp + kSmpDataLength);
     route.path = path_at(paths, 0, hops);
-    route.return_path = path_at(paths, kSmpPathLength, route.returning ? hops : std::min<std::size_t>(hops, route.hop_pointer));
+    route.return_path =
+        path_at(paths, kSmpPathLength, route.returning ? hops : std::min<std::size_t>(hops, route.hop_pointer));
     return route;
 }
 

@@ -1,7 +1,7 @@
 // ManagementDatagram: what the trackers of management need of one datagram, read once.
 //
-// Everything in it is the sender's word. Fields that were not captured read as zero: who needs more than the common header asks for a
-// whole datagram.
+// Everything in it is the sender's word. Fields that were not captured read as zero: who needs more than the common
+// header asks for a whole datagram.
 #pragma once
 
 #include <dissect/mad/attributes.hpp>
@@ -37,7 +37,9 @@ struct ManagementDatagram {
     [[nodiscard]] bool whole() const { return bytes.size() >= dissect::kMadLength; }
     [[nodiscard]] bool is(dissect::LayerKind data) const { return known != nullptr && known->data == data; }
     // The attribute's data, all that may be of it.
-    [[nodiscard]] dissect::Bytes data() const { return known != nullptr ? dissect::slice(bytes, known->offset) : dissect::Bytes{}; }
+    [[nodiscard]] dissect::Bytes data() const {
+        return known != nullptr ? dissect::slice(bytes, known->offset) : dissect::Bytes{};
+    }
 };
 
 // Nothing where it is none that can be read: cut in its header, or of another base version.

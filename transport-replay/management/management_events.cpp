@@ -25,7 +25,8 @@ constexpr std::size_t kToggleBytes = 2;  // with the count of those that wait
 std::string detail_text(const Field& field, Bytes notice) {
     const ValueType type = value_type(field.format);
     Value value{0, slice(notice, field.bit / 8U, field.width / 8U)};
-    if (type != ValueType::bytes && type != ValueType::ipv6 && type != ValueType::text) value = {read(notice, field), {}};
+    if (type != ValueType::bytes && type != ValueType::ipv6 && type != ValueType::text)
+        value = {read(notice, field), {}};
     std::string out{label(field)};
     out += ' ';
     append_words(out, field, value);

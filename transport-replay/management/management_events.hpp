@@ -1,4 +1,5 @@
-// ManagementEvents: notices, as traps to the subnet manager and as reports to who subscribed; the same notice again is counted.
+// ManagementEvents: notices, as traps to the subnet manager and as reports to who subscribed; the same notice again is
+// counted.
 //
 // What an attacker could feed: notices without end, each another. They are bounded by kMaxEvents.
 #pragma once

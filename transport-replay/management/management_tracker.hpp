@@ -1,7 +1,7 @@
 // ManagementTracker: datagrams of management in the order of the capture go in, a ManagementReport comes out.
 //
-// It is a value, like the Analysis that has it. The connection manager's datagrams are left to CmTracker. Each part says what an
-// attacker could feed it and by what it is bounded.
+// It is a value, like the Analysis that has it. The connection manager's datagrams are left to CmTracker. Each part
+// says what an attacker could feed it and by what it is bounded.
 #pragma once
 
 #include <transport-replay/management/exchanges.hpp>

@@ -53,7 +53,8 @@ bool counts_errors(const Field& counter) {
 std::string_view counter_name(const Field& counter) { return label(counter); }
 
 void PortCounters::observe(const ManagementDatagram& datagram, const Observation& observation) {
-    if (datagram.management_class != ManagementClass::performance || !datagram.response || datagram.status != 0 || !datagram.whole())
+    if (datagram.management_class != ManagementClass::performance || !datagram.response || datagram.status != 0 ||
+        !datagram.whole())
         return;
     if (!datagram.is(LayerKind::port_counters) && !datagram.is(LayerKind::port_counters_extended)) return;
     const Bytes data = datagram.data();
@@ -77,7 +78,8 @@ void PortCounters::observe(const ManagementDatagram& datagram, const Observation
     const std::vector<const Field*> fields = counter_fields(history.attribute);
     history.counters.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
-        const std::uint64_t largest = fields[i]->width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fields[i]->width) - 1;
+        const std::uint64_t largest =
+            fields[i]->width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fields[i]->width) - 1;
         step(history.counters[i], read(data, *fields[i]), largest, history.answers == 0);
     }
     ++history.answers;

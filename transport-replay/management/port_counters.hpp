@@ -1,6 +1,7 @@
 // PortCounters: what the counters of ports did between the answers of performance management that tell them.
 //
-// What an attacker could feed: any numbers of any ports. Ports are bounded by kMaxCounterPorts; sums of steps wrap at 64 bits at worst.
+// What an attacker could feed: any numbers of any ports. Ports are bounded by kMaxCounterPorts; sums of steps wrap at
+// 64 bits at worst.
 #pragma once
 
 #include <transport-replay/management/management_datagram.hpp>

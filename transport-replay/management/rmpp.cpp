@@ -28,12 +28,14 @@ constexpr std::size_t kSaOffset = kMadHeaderLength + kRmppHeaderLength;
 // A transfer that is over stays until its place is wanted: its last segment may come again.
 RmppTransfers::Transfer* RmppTransfers::find_or_begin(const RmppKey& key, bool first) {
     if (const auto found = transfers_.find(key); found != transfers_.end()) {
-        const bool over = found->second.transfer.complete || found->second.transfer.given_up || found->second.transfer.stopped;
+        const bool over =
+            found->second.transfer.complete || found->second.transfer.given_up || found->second.transfer.stopped;
         if (!first || !over) return &found->second;
         transfers_.erase(found);  // the number is used again
     }
     if (transfers_.size() >= kMaxRmppTransfers) {
-        const auto oldest = std::ranges::min_element(transfers_, {}, [](const auto& entry) { return entry.second.begun; });
+        const auto oldest =
+            std::ranges::min_element(transfers_, {}, [](const auto& entry) { return entry.second.begun; });
         if (!oldest->second.transfer.complete) ++dropped_;
         give_up(oldest->second);
         transfers_.erase(oldest);
@@ -72,13 +74,15 @@ void RmppTransfers::take_data(Transfer& transfer, const ManagementDatagram& data
     // What is held counts with the room that a vector has for more: it doubles.
     const bool grows = transfer.data.size() + data.size() > transfer.data.capacity();
     const std::size_t more = grows ? std::max(transfer.data.capacity(), data.size()) : 0;
-    const bool too_much = transfer.data.size() + data.size() > kMaxRmppBytes || held_ + std::max(more, data.size()) > kMaxRmppHeld;
+    const bool too_much =
+        transfer.data.size() + data.size() > kMaxRmppBytes || held_ + std::max(more, data.size()) > kMaxRmppHeld;
     const bool too_far = number - transfer.next > kMaxRmppOutOfOrder || transfer.waiting.size() >= kMaxRmppOutOfOrder;
     if (too_much || (number != transfer.next && too_far)) {
         ++dropped_;
         return give_up(transfer);
     }
-    if (number == 1) transfer.record_size = static_cast<std::size_t>(read(slice(datagram.bytes, kSaOffset), kAttributeOffset)) * 8;
+    if (number == 1)
+        transfer.record_size = static_cast<std::size_t>(read(slice(datagram.bytes, kSaOffset), kAttributeOffset)) * 8;
     if (read(rmpp, kLast) != 0) transfer.last = number;
     if (number != transfer.next) {
         transfer.waiting[number].assign(data.begin(), data.end());
@@ -86,7 +90,8 @@ void RmppTransfers::take_data(Transfer& transfer, const ManagementDatagram& data
         return;
     }
     take_in_order(transfer, data);
-    for (auto next = transfer.waiting.find(transfer.next); next != transfer.waiting.end(); next = transfer.waiting.find(transfer.next)) {
+    for (auto next = transfer.waiting.find(transfer.next); next != transfer.waiting.end();
+         next = transfer.waiting.find(transfer.next)) {
         held_ -= next->second.size();
         take_in_order(transfer, next->second);
         transfer.waiting.erase(next);
@@ -98,7 +103,8 @@ void RmppTransfers::take_ack(Transfer& transfer, Bytes rmpp) {
     ++transfer.transfer.acks;
     const auto acknowledged = static_cast<std::uint32_t>(read(rmpp, kData1));
     const auto window_last = static_cast<std::uint32_t>(read(rmpp, kData2));
-    if (window_last > acknowledged) transfer.transfer.window = std::max(transfer.transfer.window, window_last - acknowledged);
+    if (window_last > acknowledged)
+        transfer.transfer.window = std::max(transfer.transfer.window, window_last - acknowledged);
 }
 
 RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observation& observation) {
@@ -133,7 +139,8 @@ RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observ
         transfer->data.clear();
         step.records = completed_;
         step.record_size = transfer->record_size;
-        if (step.record_size != 0) transfer->transfer.records = static_cast<std::uint32_t>(completed_.size() / step.record_size);
+        if (step.record_size != 0)
+            transfer->transfer.records = static_cast<std::uint32_t>(completed_.size() / step.record_size);
     }
     step.transfer = transfer->transfer;
     return step;

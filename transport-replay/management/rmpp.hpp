@@ -1,10 +1,11 @@
-// RmppTransfers: answers and requests of several segments, put together again (13.6): data of each segment in its order, what was
-// acknowledged, and how it ended.
+// RmppTransfers: answers and requests of several segments, put together again (13.6): data of each segment in its
+// order, what was acknowledged, and how it ended.
 //
 // Sans I/O. The data of a transfer is valid until the next call.
 //
-// What an attacker could feed: segment numbers and lengths that lie, transfers without end. A segment counts at most the 200 bytes it
-// has room for; segments out of order wait in a bounded place, and those of a transfer, of all transfers, and their number are bounded.
+// What an attacker could feed: segment numbers and lengths that lie, transfers without end. A segment counts at most
+// the 200 bytes it has room for; segments out of order wait in a bounded place, and those of a transfer, of all
+// transfers, and their number are bounded.
 #pragma once
 
 #include <transport-replay/management/management_datagram.hpp>

@@ -14,8 +14,8 @@ namespace qps::transport {
 // misconfigured (users ask for that), and its queue pairs are not the same.
 enum class AddressSpace : std::uint8_t { none, roce_v2, roce_v1, infiniband_gid, infiniband_lid, ethernet };
 
-// An IPv6 address, an IPv4 address mapped into one (::ffff:a.b.c.d, as GIDs have it), a GID, a LID in the last two bytes, or a MAC
-// address in the last six.
+// An IPv6 address, an IPv4 address mapped into one (::ffff:a.b.c.d, as GIDs have it), a GID, a LID in the last two
+// bytes, or a MAC address in the last six.
 struct Address {
     std::array<std::uint64_t, 2> bits{};  // most significant first, in host order
     AddressSpace space = AddressSpace::none;
@@ -26,9 +26,9 @@ struct Address {
     }
 };
 
-// The virtual network that a packet belongs to: its outermost VNI (VXLAN, Geneve), else its innermost VLAN. Two of them may use the same
-// addresses and queue pair numbers.
-enum class NetworkId : std::uint32_t {};  // 0: none
+// The virtual network that a packet belongs to: its outermost VNI (VXLAN, Geneve), else its innermost VLAN. Two of them
+// may use the same addresses and queue pair numbers.
+enum class NetworkId : std::uint32_t {};            // 0: none
 inline constexpr std::uint32_t kIsVni = 1U << 24U;  // else a VLAN
 [[nodiscard]] constexpr NetworkId network_of_vni(std::uint32_t vni) { return NetworkId{kIsVni | (vni & (kIsVni - 1))}; }
 
@@ -42,8 +42,8 @@ inline constexpr std::uint32_t kIsVni = 1U << 24U;  // else a VLAN
 enum class End : std::uint8_t { a, b };
 [[nodiscard]] constexpr End other(End end) { return end == End::a ? End::b : End::a; }
 
-// One way of traffic: everything from one host to one queue pair of another. Datagrams name the queue pair they come from
-// too; connected services do not, and it is 0.
+// One way of traffic: everything from one host to one queue pair of another. Datagrams name the queue pair they come
+// from too; connected services do not, and it is 0.
 struct FlowKey {
     Address source;
     Address destination;
@@ -60,7 +60,8 @@ struct FlowKey {
 }
 
 [[nodiscard]] constexpr std::uint64_t hash_of(const Address& address) {
-    return mix(address.bits[0] + 0x9e3779b97f4a7c15 * static_cast<std::uint64_t>(address.space)) + 5 * mix(address.bits[1]);
+    return mix(address.bits[0] + 0x9e3779b97f4a7c15 * static_cast<std::uint64_t>(address.space)) +
+           5 * mix(address.bits[1]);
 }
 
 // Mixes all bits, as open-addressing tables want it.
@@ -70,8 +71,10 @@ struct FlowHash {
         return combine(hash_of(key.source), hash_of(key.destination), key);
     }
     // For who needs the hashes of its addresses too.
-    [[nodiscard]] static constexpr std::uint64_t combine(std::uint64_t source, std::uint64_t destination, const FlowKey& key) {
-        const auto pairs = static_cast<std::uint64_t>(key.destination_qp) ^ static_cast<std::uint64_t>(key.source_qp) << 24;
+    [[nodiscard]] static constexpr std::uint64_t combine(std::uint64_t source, std::uint64_t destination,
+                                                         const FlowKey& key) {
+        const auto pairs = static_cast<std::uint64_t>(key.destination_qp) ^ static_cast<std::uint64_t>(key.source_qp)
+                                                                                << 24;
         return mix(source + 3 * destination + mix(pairs));
     }
 };

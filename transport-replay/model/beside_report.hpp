@@ -1,4 +1,5 @@
-// TCP and UDP in the class of RDMA while that was marked, paused or lost: what BesideTracker (tracking/beside.hpp) reports. Values.
+// TCP and UDP in the class of RDMA while that was marked, paused or lost: what BesideTracker (tracking/beside.hpp)
+// reports. Values.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -21,8 +22,8 @@ struct LossyBeside {
     std::uint64_t tcp_bytes = 0;  // on the wire, of all these intervals
     std::uint64_t udp_bytes = 0;
     std::uint64_t rdma_bytes = 0;
-    std::uint64_t marks = 0;  // CE, of RDMA
-    std::uint64_t naks = 0;   // sequence NAKs of that host: RDMA to it was lost
+    std::uint64_t marks = 0;   // CE, of RDMA
+    std::uint64_t naks = 0;    // sequence NAKs of that host: RDMA to it was lost
     std::uint64_t pauses = 0;  // frames by which it, or what is before it, asked for a pause
     std::array<dissect::FrameIndex, kBesideFrames> frames{};  // an event and the TCP or UDP beside it, in turn; 0: none
     std::array<dissect::Instant, kBesideFrames> times{};

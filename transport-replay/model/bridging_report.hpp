@@ -1,5 +1,5 @@
-// Data Center Bridging, as both ends of a link announce it by LLDP (IEEE 802.1AB, 802.1Q clause 38, CEE DCBX): what BridgingTracker
-// (tracking/bridging.hpp) reports. Values; bounds are the tracker's.
+// Data Center Bridging, as both ends of a link announce it by LLDP (IEEE 802.1AB, 802.1Q clause 38, CEE DCBX): what
+// BridgingTracker (tracking/bridging.hpp) reports. Values; bounds are the tracker's.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -16,7 +16,8 @@ using PriorityBits = std::uint8_t;  // bit n: priority n
 
 enum class TransmissionSelection : std::uint8_t { strict, credit_based, enhanced, vendor };
 
-// What becomes of frames of each priority. Numbers of classes and groups mean nothing to the other end: they are left out.
+// What becomes of frames of each priority. Numbers of classes and groups mean nothing to the other end: they are left
+// out.
 struct PriorityShares {
     struct Share {
         TransmissionSelection selection = TransmissionSelection::strict;
@@ -30,12 +31,13 @@ struct PriorityShares {
 
 // What one LLDPDU says. Of CEE only features that are enabled.
 struct BridgingAnnouncement {
-    // The frame was captured whole, nothing of it is malformed, and it speaks one of both dialects: what is not here was not announced.
+    // The frame was captured whole, nothing of it is malformed, and it speaks one of both dialects: what is not here
+    // was not announced.
     bool whole = false;
     bool ieee = false;
     bool cee = false;
-    bool bridge = false;             // capabilities: it is a bridge, and works as one
-    bool pfc_willing = false;        // to take the configuration of the other end
+    bool bridge = false;       // capabilities: it is a bridge, and works as one
+    bool pfc_willing = false;  // to take the configuration of the other end
     bool shares_willing = false;
     bool applications_willing = false;  // IEEE has no such bit: false
     std::optional<PriorityBits> pfc;
@@ -57,9 +59,9 @@ struct OutsidePfc {
 };
 
 struct BridgingEnd {
-    Address sender;  // MAC address
-    std::uint64_t station = 0;  // of its chassis and port IDs: some switches have one MAC address for all ports
-    std::string name;           // of the system, as much as is kept of it; may be anything
+    Address sender;                  // MAC address
+    std::uint64_t station = 0;       // of its chassis and port IDs: some switches have one MAC address for all ports
+    std::string name;                // of the system, as much as is kept of it; may be anything
     BridgingAnnouncement announced;  // the last one
     std::uint64_t frames = 0;
     dissect::FrameIndex first{};
@@ -68,7 +70,7 @@ struct BridgingEnd {
     dissect::Instant last_time{};
     dissect::FrameIndex since{};  // the first of those that say the same as the last one
     dissect::Instant since_time{};
-    std::uint64_t same = 0;  // how many do
+    std::uint64_t same = 0;        // how many do
     dissect::Duration lifetime{};  // of the last one; 0: it said that it stops
     dissect::Duration unseen{};    // since the last one: of breaks in the capture of the link
     std::uint64_t repeated = 0;    // since the other end last said something new: how often it said what it said before
@@ -78,10 +80,10 @@ struct BridgingEnd {
 
 struct BridgingLink {
     std::uint16_t file = 0;
-    dissect::InterfaceId interface {};
+    dissect::InterfaceId interface{};
     dissect::Instant last_time{};  // of any packet on it
     dissect::FrameIndex last{};
-    std::uint64_t unreadable = 0;  // LLDP of which the capture does not show who sent it
+    std::uint64_t unreadable = 0;   // LLDP of which the capture does not show who sent it
     std::vector<BridgingEnd> ends;  // in the order of their first frames
 };
 

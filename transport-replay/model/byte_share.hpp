@@ -1,5 +1,6 @@
-// ByteShare: a share of the memory budget that is counted in bytes; Charge: what one thing took of it, until it goes; HeldBytes: bytes
-// that are kept as far as the share allows. They are values: a copy takes as much again, and may, since its copy is made.
+// ByteShare: a share of the memory budget that is counted in bytes; Charge: what one thing took of it, until it goes;
+// HeldBytes: bytes that are kept as far as the share allows. They are values: a copy takes as much again, and may,
+// since its copy is made.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -45,7 +46,8 @@ public:
     }
     ~Charge() { add(-bytes_); }
 
-    // Holds so many of the share from now on, always the same one; false, and nothing changes, where it has not so many left.
+    // Holds so many of the share from now on, always the same one; false, and nothing changes, where it has not so many
+    // left.
     [[nodiscard]] bool hold(const ByteShare& share, std::size_t bytes) {
         const std::size_t used = share.state_->used.load(std::memory_order_relaxed);
         if (bytes > bytes_ && used + (bytes - bytes_) > share.state_->most) return false;
@@ -53,7 +55,8 @@ public:
         add(bytes - bytes_);
         bytes_ = bytes;
         const std::size_t now = state_->used.load(std::memory_order_relaxed);
-        if (now > state_->most_used.load(std::memory_order_relaxed)) state_->most_used.store(now, std::memory_order_relaxed);
+        if (now > state_->most_used.load(std::memory_order_relaxed))
+            state_->most_used.store(now, std::memory_order_relaxed);
         return true;
     }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }

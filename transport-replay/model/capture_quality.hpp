@@ -1,4 +1,5 @@
-// What is wrong with a capture itself: what QualityTracker (tracking/quality.hpp) reports. Values; bounds are the tracker's.
+// What is wrong with a capture itself: what QualityTracker (tracking/quality.hpp) reports. Values; bounds are the
+// tracker's.
 #pragma once
 
 #include <dissect/capture/drops.hpp>
@@ -28,8 +29,9 @@ struct CaptureQuality {
     std::uint32_t shortest_cut = 0;
     std::uint64_t unreadable = 0;  // RDMA whose BTH was cut off
     std::uint64_t faulty = 0;      // RDMA packets with a fault of any layer but the cut, which are no fragments
-    std::uint64_t faulty_again = 0;  // of those: with the same bytes as one before, as far as the hash of packets has them
-    std::uint64_t fragments = 0;     // IP fragments that begin with a BTH: the first of each datagram, without copies
+    std::uint64_t faulty_again =
+        0;                        // of those: with the same bytes as one before, as far as the hash of packets has them
+    std::uint64_t fragments = 0;  // IP fragments that begin with a BTH: the first of each datagram, without copies
     std::uint64_t icrc_good = 0;
     std::uint64_t icrc_bad = 0;
     std::uint64_t icrc_not_checkable = 0;
@@ -41,16 +43,19 @@ struct CaptureQuality {
     dissect::Duration least_copy_distance{};
     dissect::Duration most_copy_distance{};
     std::uint64_t window_displaced = 0;
-    // Several taps recorded the same packets: learned from the whole capture, and one of them followed if the capture was read a second
-    // time; else `left_out` is 0.
+    // Several taps recorded the same packets: learned from the whole capture, and one of them followed if the capture
+    // was read a second time; else `left_out` is 0.
     VantagePoints vantage;
     std::uint64_t left_out = 0;  // packets of the others
 
     std::uint64_t icrc_not_judged = 0;  // wrong ICRCs of senders whose packets were followed all the same
     std::uint64_t icrc_zero = 0;        // of those: 0, which is a field that was not filled in
     IcrcPolicy icrc_policy = IcrcPolicy::automatic;
-    // Where none is right there is nothing to judge a wrong one by: the tap, a tool that rewrote the file, or every sender.
-    [[nodiscard]] bool no_icrc_right() const { return icrc_policy != IcrcPolicy::check && icrc_bad != 0 && icrc_good == 0; }
+    // Where none is right there is nothing to judge a wrong one by: the tap, a tool that rewrote the file, or every
+    // sender.
+    [[nodiscard]] bool no_icrc_right() const {
+        return icrc_policy != IcrcPolicy::check && icrc_bad != 0 && icrc_good == 0;
+    }
 
     std::uint64_t backwards = 0;  // timestamps before that of the packet before
     dissect::Duration largest_step_back{};

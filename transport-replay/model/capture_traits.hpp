@@ -1,5 +1,5 @@
-// What a first reading of a capture finds out for a second one: which packets are recordings of another tap, and whose ICRCs say
-// nothing. Values: learn_taps() and icrcs_not_judged() find them, CopyFilter and Analysis apply them.
+// What a first reading of a capture finds out for a second one: which packets are recordings of another tap, and whose
+// ICRCs say nothing. Values: learn_taps() and icrcs_not_judged() find them, CopyFilter and Analysis apply them.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -13,16 +13,20 @@
 
 namespace qps::transport {
 
-// What tells recordings of the same packet apart: the file, its interface, the VLAN and the TTL. Packed, to compare at once.
+// What tells recordings of the same packet apart: the file, its interface, the VLAN and the TTL. Packed, to compare at
+// once.
 enum class TapLabel : std::uint64_t {};
 inline constexpr std::uint64_t kWholeLabel = UINT64_MAX;
 inline constexpr std::uint64_t kSourceOfLabel = 0xffff'ffff'0000'0000;  // file and interface
 
 [[nodiscard]] constexpr TapLabel label_of(const Observation& observation) {
-    return TapLabel{std::uint64_t{observation.file} << 48 | (std::uint64_t{std::to_underlying(observation.interface)} & 0xffff) << 32 |
+    return TapLabel{std::uint64_t{observation.file} << 48 |
+                    (std::uint64_t{std::to_underlying(observation.interface)} & 0xffff) << 32 |
                     std::uint64_t{observation.vlan} << 8 | observation.hops};
 }
-[[nodiscard]] constexpr std::uint64_t part(TapLabel label, std::uint64_t mask) { return std::to_underlying(label) & mask; }
+[[nodiscard]] constexpr std::uint64_t part(TapLabel label, std::uint64_t mask) {
+    return std::to_underlying(label) & mask;
+}
 
 // Two hosts, whichever sends; and one way between them.
 struct HostsHash {
@@ -35,8 +39,8 @@ struct HostsHash {
     return {mix(source + destination), mix(source + 3 * destination)};
 }
 
-// How much later than one tap's another tap's clock says that a packet passed: medians over parts of the capture, since clocks
-// drift; in between it changes evenly.
+// How much later than one tap's another tap's clock says that a packet passed: medians over parts of the capture, since
+// clocks drift; in between it changes evenly.
 struct ClockOffset {
     struct Part {
         dissect::Instant time{};
@@ -49,7 +53,9 @@ struct ClockOffset {
     [[nodiscard]] dissect::Duration at(dissect::Instant time) const;
     [[nodiscard]] dissect::Duration middle() const { return used == 0 ? dissect::Duration{} : parts[used / 2].offset; }
     // From the first part to the last.
-    [[nodiscard]] dissect::Duration drift() const { return used == 0 ? dissect::Duration{} : parts[used - 1].offset - parts[0].offset; }
+    [[nodiscard]] dissect::Duration drift() const {
+        return used == 0 ? dissect::Duration{} : parts[used - 1].offset - parts[0].offset;
+    }
 };
 
 // One way between two hosts as a tap recorded it that is not followed, since another one recorded the same packets.
@@ -63,13 +69,14 @@ struct OtherTap {
 struct RecordedTwice {
     std::uint64_t hosts = 0;  // HostsHash
     ClockOffset offset;
-    std::uint64_t doubtful_way = 0;  // else 0: of this way alone, and as likely its sender sent everything again after that time
+    std::uint64_t doubtful_way =
+        0;  // else 0: of this way alone, and as likely its sender sent everything again after that time
 };
 
 // For people: how many taps recorded the same packets.
 struct VantagePoints {
-    std::uint32_t taps = 1;  // of the pair of hosts that most taps recorded
-    bool by_file = false;    // each has a file of its own
+    std::uint32_t taps = 1;   // of the pair of hosts that most taps recorded
+    bool by_file = false;     // each has a file of its own
     std::uint64_t hosts = 0;  // pairs
     std::uint64_t pairs = 0;  // packets of the sample that tell the offset
     ClockOffset offset;       // of the pair of hosts that was seen most
@@ -77,7 +84,8 @@ struct VantagePoints {
 
 // What a wrong ICRC means.
 enum class IcrcPolicy : std::uint8_t {
-    automatic,  // that the packet was corrupted, unless every ICRC of its sender is wrong although its packets are accepted
+    automatic,  // that the packet was corrupted, unless every ICRC of its sender is wrong although its packets are
+                // accepted
     check,      // that the packet was corrupted
     ignore,     // nothing
 };

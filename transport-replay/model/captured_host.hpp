@@ -21,8 +21,8 @@ struct CapturedHost {
     std::uint64_t frames = 0;
     std::uint64_t shared = 0;               // its connections that are described from another host's capture
     std::uint64_t management_left_out = 0;  // its management datagrams: those of the host with most of them are told
-    // How far its clock is ahead of that of the first host, within that much either way; times are the first one's. Nothing: packets
-    // that both captured do not tell, and its times are its own.
+    // How far its clock is ahead of that of the first host, within that much either way; times are the first one's.
+    // Nothing: packets that both captured do not tell, and its times are its own.
     std::optional<dissect::Duration> clock_ahead;
     dissect::Duration clock_within{};
 };

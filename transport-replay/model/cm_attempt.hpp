@@ -1,6 +1,5 @@
-// Attempts at connections, as CM messages tell of them, or the set-up frames of MPA: what CmTracker (cm/cm_ladder.hpp) and
-// IwarpTracker report. Values; what was not captured is
-// nothing, not zero. Bounds are the tracker's.
+// Attempts at connections, as CM messages tell of them, or the set-up frames of MPA: what CmTracker (cm/cm_ladder.hpp)
+// and IwarpTracker report. Values; what was not captured is nothing, not zero. Bounds are the tracker's.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -31,8 +30,16 @@ struct PrivateData {
     [[nodiscard]] dissect::Bytes bytes() const { return dissect::slice(first, 0, used); }
 };
 
-enum class CmService : std::uint8_t { rc, uc, rd, xrc, other, datagram, iwarp };  // 12.6.5; A14; datagram: SIDR; iwarp: MPA
-[[nodiscard]] std::string_view name(CmService service);                    // "RC"
+enum class CmService : std::uint8_t {
+    rc,
+    uc,
+    rd,
+    xrc,
+    other,
+    datagram,
+    iwarp
+};  // 12.6.5; A14; datagram: SIDR; iwarp: MPA
+[[nodiscard]] std::string_view name(CmService service);  // "RC"
 
 // What a side says of itself in its REQ or REP. Nothing: not seen or not captured.
 struct CmSide {
@@ -72,17 +79,18 @@ struct CmRejection {
 enum class CmOutcome : std::uint8_t {
     open,  // the capture ended before anybody had to give up
     established,
-    rejected,      // see CmAttempt::rejection
-    no_answer,     // a REQ or SIDR_REQ without REP or REJ within its timeout, or given up by REJ "Timeout"
-    half_open,     // a REP that neither an RTU nor data followed
-    disconnected,  // established and released
-    resolved,      // SIDR: QPN and Q_Key known
-    unresolved,    // SIDR: answered with another status
+    rejected,               // see CmAttempt::rejection
+    no_answer,              // a REQ or SIDR_REQ without REP or REJ within its timeout, or given up by REJ "Timeout"
+    half_open,              // a REP that neither an RTU nor data followed
+    disconnected,           // established and released
+    resolved,               // SIDR: QPN and Q_Key known
+    unresolved,             // SIDR: answered with another status
     disconnect_unanswered,  // established; its DREQ was repeated and not answered
 };
 [[nodiscard]] std::string_view name(CmOutcome outcome);  // "half-open"
 [[nodiscard]] constexpr bool was_set_up(CmOutcome outcome) {
-    return outcome == CmOutcome::established || outcome == CmOutcome::disconnected || outcome == CmOutcome::disconnect_unanswered;
+    return outcome == CmOutcome::established || outcome == CmOutcome::disconnected ||
+           outcome == CmOutcome::disconnect_unanswered;
 }
 
 struct CmAttempt {
@@ -124,7 +132,9 @@ struct CmAttempt {
     dissect::FrameIndex last_frame{};
     dissect::Instant last_time{};
 
-    [[nodiscard]] std::uint16_t repeats_of(CmMessage message) const { return repeats[static_cast<std::size_t>(message)]; }
+    [[nodiscard]] std::uint16_t repeats_of(CmMessage message) const {
+        return repeats[static_cast<std::size_t>(message)];
+    }
     // REQ to RTU, or to what was seen last of REP, REJ and SIDR_REP; nothing without a REQ or an answer.
     [[nodiscard]] std::optional<dissect::Duration> setup_time() const;
 };

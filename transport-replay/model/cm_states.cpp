@@ -6,8 +6,8 @@ namespace qps::transport {
 
 namespace {
 
-constexpr std::array<std::string_view, kCmMessages> kCmMessageNames{"REQ",  "MRA",      "REJ",      "REP", "RTU", "DREQ",
-                                                                    "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR"};
+constexpr std::array<std::string_view, kCmMessages> kCmMessageNames{
+    "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR"};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Messages, events and states of communication management (chapter 12) as a third party sees them. Which may follow which is in
-// cm/cm_machine.hpp.
+// Messages, events and states of communication management (chapter 12) as a third party sees them. Which may follow
+// which is in cm/cm_machine.hpp.
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
-// CollectiveReport: groups of hosts that work in steps together, as MPI and the libraries of machine learning do: in which pattern,
-// how fast, and whom they wait for. Part of the Timeline. Everything is concluded from the shape of the traffic.
+// CollectiveReport: groups of hosts that work in steps together, as MPI and the libraries of machine learning do: in
+// which pattern, how fast, and whom they wait for. Part of the Timeline. Everything is concluded from the shape of the
+// traffic.
 //
-// A pattern is only stated with evidence: a library that was recognised, or steps that come again and again with the same bytes
-// over the same ways. Every list has a bound.
+// A pattern is only stated with evidence: a library that was recognised, or steps that come again and again with the
+// same bytes over the same ways. Every list has a bound.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -59,7 +60,7 @@ inline constexpr std::array<std::string_view, 2> kCollectiveOperationNames{"unkn
 struct CollectiveRank {
     Address address;
     std::optional<std::uint32_t> number{};  // as the library counts ranks: from offers, or from its log
-    std::uint64_t sent = 0;  // bytes of data
+    std::uint64_t sent = 0;                 // bytes of data
     std::uint64_t received = 0;
     double rate = 0;                 // bit/s from the first to the last packet of its messages; 0: not known
     std::uint64_t started_last = 0;  // steps in which the others waited for it to begin
@@ -73,8 +74,8 @@ struct CollectiveStep {
     dissect::FrameIndex frame{};
     std::optional<std::uint32_t> last;  // the rank that started last, where the others had to wait for it
     dissect::Duration waited{};         // from the last but one until it started
-    std::uint8_t certainty = 0;         // percent: that it was this rank; 0: nothing is said, or by the order of bursts alone
-    bool whole = true;                  // nothing of it is missing in the capture, as far as that shows
+    std::uint8_t certainty = 0;  // percent: that it was this rank; 0: nothing is said, or by the order of bursts alone
+    bool whole = true;           // nothing of it is missing in the capture, as far as that shows
     std::vector<std::optional<dissect::Instant>> begun{};  // by rank, where offers tell: when it started
 };
 

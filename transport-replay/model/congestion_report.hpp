@@ -1,4 +1,5 @@
-// Congestion, as a capture shows it: what CongestionTracker (tracking/congestion.hpp) reports. Values; bounds are the tracker's.
+// Congestion, as a capture shows it: what CongestionTracker (tracking/congestion.hpp) reports. Values; bounds are the
+// tracker's.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -11,15 +12,17 @@
 namespace qps::transport {
 
 inline constexpr dissect::Duration kCnpDeadline{1'000'000};  // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
-inline constexpr dissect::Duration kCnpPacing{100'000};      // that pace, and as much again for the ways to the tap and back
-inline constexpr dissect::Duration kStormTime{100'000'000};  // 100 ms: the shortest detection time of common PFC watchdogs
-inline constexpr dissect::BitsPerSecond kSlowestLink{1'000'000'000};   // of links that carry RDMA
+inline constexpr dissect::Duration kCnpPacing{
+    100'000};  // that pace, and as much again for the ways to the tap and back
+inline constexpr dissect::Duration kStormTime{
+    100'000'000};  // 100 ms: the shortest detection time of common PFC watchdogs
+inline constexpr dissect::BitsPerSecond kSlowestLink{1'000'000'000};      // of links that carry RDMA
 inline constexpr dissect::BitsPerSecond kFastestLink{1'600'000'000'000};  // of those that there are
-inline constexpr std::uint8_t kWholeLink = 8;                // the "priority" of 802.3 PAUSE
-// A link partner may finish what it is sending, and has that much time to react (IEEE 802.3 31B.3.7: some 400 quanta at most); with
-// a jumbo frame at 1 Gbit/s 80 us.
+inline constexpr std::uint8_t kWholeLink = 8;                             // the "priority" of 802.3 PAUSE
+// A link partner may finish what it is sending, and has that much time to react (IEEE 802.3 31B.3.7: some 400 quanta at
+// most); with a jumbo frame at 1 Gbit/s 80 us.
 inline constexpr dissect::Duration kPauseGrace{100'000};
-inline constexpr std::size_t kMaxSamples = 128;              // of a distribution; then every second goes
+inline constexpr std::size_t kMaxSamples = 128;  // of a distribution; then every second goes
 
 // Count, extremes and median of durations. The median is exact up to kMaxSamples, then of every 2nd, 4th, ... value.
 class Distribution {
@@ -71,9 +74,10 @@ struct PairCongestion {
     std::uint64_t notifications = 0;  // CNPs the other way
     std::uint64_t answered = 0;       // marks that a CNP followed within kCnpDeadline
     std::uint64_t unanswered = 0;     // marks that none did; says little where other_way_seen is false
-    std::uint64_t undecided = 0;      // the others: within kCnpDeadline of the end of the capture, or within kCnpPacing of a CNP
-    std::uint64_t silences = 0;       // how many CNPs the unanswered ones could have brought: those kCnpDeadline apart
-    bool other_way_seen = false;      // any packet of the destination to the source
+    std::uint64_t undecided =
+        0;  // the others: within kCnpDeadline of the end of the capture, or within kCnpPacing of a CNP
+    std::uint64_t silences = 0;   // how many CNPs the unanswered ones could have brought: those kCnpDeadline apart
+    bool other_way_seen = false;  // any packet of the destination to the source
     KeptPackets unanswered_marks{};
 };
 
@@ -94,7 +98,7 @@ struct CnpStream {
 enum class PauseEnd : std::uint8_t { resumed, expired, unknown, capture_end };
 
 struct PausePeriod {
-    dissect::InterfaceId interface {};
+    dissect::InterfaceId interface{};
     std::uint8_t priority = 0;  // or kWholeLink
     Address sender;             // of the pause frames: it could not take more
     dissect::FrameIndex frame{};
@@ -106,31 +110,33 @@ struct PausePeriod {
 
 // One priority that one end of a link paused.
 struct PauseSummary {
-    dissect::InterfaceId interface {};
+    dissect::InterfaceId interface{};
     std::uint8_t priority = 0;
     Address sender;
     std::uint64_t stops = 0;    // XOFF frames
     std::uint64_t resumes = 0;  // XON
     std::uint64_t periods = 0;
-    std::uint64_t judged = 0;         // longer than kPauseGrace, and it is known for how long: late packets would have been seen
+    std::uint64_t judged =
+        0;  // longer than kPauseGrace, and it is known for how long: late packets would have been seen
     std::uint64_t packets_to_it = 0;  // since its first pause frame, of that priority
     std::uint64_t late = 0;           // of these: while it was paused, more than kPauseGrace after it said so
     dissect::FrameIndex first_late{};
     dissect::Instant first_late_time{};
-    // Periods of which it is known how long they were at most, since nobody told the speed of the link: its quanta count as long as they
-    // take at the slowest speed that it can have, and until the first packet that they should have stopped.
+    // Periods of which it is known how long they were at most, since nobody told the speed of the link: its quanta
+    // count as long as they take at the slowest speed that it can have, and until the first packet that they should
+    // have stopped.
     std::uint64_t unknown_lengths = 0;
-    std::uint64_t storms = 0;           // periods of kStormTime and more, at a known speed or by the traffic that was silent
-    dissect::Duration paused{};         // with the unknown ones at their most
-    dissect::Duration least_paused{};   // what any speed of the link leaves of it
+    std::uint64_t storms = 0;    // periods of kStormTime and more, at a known speed or by the traffic that was silent
+    dissect::Duration paused{};  // with the unknown ones at their most
+    dissect::Duration least_paused{};  // what any speed of the link leaves of it
     dissect::Duration longest{};
     dissect::FrameIndex longest_frame{};
     dissect::Instant longest_start{};
-    KeptPackets stop_frames{};  // XOFF
+    KeptPackets stop_frames{};               // XOFF
     dissect::BitsPerSecond assumed_speed{};  // where nobody told it: the slowest that the link can have; else 0
     bool speed_shown = false;                // by packets to the sender, which took no longer; else it is kSlowestLink
-    // Traffic that it stops was silent from the first frame of its longest period to the last, and went on behind it: of that sender, or
-    // to who paused it.
+    // Traffic that it stops was silent from the first frame of its longest period to the last, and went on behind it:
+    // of that sender, or to who paused it.
     bool traffic_stopped = false;
     dissect::Duration silence{};
 };

@@ -61,16 +61,18 @@ void RnrNaks::add(Psn refused, Instant time, std::uint8_t code) {
 }
 
 bool Connection::clocks_apart() const {
-    constexpr std::uint64_t kFewest = 8;       // fewer may have come from another queue
-    constexpr Duration kOfQueues{1'000'000};   // what queues exchange is nearer
+    constexpr std::uint64_t kFewest = 8;      // fewer may have come from another queue
+    constexpr Duration kOfQueues{1'000'000};  // what queues exchange is nearer
     return std::ranges::any_of(ways, [](const Way& way) {
-        const std::uint64_t early = way.incidents->early_answers, all = way.acks + way.read_responses + way.atomic_responses;
+        const std::uint64_t early = way.incidents->early_answers,
+                            all = way.acks + way.read_responses + way.atomic_responses;
         return early >= kFewest && early * (way.incidents->earliest_answer > kOfQueues ? 16 : 2) >= all;
     });
 }
 
 void Incidents::note(Oddity oddity, FrameIndex frame) {
-    if (std::ranges::count(odd, oddity, &Odd::oddity) < static_cast<std::ptrdiff_t>(kMostOdd)) odd.push_back({oddity, frame});
+    if (std::ranges::count(odd, oddity, &Odd::oddity) < static_cast<std::ptrdiff_t>(kMostOdd))
+        odd.push_back({oddity, frame});
 }
 
 std::vector<FrameIndex> Incidents::frames(Oddity oddity) const {

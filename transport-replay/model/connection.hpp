@@ -1,7 +1,7 @@
 // Connection: the two ways between two queue pairs joined into one, with what each end sent and what became of it.
 //
-// A value that the tracker fills and everybody else reads. Counts are of what the capture holds: what it does not hold is
-// inferred only where a field says so.
+// A value that the tracker fills and everybody else reads. Counts are of what the capture holds: what it does not hold
+// is inferred only where a field says so.
 #pragma once
 
 #include <transport-replay/model/message.hpp>
@@ -28,17 +28,18 @@ enum class Confidence : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kConfidenceNames{"none", "likely", "strong", "certain"};
 
-// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too; exchange: their programs exchanged
-// their queue pairs, over TCP or by datagrams.
+// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too; exchange: their
+// programs exchanged their queue pairs, over TCP or by datagrams.
 enum class JoinedBy : std::uint8_t { nothing, traffic, connection_manager, datagram, exchange };
 inline constexpr std::array<std::string_view, 5> kJoinedByNames{"nothing", "traffic", "cm", "datagram", "exchange"};
 
 // The kinds of messages that reports count.
 enum class MessageKind : std::uint8_t { send, write, write_imm, read, atomic, flush, atomic_write };
-inline constexpr std::array<std::string_view, 7> kMessageKindNames{"send", "write", "write_imm", "read", "atomic", "flush", "atomic_write"};
+inline constexpr std::array<std::string_view, 7> kMessageKindNames{"send",   "write", "write_imm",   "read",
+                                                                   "atomic", "flush", "atomic_write"};
 // As people read them.
-inline constexpr std::array<std::string_view, kMessageKindNames.size()> kMessageKindTitles{"SEND",   "WRITE", "WRITE with immediate", "READ",
-                                                                                           "ATOMIC", "FLUSH", "ATOMIC WRITE"};
+inline constexpr std::array<std::string_view, kMessageKindNames.size()> kMessageKindTitles{
+    "SEND", "WRITE", "WRITE with immediate", "READ", "ATOMIC", "FLUSH", "ATOMIC WRITE"};
 [[nodiscard]] constexpr MessageKind kind_of(const Message& message) {
     switch (message.verb) {
         case dissect::Verb::write: return message.has_immediate() ? MessageKind::write_imm : MessageKind::write;
@@ -62,8 +63,8 @@ struct DurationSummary {
     [[nodiscard]] dissect::Duration mean() const;  // 0 of nothing
 };
 
-// PSNs that were skipped when they were due, by what became of them. The parts add up to `skipped`. A READ that came after all counts
-// as the one packet that it is, however many PSNs it takes.
+// PSNs that were skipped when they were due, by what became of them. The parts add up to `skipped`. A READ that came
+// after all counts as the one packet that it is, however many PSNs it takes.
 struct Gaps {
     std::uint64_t skipped = 0;
     std::uint64_t reordered = 0;  // came late, without anybody asking for them
@@ -81,7 +82,8 @@ enum class RecoveryKind : std::uint8_t {
     read_retry,    // a response was missing or overtaken: implied NAK, or a READ asked for again in part (9.7.5.1.x)
     undecided,     // a NAK or the timer: the capture does not tell
 };
-inline constexpr std::array<std::string_view, 5> kRecoveryKindNames{"sequence_nak", "rnr_nak", "timeout", "read_retry", "undecided"};
+inline constexpr std::array<std::string_view, 5> kRecoveryKindNames{"sequence_nak", "rnr_nak", "timeout", "read_retry",
+                                                                    "undecided"};
 
 struct Recovery;
 
@@ -92,8 +94,9 @@ struct RecoverySum {
     std::uint64_t resent = 0;        // packets sent again
     std::uint64_t first_seen = 0;    // of them: new to the tap, which the first sending did not pass
     std::uint64_t resent_bytes = 0;  // of them all, on the wire
-    dissect::Duration lost{};        // time from the trigger (of a timeout: from the last sign of life) until new data went out
-    dissect::Duration waited{};      // of it: until the first packet was sent again
+    dissect::Duration
+        lost{};  // time from the trigger (of a timeout: from the last sign of life) until new data went out
+    dissect::Duration waited{};  // of it: until the first packet was sent again
     dissect::Duration most_lost{};
     void add(const Recovery& episode);
 };
@@ -105,8 +108,7 @@ struct AckTimer {
 };
 
 // Values that should be one: the first few, and how many packets had others. Most have one.
-template <class T, std::size_t kMost = 4>
-class FewValues {
+template <class T, std::size_t kMost = 4> class FewValues {
 public:
     struct Seen {
         T value{};
@@ -119,9 +121,11 @@ public:
         else add_other(value, packets);
     }
     [[nodiscard]] std::size_t size() const { return first_.packets == 0 ? 0 : 1 + others_->count; }
-    [[nodiscard]] const Seen& operator[](std::size_t at) const { return at == 0 ? first_ : others_->seen[at - 1]; }  // below size()
-    [[nodiscard]] std::uint32_t other_packets() const { return others_->packets; }                                   // of values past kMost
-    [[nodiscard]] bool one() const { return !others_.there(); }  // at most
+    [[nodiscard]] const Seen& operator[](std::size_t at) const {  // at below size()
+        return at == 0 ? first_ : others_->seen[at - 1];
+    }
+    [[nodiscard]] std::uint32_t other_packets() const { return others_->packets; }  // of values past kMost
+    [[nodiscard]] bool one() const { return !others_.there(); }                     // at most
 
 private:
     friend struct PrivateMembers;  // parts/private_members.hpp
@@ -178,24 +182,27 @@ struct Doubled {
 struct Incidents {
     std::uint64_t corrupt = 0;        // ICRC wrong: the receiver dropped them
     std::uint64_t corrupt_again = 0;  // of those, requests: a NAK requested them again
-    std::uint64_t corrupt_taken = 0;  // of those, requests: acknowledged without a NAK or a retransmission, so intact at the receiver
+    std::uint64_t corrupt_taken =
+        0;  // of those, requests: acknowledged without a NAK or a retransmission, so intact at the receiver
     std::uint64_t congestion_experienced = 0;
     std::uint64_t cnps = 0;  // that it sent, to slow the other end down
 
     // Requests whose PSN had been on the wire before, without those below.
     std::uint64_t retransmitted = 0;
-    std::uint64_t duplicated = 0;           // the network or the capture doubled a packet, the requester most likely did not
-    Doubled doubled;                        // of those: the requester did not
-    std::uint64_t already_answered = 0;     // of the retransmitted: the answer had been on the wire before
-    std::uint64_t partial_reads = 0;        // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
+    std::uint64_t duplicated = 0;  // the network or the capture doubled a packet, the requester most likely did not
+    Doubled doubled;               // of those: the requester did not
+    std::uint64_t already_answered = 0;  // of the retransmitted: the answer had been on the wire before
+    std::uint64_t partial_reads =
+        0;  // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
     std::uint64_t retransmitted_bytes = 0;  // on the wire
 
     std::uint64_t sequence_naks = 0;  // answers that this end gave to the other's requests
     std::uint64_t rnr_naks = 0;
     RnrNaks rnr;
     std::uint64_t fatal_naks = 0;
-    std::uint64_t unmatched = 0;       // answers that no request waits for
-    std::uint64_t unread_answers = 0;  // whose AETH the capture cut off (ACK or NAK, nobody knows), or of READs whose length it cut off
+    std::uint64_t unmatched = 0;  // answers that no request waits for
+    std::uint64_t unread_answers =
+        0;  // whose AETH the capture cut off (ACK or NAK, nobody knows), or of READs whose length it cut off
     std::uint64_t implied_naks = 0;
     std::uint64_t early_answers = 0;      // captured before their requests, which came within some milliseconds
     dissect::Duration earliest_answer{};  // the longest time until one did
@@ -212,7 +219,8 @@ struct Incidents {
     std::uint64_t failed = 0;  // messages
     std::uint64_t abandoned = 0;
     std::uint32_t psn_returns = 0;  // how often its PSNs went far away (kFarPsn), and came back soon to where they were
-    bool begun_ahead = false;       // of the PSN that CM announced: the MSN of an ACK shows that no request was before the first seen
+    bool begun_ahead =
+        false;  // of the PSN that CM announced: the MSN of an ACK shows that no request was before the first seen
 
     struct Odd {
         Oddity oddity{};
@@ -224,7 +232,8 @@ struct Incidents {
     [[nodiscard]] std::vector<dissect::FrameIndex> frames(Oddity oddity) const;
 };
 
-// What one end sent, and what became of its requests. There are two of every connection, so what few have stands in `incidents`.
+// What one end sent, and what became of its requests. There are two of every connection, so what few have stands in
+// `incidents`.
 struct Way {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;  // on the wire
@@ -258,7 +267,9 @@ struct Way {
     FewValues<std::uint8_t> pcps;  // kNoPcp: without a VLAN tag
     FewValues<std::uint16_t> udp_ports;
 
-    [[nodiscard]] bool reorders() const { return incidents->ordering->overtaken != 0 || incidents->ordering->strays; }  // its path may
+    [[nodiscard]] bool reorders() const {
+        return incidents->ordering->overtaken != 0 || incidents->ordering->strays;
+    }  // its path may
 };
 
 struct Endpoint {
@@ -281,7 +292,8 @@ struct Connection {
     bool released = false;                     // taken down by CM, or its queue pair number used anew
     bool failed = false;                       // a fatal NAK ended it
     std::uint16_t recording = 0;               // of Timeline::recordings
-    bool ambiguous = false;                    // what goes the other way fits it and others: whether it was answered, or whom it answers, is not known
+    bool ambiguous =
+        false;  // what goes the other way fits it and others: whether it was answered, or whom it answers, is not known
 
     [[nodiscard]] const Endpoint& end(End which) const { return ends[static_cast<std::size_t>(which)]; }
     [[nodiscard]] const Way& way(End which) const { return ways[static_cast<std::size_t>(which)]; }

@@ -1,5 +1,5 @@
-// ConnectionMap: what a room knows of each connection, by its number. Numbers only grow, and connections go in about the order in which
-// they came: pages of them are given back when all of a page are forgotten.
+// ConnectionMap: what a room knows of each connection, by its number. Numbers only grow, and connections go in about
+// the order in which they came: pages of them are given back when all of a page are forgotten.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -9,8 +9,7 @@
 
 namespace qps::transport {
 
-template <class T>
-class ConnectionMap {
+template <class T> class ConnectionMap {
 public:
     // What is known of it; `none` where nothing is.
     [[nodiscard]] const T& get(ConnectionId connection, const T& none) const {
@@ -31,7 +30,8 @@ public:
         if (page >= pages_.size()) pages_.resize(page + 1);
         Page& here = pages_[page];
         if (!here.values.empty()) here.values[at] = none;
-        if (++here.forgotten == kPage) std::vector<T>().swap(here.values);  // gives the memory back, as assigning {} does not
+        if (++here.forgotten == kPage)
+            std::vector<T>().swap(here.values);  // gives the memory back, as assigning {} does not
     }
 
 private:

@@ -1,5 +1,5 @@
-// Senders of InfiniBand links that had no credits for what they had to send (IBTA volume 1, 7.9.4). What LinkCreditTracker
-// (tracking/link_credits.hpp) reports. Values; bounds are the tracker's.
+// Senders of InfiniBand links that had no credits for what they had to send (IBTA volume 1, 7.9.4). What
+// LinkCreditTracker (tracking/link_credits.hpp) reports. Values; bounds are the tracker's.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -12,7 +12,7 @@ namespace qps::transport {
 
 // One direction of a link, on one virtual lane: packets that waited for credits and left as soon as there were some.
 struct CreditStarvation {
-    dissect::InterfaceId interface {};
+    dissect::InterfaceId interface{};
     std::uint8_t port = 0;     // capture port of what the starved end sends
     std::uint8_t granter = 0;  // of what the end that grants credits sends
     std::uint8_t lane = 0;
@@ -20,11 +20,11 @@ struct CreditStarvation {
     dissect::Duration total{};
     dissect::Duration longest{};
     // Of the longest; blocks are of 64 bytes.
-    std::uint16_t credits = 0;       // at most, by each flow control packet while it lasted
-    std::uint16_t needed = 0;        // at least, by the packet that left then
-    std::uint64_t grants = 0;        // flow control packets that said so
-    dissect::Duration followed{};    // from the one that granted enough to that packet
-    dissect::FrameIndex first{};     // flow control packet, likewise the next two
+    std::uint16_t credits = 0;     // at most, by each flow control packet while it lasted
+    std::uint16_t needed = 0;      // at least, by the packet that left then
+    std::uint64_t grants = 0;      // flow control packets that said so
+    dissect::Duration followed{};  // from the one that granted enough to that packet
+    dissect::FrameIndex first{};   // flow control packet, likewise the next two
     dissect::FrameIndex last{};
     dissect::FrameIndex released{};
     dissect::FrameIndex packet{};

@@ -1,8 +1,8 @@
-// State machines as data: an array of edges {from, event, to}. What has no edge is refused, and a refusal means something
-// (a NAK on a wire, a finding in a file), so it is a value and never an assertion.
+// State machines as data: an array of edges {from, event, to}. What has no edge is refused, and a refusal means
+// something (a NAK on a wire, a finding in a file), so it is a value and never an assertion.
 //
-// The machine is checked at compile time (sound()): one edge at most for a state and an event, every state reachable from
-// the first. grid() prints all of it; golden files keep it, so that a changed edge is a visible difference.
+// The machine is checked at compile time (sound()): one edge at most for a state and an event, every state reachable
+// from the first. grid() prints all of it; golden files keep it, so that a changed edge is a visible difference.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,14 @@
 namespace qps::transport {
 
 // State and Event are enums that count from 0 without gaps, in the order of the names.
-template <class State, class Event>
-struct Edge {
+template <class State, class Event> struct Edge {
     State from;
     Event event;
     State to;
 };
 
 // The first state is where the machine begins.
-template <class State, class Event, std::size_t kStates, std::size_t kEvents, std::size_t kEdges>
-struct Machine {
+template <class State, class Event, std::size_t kStates, std::size_t kEvents, std::size_t kEdges> struct Machine {
     std::array<std::string_view, kStates> states;
     std::array<std::string_view, kEvents> events;
     std::array<Edge<State, Event>, kEdges> edges;

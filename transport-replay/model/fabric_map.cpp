@@ -17,7 +17,8 @@ constexpr std::uint8_t kPortDown = 1;  // 14.2.5.6: nothing runs over a link tha
 // "25.78125 Gb/s (EDR)" -> "EDR"; the name itself where it has none in short.
 std::string_view short_speed(std::string_view name) {
     const auto open = name.rfind('(');
-    return open == std::string_view::npos || !name.ends_with(')') ? name : name.substr(open + 1, name.size() - open - 2);
+    return open == std::string_view::npos || !name.ends_with(')') ? name
+                                                                  : name.substr(open + 1, name.size() - open - 2);
 }
 
 }  // namespace
@@ -68,8 +69,9 @@ std::string end_text(const FabricNodes& nodes, const FabricEnd& end) {
 std::string rate_text(const FabricPort& port) {
     if (!port.described || port.state <= kPortDown) return {};
     const std::string_view width = name_in(kLinkWidths, port.width_active);
-    const std::string_view speed = short_speed(port.speed_extended_active != 0 ? name_in(kLinkSpeedsExtActive, port.speed_extended_active)
-                                                                               : name_in(kLinkSpeeds, port.speed_active));
+    const std::string_view speed =
+        short_speed(port.speed_extended_active != 0 ? name_in(kLinkSpeedsExtActive, port.speed_extended_active)
+                                                    : name_in(kLinkSpeeds, port.speed_active));
     if (width.empty() || speed.empty()) return {};
     return fmt::format("{} {}", width, speed);
 }

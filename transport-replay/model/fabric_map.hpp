@@ -1,7 +1,8 @@
-// FabricMap: nodes, ports, links, subnet managers, partitions and multicast groups, as far as management datagrams show them.
+// FabricMap: nodes, ports, links, subnet managers, partitions and multicast groups, as far as management datagrams show
+// them.
 //
-// A map is what was said, not what is: of a capture that begins late it has holes, and a node whose GUID nobody told stands there by
-// its LID alone (guid 0).
+// A map is what was said, not what is: of a capture that begins late it has holes, and a node whose GUID nobody told
+// stands there by its LID alone (guid 0).
 #pragma once
 
 #include <dissect/types.hpp>
@@ -20,9 +21,9 @@ enum class NodeGuid : std::uint64_t {};  // 0: not known
 inline constexpr std::size_t kMaxFabricNodes = 1 << 14;  // larger fabrics exist, captures of their sweep hardly
 inline constexpr std::size_t kMaxFabricPorts = 1 << 17;  // of all nodes
 inline constexpr std::size_t kMaxFabricLinks = 1 << 17;
-inline constexpr std::size_t kForwardingBlock = 64;             // LIDs, each with its port (14.2.5.9)
-inline constexpr std::size_t kMaxForwardingBlocks = 1 << 16;    // of all switches: 4 MiB
-inline constexpr std::size_t kMaxFabricPaths = 1 << 15;  // directed routes whose node is known
+inline constexpr std::size_t kForwardingBlock = 64;           // LIDs, each with its port (14.2.5.9)
+inline constexpr std::size_t kMaxForwardingBlocks = 1 << 16;  // of all switches: 4 MiB
+inline constexpr std::size_t kMaxFabricPaths = 1 << 15;       // directed routes whose node is known
 inline constexpr std::size_t kMaxSubnetManagers = 256;
 inline constexpr std::size_t kMaxPartitionMembers = 1 << 16;
 inline constexpr std::size_t kMaxMulticastGroups = 4096;
@@ -53,7 +54,8 @@ struct FabricNode {
     std::uint16_t device = 0;
     std::string description;
     std::map<std::uint8_t, FabricPort> ports;
-    std::map<std::uint16_t, std::array<std::uint8_t, kForwardingBlock>> forwarding;  // of a switch: blocks of its linear table, as told last
+    std::map<std::uint16_t, std::array<std::uint8_t, kForwardingBlock>>
+        forwarding;               // of a switch: blocks of its linear table, as told last
     dissect::FrameIndex first{};  // that told of it
 
     // Of port 0 of a switch, else of the first port that has one; 0 where none has.

@@ -15,7 +15,8 @@ std::optional<double> number_of(const Facts& facts, std::string_view name) {
     if (const bool* flag = std::get_if<bool>(&fact->value)) return *flag ? 1 : 0;
     if (const std::uint64_t* count = std::get_if<std::uint64_t>(&fact->value)) return static_cast<double>(*count);
     if (const double* real = std::get_if<double>(&fact->value)) return *real;
-    if (const auto* duration = std::get_if<dissect::Duration>(&fact->value)) return static_cast<double>(std::to_underlying(*duration));
+    if (const auto* duration = std::get_if<dissect::Duration>(&fact->value))
+        return static_cast<double>(std::to_underlying(*duration));
     return {};
 }
 

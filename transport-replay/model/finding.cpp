@@ -1,5 +1,4 @@
 #include <transport-replay/model/finding.hpp>
-
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -10,9 +9,10 @@ namespace qps::transport {
 std::array<FindingEvent, 4> events_of(const Recovery& episode) {
     const bool asked = episode.kind == RecoveryKind::sequence_nak || episode.kind == RecoveryKind::rnr_nak;
     return {{{episode.original, EventRole::original},
-             {episode.trigger, asked ? EventRole::nak : EventRole::retransmission, asked                                ? std::optional(episode.time.begin())
-                                                                                   : episode.trigger == episode.resumed ? std::optional(episode.resumed_time)
-                                                                                                                        : std::nullopt},
+             {episode.trigger, asked ? EventRole::nak : EventRole::retransmission,
+              asked                                ? std::optional(episode.time.begin())
+              : episode.trigger == episode.resumed ? std::optional(episode.resumed_time)
+                                                   : std::nullopt},
              {episode.resumed, EventRole::retransmission, episode.resumed_time},
              {episode.last, EventRole::end, episode.time.end()}}};
 }

@@ -1,5 +1,5 @@
-// Finding: something that went wrong, as data: its facts, the events that prove it, whose fault it is and what to do about it. Sentence
-// and advice are made of the facts, by the templates of its row (findings/findings.hpp).
+// Finding: something that went wrong, as data: its facts, the events that prove it, whose fault it is and what to do
+// about it. Sentence and advice are made of the facts, by the templates of its row (findings/findings.hpp).
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -30,7 +30,8 @@ enum class EventRole : std::uint8_t {
     retransmission,  // of the original
     end,             // what ended the episode
 };
-inline constexpr std::array<std::string_view, 5> kEventRoleNames{"evidence", "original", "nak", "retransmission", "end"};
+inline constexpr std::array<std::string_view, 5> kEventRoleNames{"evidence", "original", "nak", "retransmission",
+                                                                 "end"};
 
 struct FindingEvent {
     dissect::FrameIndex frame{};  // 0: not captured
@@ -39,7 +40,16 @@ struct FindingEvent {
 };
 
 // Packets that are too many to be kept one by one: rows of an index have the mark.
-enum class PacketMark : std::uint8_t { late, duplicated, copy, bad_icrc, congestion_experienced, cnp, retransmission, after_gap };
+enum class PacketMark : std::uint8_t {
+    late,
+    duplicated,
+    copy,
+    bad_icrc,
+    congestion_experienced,
+    cnp,
+    retransmission,
+    after_gap
+};
 struct MarkedPackets {
     PacketMark mark{};
     std::optional<End> from{};  // of the connection of the finding; nothing: of both
@@ -56,9 +66,9 @@ struct Finding {
     std::string advice;                        // one sentence
     std::string_view clause;                   // what it rests on: IBA is volume 1 of the InfiniBand specification
     Facts facts{};
-    std::vector<FindingEvent> events{};     // in order
-    std::vector<std::uint32_t> episodes{};  // places in Timeline::recoveries whose events are its own too
-    std::optional<MarkedPackets> marked{};  // likewise
+    std::vector<FindingEvent> events{};       // in order
+    std::vector<std::uint32_t> episodes{};    // places in Timeline::recoveries whose events are its own too
+    std::optional<MarkedPackets> marked{};    // likewise
     std::optional<dissect::Instant> first{};  // when it began and was seen last, as far as its events have times
     std::optional<dissect::Instant> last{};
 };
@@ -68,7 +78,8 @@ struct Timeline;
 
 // Packets of an episode, with what they have to do with it and their times as far as those are kept.
 [[nodiscard]] std::array<FindingEvent, 4> events_of(const Recovery& episode);
-// The events of a finding and its episodes, in order, each frame once: of as many of the first as have room. What is marked is not among them.
+// The events of a finding and its episodes, in order, each frame once: of as many of the first as have room. What is
+// marked is not among them.
 [[nodiscard]] std::vector<FindingEvent> events_of(const Finding& finding, const Timeline& timeline, std::size_t most);
 // In order, each frame once, without those that were not captured.
 void tidy(std::vector<FindingEvent>& events);

@@ -1,5 +1,5 @@
-// What an analysis keeps in bounds that do not depend on its memory, and what each of them takes at most. All of it is within
-// MemoryBudget::kFixed; a test drives each to its bound.
+// What an analysis keeps in bounds that do not depend on its memory, and what each of them takes at most. All of it is
+// within MemoryBudget::kFixed; a test drives each to its bound.
 #pragma once
 
 #include <transport-replay/model/memory_budget.hpp>

@@ -1,7 +1,8 @@
-// IwarpReport: what the set-up and the framing of iWARP connections say beyond what every connection has. Part of the Timeline.
+// IwarpReport: what the set-up and the framing of iWARP connections say beyond what every connection has. Part of the
+// Timeline.
 //
-// What an attacker could feed: any number of connections and errors. There is at most one row a connection, and frames are listed
-// up to a bound.
+// What an attacker could feed: any number of connections and errors. There is at most one row a connection, and frames
+// are listed up to a bound.
 #pragma once
 
 #include <transport-replay/model/cm_attempt.hpp>
@@ -27,11 +28,11 @@ struct Terminated {
 // One way of a connection.
 struct IwarpWay {
     std::optional<MpaSetUp> set_up{};  // sent by this end
-    // What proves it, 0 where nothing does: a response to a READ whose request is written least significant byte first; a segment whose
-    // markers are elsewhere than RFC 5044 has them, or not there at all.
+    // What proves it, 0 where nothing does: a response to a READ whose request is written least significant byte first;
+    // a segment whose markers are elsewhere than RFC 5044 has them, or not there at all.
     dissect::FrameIndex turned_read{};
     dissect::FrameIndex odd_markers{};
-    bool markers = false;              // its FPDUs have them
+    bool markers = false;  // its FPDUs have them
     std::uint64_t fpdus = 0;
     std::uint64_t crc_good = 0;
     std::uint64_t crc_bad = 0;

@@ -1,8 +1,9 @@
-// Large blocks of memory: they go back to the system when they are given back, whichever thread does so, and stand in huge pages where
-// there are many.
+// Large blocks of memory: they go back to the system when they are given back, whichever thread does so, and stand in
+// huge pages where there are many.
 //
-// Unless it is told, glibc keeps ever larger blocks in an arena for each thread: 170 MiB of what 100,000 connections took were nobody's. And
-// who reads such blocks in no order waits for the tables of small pages more than for the memory (docs/benchmark.md).
+// Unless it is told, glibc keeps ever larger blocks in an arena for each thread: 170 MiB of what 100,000 connections
+// took were nobody's. And who reads such blocks in no order waits for the tables of small pages more than for the
+// memory (docs/benchmark.md).
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,10 @@ struct GiveBack {
 };
 
 // For containers whose size is their owner's to bound.
-template <class T>
-struct LargeBlocks {
+template <class T> struct LargeBlocks {
     using value_type = T;
     LargeBlocks() = default;
-    template <class U>
-    explicit(false) LargeBlocks(const LargeBlocks<U>&) {}
+    template <class U> explicit(false) LargeBlocks(const LargeBlocks<U>&) {}
     [[nodiscard]] static bool is_large(std::size_t count) { return count >= kHugePage / sizeof(T); }
     [[nodiscard]] T* allocate(std::size_t count) {
         return static_cast<T*>(is_large(count) ? take_block(count * sizeof(T)) : ::operator new(count * sizeof(T)));

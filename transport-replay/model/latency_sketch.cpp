@@ -34,7 +34,9 @@ Ends ends_of(std::uint32_t number, unsigned bits) {
     return {part << doubling, ((part + 1) << doubling) - 1};
 }
 
-std::uint64_t ns_of(Duration value) { return static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(value), 0)); }
+std::uint64_t ns_of(Duration value) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(value), 0));
+}
 
 void increase(std::uint32_t& count, std::uint64_t by) {
     count = static_cast<std::uint32_t>(std::min<std::uint64_t>(count + by, std::numeric_limits<std::uint32_t>::max()));
@@ -44,7 +46,8 @@ void increase(std::uint32_t& count, std::uint64_t by) {
 
 bool LatencySketch::has_room_for(Duration value) const {
     if (bins_.empty()) return count_ < kExact && values_.size() < values_.capacity();
-    return bins_.size() < bins_.capacity() || bins_.size() == kMost || std::ranges::binary_search(bins_, bin_of(ns_of(value), bits_), {}, &Bin::number);
+    return bins_.size() < bins_.capacity() || bins_.size() == kMost ||
+           std::ranges::binary_search(bins_, bin_of(ns_of(value), bits_), {}, &Bin::number);
 }
 
 void LatencySketch::add(Duration value) {
@@ -132,7 +135,9 @@ std::pair<Duration, Duration> LatencySketch::range_of(double percent) const {
 bool LatencySketch::is_sound() const {
     constexpr std::uint64_t kLongest = std::numeric_limits<std::int64_t>::max();
     if (bits_ > kMostBits || values_.size() > kExact || bins_.size() > kMost) return false;
-    if (bins_.empty()) return count_ == values_.size() && std::ranges::is_sorted(values_) && (values_.empty() || values_.back() <= kLongest);
+    if (bins_.empty())
+        return count_ == values_.size() && std::ranges::is_sorted(values_) &&
+               (values_.empty() || values_.back() <= kLongest);
     const bool in_order = std::ranges::adjacent_find(bins_, std::ranges::greater_equal{}, &Bin::number) == bins_.end();
     return values_.empty() && count_ > kExact && in_order && bins_.back().number <= bin_of(kLongest, bits_);
 }

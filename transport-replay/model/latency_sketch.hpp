@@ -1,6 +1,7 @@
-// LatencySketch: how long things took, so that percentiles are order statistics: exact of the first kExact values, then within 0.8 %,
-// from bins that grow with the value. Only bins that hold something cost memory; where values spread over more than kMost of them (16
-// doublings at least) bins become coarser. Sketches add up, and what they say does not depend on the order of values.
+// LatencySketch: how long things took, so that percentiles are order statistics: exact of the first kExact values, then
+// within 0.8 %, from bins that grow with the value. Only bins that hold something cost memory; where values spread over
+// more than kMost of them (16 doublings at least) bins become coarser. Sketches add up, and what they say does not
+// depend on the order of values.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -22,11 +23,14 @@ public:
     // Whether add() of it would take no more memory.
     [[nodiscard]] bool has_room_for(dissect::Duration value) const;
     // On the heap.
-    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(std::uint64_t) + bins_.capacity() * sizeof(Bin); }
+    [[nodiscard]] std::size_t bytes() const {
+        return values_.capacity() * sizeof(std::uint64_t) + bins_.capacity() * sizeof(Bin);
+    }
     [[nodiscard]] std::uint64_t count() const { return count_; }
     // By nearest rank, `percent` 0 to 100; of a bin its middle. Of nothing: zero.
     [[nodiscard]] dissect::Duration percentile(double percent) const;
-    // The values at the ranks that hold that percentile with 95 % probability: what another run of the same may give by chance.
+    // The values at the ranks that hold that percentile with 95 % probability: what another run of the same may give by
+    // chance.
     [[nodiscard]] std::pair<dissect::Duration, dissect::Duration> range_of(double percent) const;
     // Whether bins and values can be what add() made of durations.
     [[nodiscard]] bool is_sound() const;

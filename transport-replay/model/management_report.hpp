@@ -1,5 +1,5 @@
-// ManagementReport: what the management datagrams of a capture told: who asked whom for what and what came back, the events that were
-// reported, counters that moved, and the fabric as far as it shows (fabric_map.hpp).
+// ManagementReport: what the management datagrams of a capture told: who asked whom for what and what came back, the
+// events that were reported, counters that moved, and the fabric as far as it shows (fabric_map.hpp).
 //
 // Everything that grows is bounded by the constants below; what is past them is counted.
 #pragma once
@@ -15,11 +15,12 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxExchanges = 1 << 16;           // of some 250 bytes; a sweep of a thousand nodes has some 2^15
-inline constexpr std::size_t kMaxExchangeSums = 512;            // kinds of requests; there are some 80 attributes
-inline constexpr std::size_t kMaxEvents = 4096;                 // different ones
-inline constexpr std::size_t kMaxCounterPorts = 1 << 13;        // of some 2 KiB
-inline constexpr dissect::Duration kAnswerTime{1'000'000'000};  // what managers wait at most before they ask again or give up
+inline constexpr std::size_t kMaxExchanges = 1 << 16;  // of some 250 bytes; a sweep of a thousand nodes has some 2^15
+inline constexpr std::size_t kMaxExchangeSums = 512;   // kinds of requests; there are some 80 attributes
+inline constexpr std::size_t kMaxEvents = 4096;        // different ones
+inline constexpr std::size_t kMaxCounterPorts = 1 << 13;  // of some 2 KiB
+inline constexpr dissect::Duration kAnswerTime{
+    1'000'000'000};  // what managers wait at most before they ask again or give up
 
 // Methods (13.4.5, 15.2.2).
 enum class ManagementMethod : std::uint8_t {
@@ -115,7 +116,8 @@ struct ManagementEvent {
     Address to;
 };
 
-// What became of one counter of a port. Counters stop at their largest value and go back only when they are cleared (16.1.3.5).
+// What became of one counter of a port. Counters stop at their largest value and go back only when they are cleared
+// (16.1.3.5).
 struct CounterHistory {
     std::uint64_t first = 0;
     std::uint64_t last = 0;

@@ -1,5 +1,5 @@
-// An amount of memory as users type it, in the command line of every front end; and what is left where something is kept beside an
-// analysis.
+// An amount of memory as users type it, in the command line of every front end; and what is left where something is
+// kept beside an analysis.
 #pragma once
 
 #include <transport-replay/model/memory_budget.hpp>

@@ -1,5 +1,5 @@
-// What commands and the window keep beside an analysis, and which part of the memory budget each of it may take. Who keeps it leaves
-// the analysis the rest: beside() of memory_amount.hpp.
+// What commands and the window keep beside an analysis, and which part of the memory budget each of it may take. Who
+// keeps it leaves the analysis the rest: beside() of memory_amount.hpp.
 #pragma once
 
 #include <transport-replay/model/memory_budget.hpp>
@@ -7,8 +7,9 @@
 namespace qps::transport {
 
 enum class Beside : std::uint8_t {
-    latencies,     // of the messages of each connection, for tables and the window
-    waiting,       // replay: payload of messages that are not complete, while reading, and of those that are posted, while playing
+    latencies,  // of the messages of each connection, for tables and the window
+    waiting,    // replay: payload of messages that are not complete, while reading, and of those that are posted, while
+                // playing
     conversation,  // replay: messages of the connection that is to be played, with their payload
     memory,        // replay: that of the end that is played, once the conversation is read and the analysis is gone
     count_,
@@ -32,8 +33,8 @@ inline constexpr std::array kBesideRows{
     return budget.bytes() / kBesideParts * kBesideRows[static_cast<std::size_t>(what)].parts;
 }
 
-// The rows stand in the order of Beside. A replay reads with an analysis and the timeline of one before it, a quarter of the budget for
-// each; when it plays, both are gone.
+// The rows stand in the order of Beside. A replay reads with an analysis and the timeline of one before it, a quarter
+// of the budget for each; when it plays, both are gone.
 static_assert([] {
     for (std::size_t i = 0; i < kBesideRows.size(); ++i)
         if (std::to_underlying(kBesideRows[i].what) != i) return false;

@@ -1,8 +1,9 @@
 // MemoryBudget: how much memory one run of the analysis may keep, shared out among what keeps it.
 //
-// Each share is a row: what one item costs, counted generously with the tables that find it, and which part of the budget it has. A
-// room that has used up its share makes place by itself, least valuable first, and counts what went. So rooms need not know each
-// other, the sum cannot pass the budget, and what was analysed does not depend on what else the machine does.
+// Each share is a row: what one item costs, counted generously with the tables that find it, and which part of the
+// budget it has. A room that has used up its share makes place by itself, least valuable first, and counts what went.
+// So rooms need not know each other, the sum cannot pass the budget, and what was analysed does not depend on what else
+// the machine does.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,9 @@ struct ShareRow {
     Share share{};
     std::string_view name;
     std::uint32_t percent = 0;  // of the budget
-    std::size_t item = 1;     // bytes that one costs; 1: the share is counted in bytes
-    std::size_t most = std::numeric_limits<std::size_t>::max();  // items that any capture needs: more are not kept however much there is
+    std::size_t item = 1;       // bytes that one costs; 1: the share is counted in bytes
+    std::size_t most = std::numeric_limits<std::size_t>::max();  // items that any capture needs: more are not kept
+                                                                 // however much there is
 };
 
 inline constexpr std::array kShares{
@@ -69,7 +71,9 @@ public:
     // A quarter of what this machine, or the control group of this process, has, at least kLeast.
     [[nodiscard]] static MemoryBudget of_machine();
     // For each of so many analyses that are there at once.
-    [[nodiscard]] constexpr MemoryBudget part_of(std::uint32_t analyses) const { return MemoryBudget(bytes_ / analyses); }
+    [[nodiscard]] constexpr MemoryBudget part_of(std::uint32_t analyses) const {
+        return MemoryBudget(bytes_ / analyses);
+    }
     [[nodiscard]] constexpr std::uint64_t bytes() const { return bytes_; }
     // Of a share that is counted in bytes.
     [[nodiscard]] constexpr std::size_t bytes(Share share) const {

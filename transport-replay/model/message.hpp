@@ -29,7 +29,8 @@ struct Message {
     std::uint64_t bytes = 0;            // payload seen, each PSN once; a READ: of its responses
     std::uint32_t packets = 0;          // PSNs seen
     std::uint32_t retransmissions = 0;  // request packets whose PSN had been seen before
-    std::uint32_t missing = 0;          // packets of it (a READ: of its responses) that the capture does not have, as far as known
+    std::uint32_t missing =
+        0;  // packets of it (a READ: of its responses) that the capture does not have, as far as known
     dissect::Instant first_time{};
     dissect::Instant last_time{};    // of its last request packet
     dissect::Instant answer_time{};  // of what completed or failed it
@@ -60,10 +61,9 @@ struct Message {
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
     [[nodiscard]] bool has_immediate() const { return immediate || with_immediate; }
     // Answered by a response of its own, which a plain ACK does not replace (o9-30).
-    [[nodiscard]] bool has_response() const {
-        return verb == dissect::Verb::read_request || is_atomic(verb);
-    }
-    // FLUSH and ATOMIC WRITE are answered by a READ response of no bytes (A19); implementations that acknowledge are believed.
+    [[nodiscard]] bool has_response() const { return verb == dissect::Verb::read_request || is_atomic(verb); }
+    // FLUSH and ATOMIC WRITE are answered by a READ response of no bytes (A19); implementations that acknowledge are
+    // believed.
     [[nodiscard]] bool may_have_response() const {
         return has_response() || verb == dissect::Verb::flush || verb == dissect::Verb::atomic_write;
     }

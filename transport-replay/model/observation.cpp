@@ -20,7 +20,8 @@ using namespace dissect;
 namespace {
 
 constexpr Field kVni = named(kVxlanFields, "vxlan.vni");
-static_assert(kVni.bit == named(kGeneveFields, "geneve.vni").bit && kVni.width == named(kGeneveFields, "geneve.vni").width);
+static_assert(kVni.bit == named(kGeneveFields, "geneve.vni").bit &&
+              kVni.width == named(kGeneveFields, "geneve.vni").width);
 constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
 constexpr Field kVa = named(kRethFields, "infiniband.reth.va");
 constexpr Field kRkeyField = named(kRethFields, "infiniband.reth.r_key");
@@ -41,8 +42,8 @@ Address address_at(Bytes bytes, std::size_t offset, AddressSpace space) {
     return {{read_be<std::uint64_t>(bytes, offset), read_be<std::uint64_t>(bytes, offset + 8)}, space};
 }
 
-// What the last packet left, but for the flow. Member by member: a block of zeros, which `observation = {}` is, costs more than all the
-// rest.
+// What the last packet left, but for the flow. Member by member: a block of zeros, which `observation = {}` is, costs
+// more than all the rest.
 void clear(Observation& observation) {
     observation.flow_hash = observation.packet_hash = observation.hosts_hash = 0;
     observation.psn = {};
@@ -54,8 +55,8 @@ void clear(Observation& observation) {
     observation.opcode = {};
     observation.icrc = CrcStatus::not_applicable;
     observation.encapsulation = Encapsulation::none;
-    observation.ack_request = observation.solicited = observation.congestion_experienced = observation.becn = observation.management =
-        false;
+    observation.ack_request = observation.solicited = observation.congestion_experienced = observation.becn =
+        observation.management = false;
     observation.dscp = observation.hops = 0;
     observation.pcp = kNoPcp;
     observation.vlan = observation.file = 0;
@@ -73,7 +74,7 @@ void clear(Observation& observation) {
 
 constexpr std::size_t kMacBytes = 6;
 constexpr std::size_t kErfFlags = 9;
-constexpr unsigned kErfPort = 3;    // erf.flags.cap
+constexpr unsigned kErfPort = 3;     // erf.flags.cap
 constexpr unsigned kBehindMac = 16;  // bits of a word of eight bytes that begins with a MAC address
 
 // Of the Ethernet header right before a layer: a mirror's own headers are not the link that was paused.
@@ -81,16 +82,21 @@ Address link_source(const Packet& packet, const Layer& layer) {
     std::uint64_t source = 0;
     for (const Layer& each : packet.layers()) {
         if (&each == &layer) break;
-        if (each.kind == LayerKind::ethernet) source = read_be<std::uint64_t>(packet.bytes_of(each), kMacBytes) >> kBehindMac;
+        if (each.kind == LayerKind::ethernet)
+            source = read_be<std::uint64_t>(packet.bytes_of(each), kMacBytes) >> kBehindMac;
     }
     return {{0, source}, AddressSpace::ethernet};
 }
 
 void take_link(const Packet& packet, const Layer& layer, Observation& observation) {
     switch (layer.kind) {
-        case LayerKind::erf: observation.capture_port = read_be<std::uint8_t>(packet.bytes_of(layer), kErfFlags) & kErfPort; break;
+        case LayerKind::erf:
+            observation.capture_port = read_be<std::uint8_t>(packet.bytes_of(layer), kErfFlags) & kErfPort;
+            break;
         case LayerKind::lrh: observation.link_destination = read_be<std::uint64_t>(packet.bytes_of(layer), 0); break;
-        case LayerKind::ethernet: observation.link_destination = read_be<std::uint64_t>(packet.bytes_of(layer), 0) >> kBehindMac; break;
+        case LayerKind::ethernet:
+            observation.link_destination = read_be<std::uint64_t>(packet.bytes_of(layer), 0) >> kBehindMac;
+            break;
         case LayerKind::vlan:
             if (layer.fault == Fault::none) {
                 const auto tag = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
@@ -112,15 +118,16 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
             observation.flow.source = link_source(packet, layer);
             break;
         default:
-            if (layer.kind == kind::uet_entropy) observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
+            if (layer.kind == kind::uet_entropy)
+                observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
             if (layer.kind != kind::flow_control) break;
             observation.kind = ObservationKind::credits;
             observation.payload = packet.bytes_of(layer);
     }
 }
 
-// Where the path of a segment routing header ends, which is the first of its segments (RFC 8754 2): the address in front of it is that of
-// the next hop of the path.
+// Where the path of a segment routing header ends, which is the first of its segments (RFC 8754 2): the address in
+// front of it is that of the next hop of the path.
 void take_end_of_path(const Packet& packet, Address& destination) {
     for (const Layer& each : packet.layers().subspan(packet.network_layer + 1U)) {
         if (each.kind == LayerKind::udp) break;
@@ -155,7 +162,8 @@ void take_network(const Packet& packet, Observation& observation) {
             if (layer.kind == LayerKind::ipv6) take_end_of_path(packet, flow.destination);
             const auto traffic_class = static_cast<std::uint8_t>(read_bits(bytes, 4, 8));
             observation.dscp = traffic_class >> 2;
-            observation.congestion_experienced = layer.kind == LayerKind::ipv6 && (traffic_class & 3) == kCongestionExperienced;
+            observation.congestion_experienced =
+                layer.kind == LayerKind::ipv6 && (traffic_class & 3) == kCongestionExperienced;
             observation.hops = read_be<std::uint8_t>(bytes, 7);
             break;
         }
@@ -192,8 +200,8 @@ void take_stream(const Packet& packet, Observation& observation) {
     const auto end = [](const Address& address, Qpn port) { return mix(hash_of(address) + std::to_underlying(port)); };
     observation.flow_hash = mix(end(flow.source, flow.source_qp) + end(flow.destination, flow.destination_qp));
     constexpr std::size_t kSequenceNumbers = 4;  // TCP's two
-    const std::uint64_t what =
-        std::uint64_t{observation.ip_id} << 48 | std::uint64_t{std::to_underlying(flow.source_qp)} << 32 | segment->length;
+    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 |
+                               std::uint64_t{std::to_underlying(flow.source_qp)} << 32 | segment->length;
     observation.packet_hash =
         mix(observation.flow_hash + mix(read_be<std::uint64_t>(observation.payload, kSequenceNumbers)) + 3 * mix(what));
 }
@@ -208,7 +216,8 @@ void take_ultra_ethernet(const Packet& packet, const Layer& layer, Observation& 
         if (each.kind == LayerKind::udp) udp = &each;
         if (each.kind != LayerKind::ipv4 && each.kind != LayerKind::ipv6) continue;
         const Bytes ip = packet.bytes_of(each);
-        const auto service = each.kind == LayerKind::ipv4 ? read_be<std::uint8_t>(ip, 1) : static_cast<std::uint8_t>(read_bits(ip, 4, 8));
+        const auto service = each.kind == LayerKind::ipv4 ? read_be<std::uint8_t>(ip, 1)
+                                                          : static_cast<std::uint8_t>(read_bits(ip, 4, 8));
         observation.dscp = service >> 2;
         observation.congestion_experienced = (service & 3) == kCongestionExperienced;
     }
@@ -231,10 +240,11 @@ void take_ultra_ethernet(const Packet& packet, const Layer& layer, Observation& 
     const std::uint64_t source = hash_of(observation.flow.source), destination = hash_of(observation.flow.destination);
     observation.hosts_hash = static_cast<std::uint32_t>(source + destination);
     observation.flow_hash = mix(source + 3 * destination + context);
-    const std::uint64_t what =
-        std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 | (length & UINT32_MAX);
-    observation.packet_hash = mix(observation.flow_hash + mix(read_be<std::uint64_t>(bytes, 0)) + 3 * mix(what) +
-                                  5 * mix(read_be<std::uint64_t>(slice(bytes, 0, kHashed), kHashed / 2)) + (trimmed ? 7 : 0));
+    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 |
+                               std::uint64_t{observation.udp_source_port} << 32 | (length & UINT32_MAX);
+    observation.packet_hash =
+        mix(observation.flow_hash + mix(read_be<std::uint64_t>(bytes, 0)) + 3 * mix(what) +
+            5 * mix(read_be<std::uint64_t>(slice(bytes, 0, kHashed), kHashed / 2)) + (trimmed ? 7 : 0));
 }
 
 // Not LLDP that passes bridges, nor that of another link in a tunnel.
@@ -242,8 +252,9 @@ bool is_of_this_link(const Packet& packet, const Observation& observation) {
     constexpr std::uint64_t kNearestBridge = 0x0180c200000e;
     constexpr std::size_t kBehindEthernet = 2;
     const std::span<const Layer> layers = packet.layers();
-    return observation.link_destination == kNearestBridge && layers.size() > kBehindEthernet && layers[1].kind == LayerKind::ethernet &&
-           is_of(layers[kBehindEthernet].kind, LayerFamily::lldp) && layers[kBehindEthernet].kind != kind::cnm;
+    return observation.link_destination == kNearestBridge && layers.size() > kBehindEthernet &&
+           layers[1].kind == LayerKind::ethernet && is_of(layers[kBehindEthernet].kind, LayerFamily::lldp) &&
+           layers[kBehindEthernet].kind != kind::cnm;
 }
 
 void take_bridging(const Packet& packet, Observation& observation) {
@@ -309,7 +320,8 @@ void take_header(const Packet& packet, const Layer& layer, Observation& observat
             observation.atomic = {read(bytes, kSwap), read(bytes, kCompare)};
             break;
         case LayerKind::aeth:
-            observation.acknowledgment = {static_cast<std::uint8_t>(read(bytes, kSyndrome)), static_cast<Msn>(read(bytes, kMsn))};
+            observation.acknowledgment = {static_cast<std::uint8_t>(read(bytes, kSyndrome)),
+                                          static_cast<Msn>(read(bytes, kMsn))};
             break;
         case LayerKind::atomicacketh:
             observation.has_original = true;
@@ -328,10 +340,12 @@ void take_hashes(Observation& observation) {
     const std::uint64_t destination = hash_of(flow.destination);
     observation.flow_hash = FlowHash::combine(source, destination, flow);
     observation.hosts_hash = static_cast<std::uint32_t>(source + destination);  // the same both ways
-    // All that a copy shares with its original. Not the length of the frame: a tap may see a VLAN tag or a mirror's own headers.
+    // All that a copy shares with its original. Not the length of the frame: a tap may see a VLAN tag or a mirror's own
+    // headers.
     const std::uint64_t where = std::uint64_t{observation.psn.value()} << 32 | observation.icrc_found;
-    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 |
-                               std::uint64_t{std::to_underlying(observation.opcode)} << 24 | (observation.payload_length & 0xffffff);
+    const std::uint64_t what =
+        std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 |
+        std::uint64_t{std::to_underlying(observation.opcode)} << 24 | (observation.payload_length & 0xffffff);
     observation.packet_hash = mix(observation.flow_hash + mix(where) + 3 * mix(what));
 }
 
@@ -358,8 +372,8 @@ void take_transport(const Packet& packet, Observation& observation) {
     observation.flow.destination_qp = packet.dest_qp;
     observation.opcode = packet.opcode;
     observation.psn = packet.psn;
-    observation.plain_link =
-        packet.layer_storage[1].kind == LayerKind::ethernet && packet.network_layer == (observation.pcp == kNoPcp ? 2 : 3);
+    observation.plain_link = packet.layer_storage[1].kind == LayerKind::ethernet &&
+                             packet.network_layer == (observation.pcp == kNoPcp ? 2 : 3);
     observation.ack_request = packet.ack_request;
     observation.icrc = packet.icrc.status;
     observation.icrc_found = packet.icrc.found;
@@ -387,7 +401,8 @@ void observe(const Packet& packet, Observation& observation) {
     }
     if (packet.encapsulation == Encapsulation::none) return take_hosts(packet, observation);
     take_transport(packet, observation);
-    // What ends before its own lengths do was cut before it was captured: the name for it is that of packets which a switch cut.
+    // What ends before its own lengths do was cut before it was captured: the name for it is that of packets which a
+    // switch cut.
     if (observation.fault == Fault::cut && !observation.cut) [[unlikely]] {
         observation.cut = true;
         observation.fault = Fault::trimmed;

@@ -1,5 +1,5 @@
-// OrderedSpan: a time that cannot run backwards. Clocks of two taps disagree, and recorders step back; what is computed from such
-// records must not end before it begins all the same, so that no sum of durations can become negative.
+// OrderedSpan: a time that cannot run backwards. Clocks of two taps disagree, and recorders step back; what is computed
+// from such records must not end before it begins all the same, so that no sum of durations can become negative.
 #pragma once
 
 #include <dissect/types.hpp>

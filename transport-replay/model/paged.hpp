@@ -1,5 +1,5 @@
-// Paged: values by number that stay where they are while more are added. It grows by a page, so that there is never a second copy of
-// all of it, nor room for as many again, and a place is found without a division.
+// Paged: values by number that stay where they are while more are added. It grows by a page, so that there is never a
+// second copy of all of it, nor room for as many again, and a place is found without a division.
 #pragma once
 
 #include <transport-replay/model/large_blocks.hpp>
@@ -12,10 +12,10 @@
 
 namespace qps::transport {
 
-// The number of values is its owner's to bound. `kOnePage`: values, a power of two; so many that a page goes back to the system at once
-// when it is given back. Most captures have few connections: pages stand alone until there are kAlone, later ones together in huge pages.
-template <class T, std::size_t kOnePage = std::bit_ceil((kLargeBlock + sizeof(T) - 1) / sizeof(T))>
-class Paged {
+// The number of values is its owner's to bound. `kOnePage`: values, a power of two; so many that a page goes back to
+// the system at once when it is given back. Most captures have few connections: pages stand alone until there are
+// kAlone, later ones together in huge pages.
+template <class T, std::size_t kOnePage = std::bit_ceil((kLargeBlock + sizeof(T) - 1) / sizeof(T))> class Paged {
     static_assert(std::has_single_bit(kOnePage));
 
 public:
@@ -36,25 +36,21 @@ public:
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] T& operator[](std::size_t place) { return pages_[place / kOnePage][place % kOnePage]; }
     [[nodiscard]] const T& operator[](std::size_t place) const { return pages_[place / kOnePage][place % kOnePage]; }
-    template <class... Arguments>
-    T& emplace_back(Arguments&&... arguments) {
+    template <class... Arguments> T& emplace_back(Arguments&&... arguments) {
         if (pages_.size() * kOnePage == size_) add_pages();
         T* const value = std::construct_at(&(*this)[size_], std::forward<Arguments>(arguments)...);
         ++size_;
         return *value;
     }
     // Each in order; visit(value).
-    template <class Visit>
-    void for_each(Visit visit) {
+    template <class Visit> void for_each(Visit visit) {
         for (std::size_t place = 0; place < size_; ++place) visit((*this)[place]);
     }
-    template <class Visit>
-    void for_each(Visit visit) const {
+    template <class Visit> void for_each(Visit visit) const {
         for (std::size_t place = 0; place < size_; ++place) visit((*this)[place]);
     }
     // Likewise, and it is empty then: memory goes when all that stands in it was visited.
-    template <class Visit>
-    void consume(Visit visit) {
+    template <class Visit> void consume(Visit visit) {
         Paged all;
         swap(all);
         const std::size_t size = std::exchange(all.size_, 0);

@@ -1,5 +1,6 @@
-// Peaks: how much of each bound a part of the analysis needed at most. Each part has the bounds of the whole; as long as what all parts
-// needed together is within them, the whole in one piece would not have reached any either, and how it was cut makes no difference.
+// Peaks: how much of each bound a part of the analysis needed at most. Each part has the bounds of the whole; as long
+// as what all parts needed together is within them, the whole in one piece would not have reached any either, and how
+// it was cut makes no difference.
 #pragma once
 
 #include <algorithm>

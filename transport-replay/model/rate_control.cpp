@@ -7,15 +7,16 @@ namespace qps::transport {
 
 namespace {
 
-// How much it takes to say anything. Shares are those of Wilson's interval at 95 % (one-sided 97.5 %), on the side that is against us.
-constexpr std::uint64_t kFewestSteps = 12;    // of each kind
+// How much it takes to say anything. Shares are those of Wilson's interval at 95 % (one-sided 97.5 %), on the side that
+// is against us.
+constexpr std::uint64_t kFewestSteps = 12;  // of each kind
 constexpr std::uint64_t kFewestGrants = 24;
 constexpr std::uint64_t kFewestPackets = 512;
-constexpr double kFallsOften = 0.5;           // of the steps after a signal, at least
-constexpr double kFallsSeldom = 0.3;          // of the steps without, at most
-constexpr double kApart = 0.25;               // and so far apart, at least
-constexpr double kSteady = 1.5;               // between the slowest and the fastest of who follows nothing
-constexpr double kHardly = 0.25;              // where a signal has no effect, at most
+constexpr double kFallsOften = 0.5;   // of the steps after a signal, at least
+constexpr double kFallsSeldom = 0.3;  // of the steps without, at most
+constexpr double kApart = 0.25;       // and so far apart, at least
+constexpr double kSteady = 1.5;       // between the slowest and the fastest of who follows nothing
+constexpr double kHardly = 0.25;      // where a signal has no effect, at most
 
 struct Interval {
     double low = 0;
@@ -56,7 +57,8 @@ std::uint8_t certainty(RateSteps with, RateSteps without) {
 RateVerdict undecided(std::string_view why) { return {RateFollows::undecided, 0, why}; }
 
 bool paced_by_grants(const RateControl& control) {
-    return control.granted >= kFewestGrants && control.granted >= 2 * control.unasked && control.beyond * 20 <= control.granted;
+    return control.granted >= kFewestGrants && control.granted >= 2 * control.unasked &&
+           control.beyond * 20 <= control.granted;
 }
 
 }  // namespace
@@ -66,7 +68,8 @@ RateVerdict judge(const RateControl& control) {
         const RateSteps waited{control.granted + control.unasked + control.beyond, control.granted};
         return {RateFollows::grants, percent(wilson(waited).low), {}};
     }
-    const bool by_cnp = makes_fall(control.at_cnp, control.before_cnp) && is_steady(control.before_cnp) && is_steady(control.quiet);
+    const bool by_cnp =
+        makes_fall(control.at_cnp, control.before_cnp) && is_steady(control.before_cnp) && is_steady(control.quiet);
     const bool by_rise = makes_fall(control.after_rise, control.quiet);
     if (by_cnp && by_rise) return undecided("it fell at CNPs, and after rises of the round-trip time without one");
     if (by_cnp) return {RateFollows::notifications, certainty(control.at_cnp, control.before_cnp), {}};
@@ -75,15 +78,19 @@ RateVerdict judge(const RateControl& control) {
             return undecided("it keeps as much under way, so the round-trip time alone sets its rate");
         return {RateFollows::round_trips, certainty(control.after_rise, control.quiet), {}};
     }
-    if (control.granted * 4 >= control.unasked + 4) return undecided("it waited for some credits of the receiver, and not for others");
+    if (control.granted * 4 >= control.unasked + 4)
+        return undecided("it waited for some credits of the receiver, and not for others");
     const RateSteps rises = control.after_rise + control.after_both;
     if (without_effect(control.at_cnp) && without_effect(rises) && control.fastest <= control.slowest * kSteady)
         return {RateFollows::nothing, percent(1 - std::max(wilson(control.at_cnp).high, wilson(rises).high)), {}};
     if (control.packets < kFewestPackets) return undecided("too few packets of long messages");
-    if (control.round_trips == 0 && control.cnps == 0) return undecided("neither acknowledgments nor CNPs are in the capture");
+    if (control.round_trips == 0 && control.cnps == 0)
+        return undecided("neither acknowledgments nor CNPs are in the capture");
     if (!enough(control.at_cnp) && !enough(rises)) return undecided("too few CNPs and rises of the round-trip time");
-    if (!enough(control.at_cnp)) return undecided("too few CNPs, and its rate and the round-trip time show no clear rule");
-    if (!enough(rises)) return undecided("too few rises of the round-trip time, and its rate and the CNPs show no clear rule");
+    if (!enough(control.at_cnp))
+        return undecided("too few CNPs, and its rate and the round-trip time show no clear rule");
+    if (!enough(rises))
+        return undecided("too few rises of the round-trip time, and its rate and the CNPs show no clear rule");
     if (!enough(control.after_rise)) return undecided("CNPs and rises of the round-trip time came together");
     return undecided("its rate shows no clear rule");
 }

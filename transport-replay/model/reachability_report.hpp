@@ -1,5 +1,6 @@
-// Who could not be reached: requests for MAC addresses that nobody answered (ARP, RFC 826; neighbour discovery, RFC 4861), and ICMP errors
-// about RoCEv2 packets (RFC 792, RFC 4443). What ReachabilityTracker (tracking/reachability.hpp) reports. Values; bounds are the tracker's.
+// Who could not be reached: requests for MAC addresses that nobody answered (ARP, RFC 826; neighbour discovery, RFC
+// 4861), and ICMP errors about RoCEv2 packets (RFC 792, RFC 4443). What ReachabilityTracker (tracking/reachability.hpp)
+// reports. Values; bounds are the tracker's.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -18,9 +19,10 @@ struct UnansweredNeighbour {
     dissect::FrameIndex last{};
     dissect::Instant first_time{};
     dissect::Instant last_time{};
-    dissect::Duration rest{};        // from the last one to the end of the capture
-    bool answers_are_heard = false;  // the capture has answers to the one that asks: of the target before, or of two others
-    bool tagged = false;             // with a VLAN tag
+    dissect::Duration rest{};  // from the last one to the end of the capture
+    bool answers_are_heard =
+        false;            // the capture has answers to the one that asks: of the target before, or of two others
+    bool tagged = false;  // with a VLAN tag
 };
 
 struct IcmpError {
@@ -51,8 +53,8 @@ struct AddressConflict {
 // Two LIDs sent with one GID of InfiniBand, in turn.
 struct GidConflict {
     Address gid;
-    std::array<Address, 2> lids{};  // in the order of their first packets
-    std::uint64_t changes = 0;      // from either to the other
+    std::array<Address, 2> lids{};                // in the order of their first packets
+    std::uint64_t changes = 0;                    // from either to the other
     std::array<dissect::FrameIndex, 4> frames{};  // the first that changed from one to the other, with the one before
     dissect::FrameIndex last{};
     std::array<dissect::Instant, 4> times{};

@@ -9,8 +9,8 @@ namespace qps::transport {
 
 namespace {
 
-constexpr auto kFinding = RenamedKind::finding, kOption = RenamedKind::option, kColumn = RenamedKind::column, kJson = RenamedKind::json,
-               kWord = RenamedKind::word;
+constexpr auto kFinding = RenamedKind::finding, kOption = RenamedKind::option, kColumn = RenamedKind::column,
+               kJson = RenamedKind::json, kWord = RenamedKind::word;
 
 // By kind, then by document. docs/schema/README.md has the same rows in the same order.
 constexpr std::array kRenamed{
@@ -141,20 +141,24 @@ constexpr std::array kRenamed{
     Renamed{kWord, "fabric-route end", "astray", "wrong_port"},
 };
 
-bool is_listed(std::string_view words, std::string_view word) { return fmt::format(" {} ", words).contains(fmt::format(" {} ", word)); }
+bool is_listed(std::string_view words, std::string_view word) {
+    return fmt::format(" {} ", words).contains(fmt::format(" {} ", word));
+}
 
 }  // namespace
 
 std::span<const Renamed> renamed_names() { return kRenamed; }
 
 const Renamed* renamed_finding(std::string_view id) {
-    const auto found = std::ranges::find_if(kRenamed, [&](const Renamed& row) { return row.kind == kFinding && row.old_name == id; });
+    const auto found =
+        std::ranges::find_if(kRenamed, [&](const Renamed& row) { return row.kind == kFinding && row.old_name == id; });
     return found == kRenamed.end() ? nullptr : &*found;
 }
 
 const Renamed* renamed_option(std::string_view command, std::string_view option) {
-    const auto found = std::ranges::find_if(
-        kRenamed, [&](const Renamed& row) { return row.kind == kOption && row.old_name == option && is_listed(row.where, command); });
+    const auto found = std::ranges::find_if(kRenamed, [&](const Renamed& row) {
+        return row.kind == kOption && row.old_name == option && is_listed(row.where, command);
+    });
     return found == kRenamed.end() ? nullptr : &*found;
 }
 
@@ -164,7 +168,8 @@ std::string_view current_finding(std::string_view id) {
 }
 
 std::string sentence(const Renamed& renamed) {
-    return fmt::format("'{}' is now '{}': the old name is accepted until {}", renamed.old_name, renamed.new_name, kAcceptedUntil);
+    return fmt::format("'{}' is now '{}': the old name is accepted until {}", renamed.old_name, renamed.new_name,
+                       kAcceptedUntil);
 }
 
 }  // namespace qps::transport

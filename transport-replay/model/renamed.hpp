@@ -1,5 +1,5 @@
-// The one table of names that were renamed: ids of findings, options, columns, names and words of JSON. Findings and options are still
-// accepted by their old names for a release; what is printed has the new names alone.
+// The one table of names that were renamed: ids of findings, options, columns, names and words of JSON. Findings and
+// options are still accepted by their old names for a release; what is printed has the new names alone.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Seldom: a value that few of its owners ever have. It takes eight bytes until it is first changed; read before, it is a fresh one.
+// Seldom: a value that few of its owners ever have. It takes eight bytes until it is first changed; read before, it is
+// a fresh one.
 //
 // It owns by a plain pointer: <memory> would cost every file that includes the model 12,000 lines.
 #pragma once
@@ -7,8 +8,7 @@
 
 namespace qps::transport {
 
-template <class T>
-class Seldom {
+template <class T> class Seldom {
 public:
     Seldom() = default;
     Seldom(const Seldom& other) : value_(other.value_ ? new T(*other.value_) : nullptr) {}

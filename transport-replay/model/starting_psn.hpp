@@ -17,19 +17,22 @@ struct StartingPsn {
     [[nodiscard]] bool differs() const { return seen != announced; }
 };
 
-// Whether a request so far behind the announced PSN shows that its end began there. What looks as if it was behind may be ahead by almost
-// all PSNs, where there was time for so many packets since the REP; or a corrupt PSN, from which the next one is as far away.
+// Whether a request so far behind the announced PSN shows that its end began there. What looks as if it was behind may
+// be ahead by almost all PSNs, where there was time for so many packets since the REP; or a corrupt PSN, from which the
+// next one is as far away.
 [[nodiscard]] inline bool begun_behind(const Way& way, const CmAttempt& attempt, std::int32_t behind) {
     if (!attempt.requested || !attempt.answered || behind > kFarPsn) return false;
     // Of an end that answered as well, nobody knows when it asked first.
     const dissect::Instant begun = way.acks + way.read_responses == 0 ? way.first_time : way.last_time;
-    const dissect::Duration least{(std::int64_t{dissect::Psn::kMask} + 1 - behind) * static_cast<std::int64_t>(kShortestPacket)};
+    const dissect::Duration least{(std::int64_t{dissect::Psn::kMask} + 1 - behind) *
+                                  static_cast<std::int64_t>(kShortestPacket)};
     const bool in_time = way.first_time >= *attempt.answered && begun - *attempt.answered < least;
     return in_time && way.incidents->gaps.skipped < static_cast<std::uint64_t>(behind);
 }
 
 // Nothing where the other end announced none, or no request was seen but corrupt ones.
-[[nodiscard]] inline std::optional<StartingPsn> starting_psn(const Connection& connection, const CmAttempt& attempt, End end) {
+[[nodiscard]] inline std::optional<StartingPsn> starting_psn(const Connection& connection, const CmAttempt& attempt,
+                                                             End end) {
     const auto& announced = (end == End::a ? attempt.passive : attempt.active).starting_psn;
     const Way& way = connection.way(end);
     if (!announced || way.requests <= way.incidents->corrupt) return std::nullopt;

@@ -31,7 +31,8 @@ struct FindingsLeftOut {
     std::uint64_t count = 0;
 };
 
-// What bounds made us leave out, beside what the parts of the timeline say (report/bounds.hpp has all of it). All 0: nothing.
+// What bounds made us leave out, beside what the parts of the timeline say (report/bounds.hpp has all of it). All 0:
+// nothing.
 struct LeftOut {
     std::uint64_t packets_of_connections = 0;  // for which there was no place
     std::uint64_t messages = 0;                // given up unanswered, because too many were open
@@ -45,7 +46,8 @@ struct Timeline {
     std::uint64_t bytes = 0;                // on the wire
     std::optional<dissect::Instant> first;  // nothing where no packet has a time
     std::optional<dissect::Instant> last;
-    std::vector<dissect::Instant> recordings;  // when each but the last ended, where the files do not continue each other
+    std::vector<dissect::Instant>
+        recordings;  // when each but the last ended, where the files do not continue each other
     CaptureQuality quality;
     Totals totals;
     std::deque<Connection> connections;  // by uid; many, so not in one piece
@@ -65,8 +67,8 @@ struct Timeline {
     UetReport uet;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
-    std::vector<Address> unordered;   // hosts whose NICs accept packets out of order, as the user says
-    std::vector<CapturedHost> hosts;  // by name, where captures of several hosts were joined; else empty
+    std::vector<Address> unordered;       // hosts whose NICs accept packets out of order, as the user says
+    std::vector<CapturedHost> hosts;      // by name, where captures of several hosts were joined; else empty
     std::vector<std::string> incomplete;  // what it is not of, though it was asked for: a sentence each
     CaptureTraits learned;  // what a second reading can do better than this one; empty where this one knew it
 

@@ -94,7 +94,8 @@ std::optional<UetSemantics> semantics(SesForm form, Bytes ses) {
     }
     if (found.starts && is_atomic(found.code)) {
         const Bytes extension = slice(ses, found.bytes);
-        if (has(extension, kAtomicOperation)) found.atomic = static_cast<std::uint8_t>(read(extension, kAtomicOperation));
+        if (has(extension, kAtomicOperation))
+            found.atomic = static_cast<std::uint8_t>(read(extension, kAtomicOperation));
     }
     return found;
 }
@@ -144,7 +145,8 @@ std::optional<UetPacket> uet_packet(Bytes bytes) {
     }
     // How long extended states are documents do not agree; nor what stands behind an ACK whose reserved flag is set.
     if (packet.type == PdsType::ack_cc) packet.bytes = kAckCcHeader;
-    if (packet.type != PdsType::ack_ccx && read(bytes, kAckReserved) == 0) packet.semantics = semantics(form, slice(bytes, packet.bytes));
+    if (packet.type != PdsType::ack_ccx && read(bytes, kAckReserved) == 0)
+        packet.semantics = semantics(form, slice(bytes, packet.bytes));
     return packet;
 }
 
@@ -156,11 +158,13 @@ std::uint32_t uet_payload_length(const UetPacket& packet, Bytes bytes, std::size
     if (said.form == SesForm::response_data) return read_if(ses, kDataPayload).value_or(0);
     if (said.form == SesForm::response_data_small) return read_if(ses, kSmallDataPayload).value_or(0);
     if (said.is_response() || operation == SesOpcode::read) return 0;
-    if (said.form == SesForm::standard && !said.starts && has(ses, kLaterPayload)) return static_cast<std::uint32_t>(read(ses, kLaterPayload));
+    if (said.form == SesForm::standard && !said.starts && has(ses, kLaterPayload))
+        return static_cast<std::uint32_t>(read(ses, kLaterPayload));
     const bool rendezvous = operation == SesOpcode::rendezvous_send || operation == SesOpcode::rendezvous_tagged_send;
     const std::size_t extension = rendezvous ? kRendezvousBytes : said.atomic ? kAtomicBytes : 0;
     const std::size_t around = std::size_t{packet.bytes} + said.bytes + extension + uet::kCrcLength;
-    const auto behind = static_cast<std::uint32_t>(length > around ? std::min<std::size_t>(length - around, UINT16_MAX) : 0);
+    const auto behind =
+        static_cast<std::uint32_t>(length > around ? std::min<std::size_t>(length - around, UINT16_MAX) : 0);
     return said.length ? std::min(*said.length, behind) : behind;
 }
 

@@ -28,13 +28,14 @@ struct UlpOperation {
     OperationOutcome outcome = OperationOutcome::open;
     bool one_way = false;  // nobody answers it
     std::uint64_t tag = 0;
-    std::uint32_t status = 0;                // the protocol's own; 0: success
-    std::array<std::uint64_t, 2> subject{};  // what it is about, the protocol's own: namespace and LBA, LUN and LBA, ...
-    std::string about{};                     // the file, where the protocol names one; printable, at most kMaxFactBytes
-    std::uint64_t bytes = 0;                 // data it asks to be moved, 0 where it does not say
-    std::uint64_t in_message = 0;            // data in its own message
-    std::uint64_t written = 0;               // by WRITEs, seen
-    std::uint64_t read = 0;                  // by READs, seen
+    std::uint32_t status = 0;  // the protocol's own; 0: success
+    std::array<std::uint64_t, 2>
+        subject{};                 // what it is about, the protocol's own: namespace and LBA, LUN and LBA, ...
+    std::string about{};           // the file, where the protocol names one; printable, at most kMaxFactBytes
+    std::uint64_t bytes = 0;       // data it asks to be moved, 0 where it does not say
+    std::uint64_t in_message = 0;  // data in its own message
+    std::uint64_t written = 0;     // by WRITEs, seen
+    std::uint64_t read = 0;        // by READs, seen
     std::uint32_t transfers = 0;
     std::uint32_t outstanding = 0;  // of its connection and requester when it was asked, itself included
     dissect::Instant asked{};

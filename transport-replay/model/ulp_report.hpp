@@ -1,7 +1,8 @@
-// UlpReport: what the connections of a capture were used for: which protocol each spoke and how that is known, its operations
-// in sums, and what went wrong in them. Part of the Timeline.
+// UlpReport: what the connections of a capture were used for: which protocol each spoke and how that is known, its
+// operations in sums, and what went wrong in them. Part of the Timeline.
 //
-// What an attacker could feed: any number of operations, names and failures. Every list has a bound; what is past it is counted.
+// What an attacker could feed: any number of operations, names and failures. Every list has a bound; what is past it is
+// counted.
 #pragma once
 
 #include <transport-replay/model/latency_sketch.hpp>
@@ -15,15 +16,15 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxFacts = 24;               // of a conversation
-inline constexpr std::size_t kMaxFactBytes = 256;          // an NQN has 223, an iSCSI name 223
-inline constexpr std::size_t kMaxOperationSums = 1024;     // codes of all protocols together are some hundreds
-inline constexpr std::size_t kMaxSumsApart = 1 << 14;      // by connection, of some 3 KiB
-inline constexpr std::size_t kMaxUlpEvents = 4096;         // more of them are the same record
-inline constexpr std::size_t kMaxFailureKinds = 1024;      // a connection, an operation and a status each
-inline constexpr std::size_t kSlowestKept = 8;             // of each sum
-inline constexpr std::size_t kMaxUnanswered = 1024;        // kept one by one; sums have them all
-inline constexpr std::size_t kFailureFrames = 16;          // of each kind, as findings list them
+inline constexpr std::size_t kMaxFacts = 24;            // of a conversation
+inline constexpr std::size_t kMaxFactBytes = 256;       // an NQN has 223, an iSCSI name 223
+inline constexpr std::size_t kMaxOperationSums = 1024;  // codes of all protocols together are some hundreds
+inline constexpr std::size_t kMaxSumsApart = 1 << 14;   // by connection, of some 3 KiB
+inline constexpr std::size_t kMaxUlpEvents = 4096;      // more of them are the same record
+inline constexpr std::size_t kMaxFailureKinds = 1024;   // a connection, an operation and a status each
+inline constexpr std::size_t kSlowestKept = 8;          // of each sum
+inline constexpr std::size_t kMaxUnanswered = 1024;     // kept one by one; sums have them all
+inline constexpr std::size_t kFailureFrames = 16;       // of each kind, as findings list them
 
 // How it is known which protocol a connection speaks; what is behind outweighs what is before.
 enum class UlpBasis : std::uint8_t {
@@ -80,11 +81,13 @@ struct OperationSum {
     DurationSummary until_data;         // asked to the first packet of data
     DurationSummary data;               // first to last packet of data
     DurationSummary to_answer;          // last packet of data to the answer
-    LatencySketch histogram;         // of latency
+    LatencySketch histogram;            // of latency
     std::vector<UlpOperation> slowest;  // the worst first, at most kSlowestKept
 
     // Of the latency; never more than the most that was seen.
-    [[nodiscard]] dissect::Duration percentile(double percent) const { return std::min(histogram.percentile(percent), latency.most); }
+    [[nodiscard]] dissect::Duration percentile(double percent) const {
+        return std::min(histogram.percentile(percent), latency.most);
+    }
 };
 
 // Operations of one connection that failed alike.
@@ -99,16 +102,16 @@ struct OperationFailures {
 };
 
 enum class UlpEventKind : std::uint8_t {
-    refused,          // a connection: the passive side said no in the protocol's words
-    login_failed,     // the connection came about, the session did not
-    keep_alive_late,  // number: how many milliseconds were without a keep-alive
-    error_message,    // one side says that something is wrong, outside of any operation
+    refused,            // a connection: the passive side said no in the protocol's words
+    login_failed,       // the connection came about, the session did not
+    keep_alive_late,    // number: how many milliseconds were without a keep-alive
+    error_message,      // one side says that something is wrong, outside of any operation
     credits_exhausted,  // ulp/credit_wait.hpp has the words; number: how many were granted
-    terminated,       // the session or the stream was ended because of an error
-    malformed,        // a message that breaks its format
+    terminated,         // the session or the stream was ended because of an error
+    malformed,          // a message that breaks its format
 };
-inline constexpr std::array<std::string_view, 7> kUlpEventNames{"refused",           "login_failed", "keep_alive_late", "error_message",
-                                                                "credits_exhausted", "terminated",   "malformed"};
+inline constexpr std::array<std::string_view, 7> kUlpEventNames{
+    "refused", "login_failed", "keep_alive_late", "error_message", "credits_exhausted", "terminated", "malformed"};
 
 struct UlpEvent {
     UlpEventKind kind{};
@@ -129,13 +132,13 @@ struct RefusedAccess {
     End requester{};  // of the access
     dissect::FrameIndex nak{};
     Verdict verdict{};
-    RemoteAccess offer;           // with its R_Key, the one that begins nearest before it; none where the key is another
-    std::uint64_t offers = 0;     // ranges of that end
+    RemoteAccess offer;        // with its R_Key, the one that begins nearest before it; none where the key is another
+    std::uint64_t offers = 0;  // ranges of that end
 };
 
 struct UlpReport {
     static constexpr std::size_t kMaxRefused = 1024;  // a connection has one: it ends with it
-    std::vector<UlpConversation> conversations;  // by connection
+    std::vector<UlpConversation> conversations;       // by connection
     std::vector<OperationSum> sums;
     std::vector<OperationFailures> failures;
     std::vector<UlpOperation> unanswered;  // the first that never had an answer, open ones included

@@ -20,11 +20,11 @@ constexpr std::uint8_t kSent = 1, kAgain = 2, kRefused = 4;
 // A requester whose packets were lost or sent again: what a picture of PSNs is for.
 bool is_eventful(const Connection& connection, End end) {
     const Way& way = connection.way(end);
-    return connection.reliable() && way.requests >= kFewestPsns && way.incidents->retransmitted + way.incidents->gaps.skipped != 0;
+    return connection.reliable() && way.requests >= kFewestPsns &&
+           way.incidents->retransmitted + way.incidents->gaps.skipped != 0;
 }
 
-template <class Each>
-void for_each_group(const FindingPanel& panel, Each each) {
+template <class Each> void for_each_group(const FindingPanel& panel, Each each) {
     each(panel.head);
     for (const FindingGroup& group : panel.also) each(group);
 }
@@ -36,7 +36,8 @@ std::vector<FrameIndex> ladder_packets(const FindingPanel& panel) {
     std::vector<FrameIndex> packets;
     const auto add = [&](const Finding& finding) {
         for (const FrameIndex frame : finding.packets)
-            if (packets.size() < kMostLadderPackets && std::ranges::find(packets, frame) == packets.end()) packets.push_back(frame);
+            if (packets.size() < kMostLadderPackets && std::ranges::find(packets, frame) == packets.end())
+                packets.push_back(frame);
     };
     add(worst);
     for (const FindingGroup& group : panel.also)
@@ -49,7 +50,8 @@ std::vector<FrameIndex> ladder_packets(const FindingPanel& panel) {
 std::int64_t LatencyColumn::percentile(double percent) const {
     if (count == 0) return 0;
     constexpr double kWhole = 100;
-    const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * percent / kWhole)));
+    const auto rank = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * percent / kWhole)));
     std::uint64_t below = 0;
     for (std::size_t bin = 0; bin < bins.size(); ++bin) {
         below += bins[bin];
@@ -89,12 +91,21 @@ void Collector::choose_grids() {
         for (const End end : {End::a, End::b}) {
             if (grids_.size() == kMostPsnPictures) return;
             if (!is_eventful(*connection, end)) continue;
-            if (std::ranges::any_of(grids_, [&](const PsnGrid& each) { return each.connection == connection->uid && each.requester == end; })) continue;
+            if (std::ranges::any_of(grids_, [&](const PsnGrid& each) {
+                    return each.connection == connection->uid && each.requester == end;
+                }))
+                continue;
             const Way& way = connection->way(end);
-            PsnGrid grid{.connection = connection->uid, .requester = end, .first = way.first_psn, .range = 1, .cells = {}, .acknowledged = {}, .requests = {}};
+            PsnGrid grid{.connection = connection->uid,
+                         .requester = end,
+                         .first = way.first_psn,
+                         .range = 1,
+                         .cells = {},
+                         .acknowledged = {},
+                         .requests = {}};
             const Incidents& had = *way.incidents;
-            grid.range = static_cast<std::int64_t>(
-                std::clamp<std::uint64_t>(way.requests - had.retransmitted - had.doubled.identified + had.gaps.skipped, 1, Psn::kMask));
+            grid.range = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
+                way.requests - had.retransmitted - had.doubled.identified + had.gaps.skipped, 1, Psn::kMask));
             grid.cells.resize(kColumns * kPsnRows);
             grid.acknowledged.assign(kColumns, -1);
             grids_.push_back(std::move(grid));
@@ -106,13 +117,15 @@ bool Collector::wants(std::optional<ConnectionId> connection) const { return is_
 
 std::uint64_t Collector::connections() const {
     if (connections_.empty()) return timeline_.connections.size() + timeline_.retired.connections;
-    return static_cast<std::uint64_t>(std::ranges::count_if(timeline_.connections, [&](const Connection& each) { return wants(each.uid); }));
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(timeline_.connections, [&](const Connection& each) { return wants(each.uid); }));
 }
 
 bool Collector::wants_text(FrameIndex frame) const { return std::ranges::binary_search(wanted_, frame); }
 
 std::size_t Collector::column_of(Instant time) const {
-    if (!timeline_.first || !timeline_.last || *timeline_.last <= *timeline_.first || time <= *timeline_.first) return 0;
+    if (!timeline_.first || !timeline_.last || *timeline_.last <= *timeline_.first || time <= *timeline_.first)
+        return 0;
     const auto all = static_cast<double>(std::to_underlying(*timeline_.last - *timeline_.first));
     const auto at = static_cast<double>(std::to_underlying(time - *timeline_.first));
     return std::min(kColumns - 1, static_cast<std::size_t>(at / all * static_cast<double>(kColumns)));
@@ -126,7 +139,8 @@ void Collector::take(FrameIndex frame, const PacketRow& row) {
         packet.retransmission = row.has(Mark::retransmission);
     }
     if (row.has(Mark::timeless)) return;
-    for (auto event = std::ranges::lower_bound(events_, frame, {}, &Event::frame); event != events_.end() && event->frame == frame; ++event)
+    for (auto event = std::ranges::lower_bound(events_, frame, {}, &Event::frame);
+         event != events_.end() && event->frame == frame; ++event)
         first_[event->panel] = std::min(first_[event->panel].value_or(row.time()), row.time());
     if (!wants(row.connection())) return;
     if (!row.has(Mark::mirror_copy)) amounts_[column_of(row.time())] += series::amount_of(row);
@@ -167,7 +181,9 @@ void Collector::take_text(FrameIndex frame, EvidencePacket packet) {
 }
 
 void Collector::take(ConnectionId connection, const Message& message) {
-    if (!wants(connection) || message.outcome != Outcome::completed || !message.starts || message.answer_time < message.first_time) return;
+    if (!wants(connection) || message.outcome != Outcome::completed || !message.starts ||
+        message.answer_time < message.first_time)
+        return;
     LatencyColumn& column = latencies_[column_of(message.answer_time)];
     const std::int64_t took = std::to_underlying(message.answer_time - message.first_time);
     ++column.count;

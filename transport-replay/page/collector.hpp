@@ -1,5 +1,6 @@
-// Collector: what the pictures of a report show, gathered while a capture is read once more, in the order of its packets. All that it
-// keeps has a bound that does not depend on the capture, some 2 MiB, so that a report of any capture can be made.
+// Collector: what the pictures of a report show, gathered while a capture is read once more, in the order of its
+// packets. All that it keeps has a bound that does not depend on the capture, some 2 MiB, so that a report of any
+// capture can be made.
 #pragma once
 
 #include <transport-replay/index/packet_row.hpp>
@@ -38,14 +39,15 @@ struct LatencyColumn {
 struct PsnGrid {
     ConnectionId connection{};
     End requester{};
-    std::int64_t first = 0;                  // PSN of the lowest row, counted on past 24 bits
-    std::int64_t range = 1;                  // PSNs that all rows have together
-    std::vector<std::uint8_t> cells;         // kColumns * kPsnRows, row by row: bit 0 sent, bit 1 retransmitted, bit 2 NAKed
+    std::int64_t first = 0;           // PSN of the lowest row, counted on past 24 bits
+    std::int64_t range = 1;           // PSNs that all rows have together
+    std::vector<std::uint8_t> cells;  // kColumns * kPsnRows, row by row: bit 0 sent, bit 1 retransmitted, bit 2 NAKed
     std::vector<std::int64_t> acknowledged;  // by column, the greatest above `first`; -1: none
     series::PsnCounter requests;
 };
 
-// The packets of a panel's ladder: those of the most frequent finding, then what the panel has of the same connection beside it; sorted.
+// The packets of a panel's ladder: those of the most frequent finding, then what the panel has of the same connection
+// beside it; sorted.
 [[nodiscard]] std::vector<dissect::FrameIndex> ladder_packets(const FindingPanel& panel);
 
 // A packet that proves a finding, as the list of packets shows it.
@@ -73,9 +75,12 @@ public:
     [[nodiscard]] const Timeline& timeline() const { return timeline_; }
     [[nodiscard]] bool wants(std::optional<ConnectionId> connection) const;
     [[nodiscard]] std::uint64_t connections() const;  // how many there are
-    [[nodiscard]] const std::vector<const Finding*>& findings() const { return findings_; }  // in the order of the timeline
+    [[nodiscard]] const std::vector<const Finding*>& findings() const {
+        return findings_;
+    }  // in the order of the timeline
     [[nodiscard]] const std::vector<FindingPanel>& panels() const { return panels_; }
-    // When the first packet was that proves a finding of a panel, of those that are listed; nothing where none has a time.
+    // When the first packet was that proves a finding of a panel, of those that are listed; nothing where none has a
+    // time.
     [[nodiscard]] std::optional<dissect::Instant> first_of(std::size_t panel) const { return first_[panel]; }
     [[nodiscard]] const std::vector<series::Amount>& amounts() const { return amounts_; }     // by column
     [[nodiscard]] const std::vector<LatencyColumn>& latencies() const { return latencies_; }  // by column
@@ -95,7 +100,7 @@ private:
     std::vector<ConnectionId> connections_;
     std::vector<const Finding*> findings_;
     std::vector<FindingPanel> panels_;
-    std::vector<Event> events_;  // the first packet of every finding, sorted
+    std::vector<Event> events_;                           // the first packet of every finding, sorted
     std::vector<std::optional<dissect::Instant>> first_;  // by panel
     std::vector<series::Amount> amounts_;
     std::vector<LatencyColumn> latencies_;

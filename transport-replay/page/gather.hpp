@@ -21,7 +21,8 @@ struct EvidencePacket;
 [[nodiscard]] EvidencePacket words_of(const dissect::Packet& packet);
 
 // False: `stopped` said so, and the collector has only some of it.
-[[nodiscard]] bool gather(Collector& collector, const std::shared_ptr<const CaptureIndex>& index, const std::function<bool()>& stopped = {});
+[[nodiscard]] bool gather(Collector& collector, const std::shared_ptr<const CaptureIndex>& index,
+                          const std::function<bool()>& stopped = {});
 
 }  // namespace page
 }  // namespace qps::transport

@@ -30,23 +30,28 @@ std::string head(const Collector& collected, const Origin& origin) {
     if (origin.files.size() > 1) title += fmt::format(" and {} more", origin.files.size() - 1);
     std::array<std::uint64_t, kSeverityNames.size()> counts{};
     for (const Finding* finding : collected.findings()) ++counts[static_cast<std::size_t>(finding->severity)];
-    for (const FindingsLeftOut& each : timeline.left_out.findings) counts[static_cast<std::size_t>(each.severity)] += each.count;
+    for (const FindingsLeftOut& each : timeline.left_out.findings)
+        counts[static_cast<std::size_t>(each.severity)] += each.count;
     const std::string style = fmt::format("{}{}", kPageStyle, kPictureStyle);
     std::string out = fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}<meta name=\"viewport\" content=\"width=device-width, "
         "initial-scale=1\">\n<meta name=\"generator\" content=\"qpscope {}\">\n<title>qpscope: {}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
         policy_line(style, kSorting), origin.version, markup_text(title), style);
-    out += fmt::format("<p class=\"soft\">qpscope report of {}</p>\n<h1>{}</h1>\n", markup_text(title), markup_text(headline(collected)));
-    for (const std::string& each : timeline.incomplete) out += fmt::format("<p class=\"inconclusive\">{}</p>\n", markup_text(each));
+    out += fmt::format("<p class=\"soft\">qpscope report of {}</p>\n<h1>{}</h1>\n", markup_text(title),
+                       markup_text(headline(collected)));
+    for (const std::string& each : timeline.incomplete)
+        out += fmt::format("<p class=\"inconclusive\">{}</p>\n", markup_text(each));
     out += "<ul class=\"counts\">\n";
     for (const Severity severity : {Severity::error, Severity::warning, Severity::note}) {
         const std::uint64_t count = counts[static_cast<std::size_t>(severity)];
         const std::string_view name = kSeverityNames[static_cast<std::size_t>(severity)];
-        out += fmt::format("<li class=\"{}\"><b>{}</b>{}</li>\n", count == 0 ? "soft" : style_of(severity), grouped(count), count == 1 ? std::string(name) : plural(name));
+        out += fmt::format("<li class=\"{}\"><b>{}</b>{}</li>\n", count == 0 ? "soft" : style_of(severity),
+                           grouped(count), count == 1 ? std::string(name) : plural(name));
     }
     const std::uint64_t connections = collected.connections();
-    return out + fmt::format("<li><b>{}</b>{}</li>\n<li><b>{}</b>{}</li>\n</ul>\n", grouped(connections), connections == 1 ? "connection" : "connections",
-                             grouped(timeline.packets), timeline.packets == 1 ? "packet" : "packets");
+    return out + fmt::format("<li><b>{}</b>{}</li>\n<li><b>{}</b>{}</li>\n</ul>\n", grouped(connections),
+                             connections == 1 ? "connection" : "connections", grouped(timeline.packets),
+                             timeline.packets == 1 ? "packet" : "packets");
 }
 
 // What was not seen: what a reader must know before believing the rest.
@@ -59,7 +64,8 @@ std::string unseen(const Timeline& timeline) {
     note(quality.cut, "truncated packet");
     note(quality.unreadable, "RDMA packet without a whole transport header");
     note(quality.drops.dropped + quality.drops.dropped_by_system, "packet dropped by the recorder");
-    note(static_cast<std::uint64_t>(std::ranges::count_if(quality.one_way, &OneWay::reliable)), "pair of hosts captured in one direction only");
+    note(static_cast<std::uint64_t>(std::ranges::count_if(quality.one_way, &OneWay::reliable)),
+         "pair of hosts captured in one direction only");
     std::uint64_t lost = 0;
     for (const Connection& connection : timeline.connections)
         for (const Way& way : connection.ways) lost += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
@@ -70,12 +76,20 @@ std::string unseen(const Timeline& timeline) {
 std::string capture(const Timeline& timeline) {
     const CaptureQuality& quality = timeline.quality;
     std::string out = "<h2>Capture</h2>\n<dl>\n";
-    if (timeline.first && timeline.last) add_fact(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(*timeline.last - *timeline.first)));
-    add_fact(out, "packets", fmt::format("{}, {} of them RDMA, {} on the wire", grouped(timeline.packets), grouped(rdma_packets(timeline)), bytes_text(timeline.bytes)));
+    if (timeline.first && timeline.last)
+        add_fact(out, "time",
+                 fmt::format("{}, {}", utc(*timeline.first), duration_text(*timeline.last - *timeline.first)));
+    add_fact(out, "packets",
+             fmt::format("{}, {} of them RDMA, {} on the wire", grouped(timeline.packets),
+                         grouped(rdma_packets(timeline)), bytes_text(timeline.bytes)));
     if (quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable != 0)
-        add_fact(out, "ICRC", fmt::format("{} good, {} bad{}, {} not checkable", grouped(quality.icrc_good), grouped(quality.icrc_bad - quality.icrc_not_judged),
-                                              quality.icrc_not_judged == 0 ? "" : fmt::format(", {} wrong and not judged", grouped(quality.icrc_not_judged)),
-                                              grouped(quality.icrc_not_checkable)));
+        add_fact(out, "ICRC",
+                 fmt::format("{} good, {} bad{}, {} not checkable", grouped(quality.icrc_good),
+                             grouped(quality.icrc_bad - quality.icrc_not_judged),
+                             quality.icrc_not_judged == 0
+                                 ? ""
+                                 : fmt::format(", {} wrong and not judged", grouped(quality.icrc_not_judged)),
+                             grouped(quality.icrc_not_checkable)));
     for (const std::string& each : timeline.incomplete) add_fact(out, "incomplete", each);
     if (!saw_anything(timeline)) add_fact(out, "nothing judged", kNothingSeen);
     add_fact(out, "defects", unseen(timeline));
@@ -92,9 +106,11 @@ std::string provenance(const Origin& origin) {
     for (std::size_t i = 0; i < std::min(origin.files.size(), kMostFiles); ++i) {
         const InputFile& file = origin.files[i];
         add_fact(out, i == 0 ? "files" : " ",
-                 fmt::format("{}{}{}{}", file.name, file.bytes ? fmt::format(", {} bytes", grouped(*file.bytes)) : "", file.sha256.empty() ? "" : ", SHA-256 ", file.sha256));
+                 fmt::format("{}{}{}{}", file.name, file.bytes ? fmt::format(", {} bytes", grouped(*file.bytes)) : "",
+                             file.sha256.empty() ? "" : ", SHA-256 ", file.sha256));
     }
-    if (origin.files.size() > kMostFiles) add_fact(out, " ", fmt::format("and {} more", grouped(origin.files.size() - kMostFiles)));
+    if (origin.files.size() > kMostFiles)
+        add_fact(out, " ", fmt::format("and {} more", grouped(origin.files.size() - kMostFiles)));
     return out + "</dl>\n";
 }
 

@@ -1,9 +1,10 @@
-// A report of a capture as one HTML file that stands alone: nothing is fetched, and nothing has to run to read it. For those who must be
-// convinced: the headline, throughput and latency over time, findings with advice and the packets that prove them (one panel for all that
-// has one cause), what the capture can tell and where the report is from, connections, operations of upper protocols.
+// A report of a capture as one HTML file that stands alone: nothing is fetched, and nothing has to run to read it. For
+// those who must be convinced: the headline, throughput and latency over time, findings with advice and the packets
+// that prove them (one panel for all that has one cause), what the capture can tell and where the report is from,
+// connections, operations of upper protocols.
 //
-// What an attacker could feed: any text of a capture; all of it is escaped. Every list has a bound and says what is past it, so that a
-// page stays below 2 MB.
+// What an attacker could feed: any text of a capture; all of it is escaped. Every list has a bound and says what is
+// past it, so that a page stays below 2 MB.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -29,8 +30,8 @@ struct InputFile {
 
 struct Origin {
     std::vector<InputFile> files;
-    std::string_view version;               // of the program
-    std::string command;                    // that made it; empty where there was none
+    std::string_view version;  // of the program
+    std::string command;       // that made it; empty where there was none
     std::optional<dissect::Instant> made;
 };
 

@@ -39,7 +39,8 @@ std::string with_commands(std::string text) {
 std::string connection_text(const Finding& finding, const Timeline& timeline) {
     if (!finding.connection) return {};
     const Connection* connection = timeline.find(*finding.connection);
-    return fmt::format("#{}{}{}", std::to_underlying(*finding.connection), connection == nullptr ? "" : " ", connection == nullptr ? "" : ends_text(*connection));
+    return fmt::format("#{}{}{}", std::to_underlying(*finding.connection), connection == nullptr ? "" : " ",
+                       connection == nullptr ? "" : ends_text(*connection));
 }
 
 // How many findings may still have their sentence in the page, and how many have none although no group says so.
@@ -55,23 +56,32 @@ void add_list(std::string& out, const FindingGroup& group, const Collector& coll
     for (std::size_t i = 0; i < shown; ++i) {
         const Finding& finding = *group.findings[i];
         const std::string place = connection_text(finding, collected.timeline());
-        out += fmt::format("<li>{}{} <span class=\"soft\">{} {}</span></li>\n", place.empty() ? "" : "<b>" + markup_text(place) + "</b> ", markup_text(finding.summary),
+        out += fmt::format("<li>{}{} <span class=\"soft\">{} {}</span></li>\n",
+                           place.empty() ? "" : "<b>" + markup_text(place) + "</b> ", markup_text(finding.summary),
                            finding.packets.size() == 1 ? "frame" : "frames", frames_text(finding, ", "));
     }
     out += "</ul>\n";
-    if (shown < group.findings.size()) out += fmt::format("<p class=\"soft\">and {} more: see qpscope findings.</p>\n", grouped(group.findings.size() - shown));
+    if (shown < group.findings.size())
+        out += fmt::format("<p class=\"soft\">and {} more: see qpscope findings.</p>\n",
+                           grouped(group.findings.size() - shown));
 }
 
 // What of a group is not in its heading. `began`: when the first packet was that proves it.
-void add_group(std::string& out, const FindingGroup& group, const FindingPanel& panel, const Collector& collected, Room& room, std::optional<Instant> began = {}) {
+void add_group(std::string& out, const FindingGroup& group, const FindingPanel& panel, const Collector& collected,
+               Room& room, std::optional<Instant> began = {}) {
     const Finding& first = group.first();
     const bool several = group.findings.size() > 1;
-    if (!first.advice.empty()) out += fmt::format("<p class=\"advice\">{}</p>\n", with_commands(markup_text(advice_of(group))));
+    if (!first.advice.empty())
+        out += fmt::format("<p class=\"advice\">{}</p>\n", with_commands(markup_text(advice_of(group))));
     out += "<dl>\n";
     add_fact(out, "who can act", party_name(first));
-    if (!several && (&group == &panel.head || first.connection != panel.head.first().connection)) add_fact(out, "connection", connection_text(first, collected.timeline()));
+    if (!several && (&group == &panel.head || first.connection != panel.head.first().connection))
+        add_fact(out, "connection", connection_text(first, collected.timeline()));
     if (group.count > group.findings.size()) add_fact(out, "times", grouped(group.count));
-    if (began) add_fact(out, "first", fmt::format("{} ({} s)", utc(*began), seconds_text(*began - collected.timeline().first.value_or(*began))));
+    if (began)
+        add_fact(
+            out, "first",
+            fmt::format("{} ({} s)", utc(*began), seconds_text(*began - collected.timeline().first.value_or(*began))));
     if (!several) add_fact(out, "frames", frames_text(first, ", "));
     add_fact(out, "source of the rule", clause_text(first));
     if (!several)
@@ -84,7 +94,8 @@ void add_group(std::string& out, const FindingGroup& group, const FindingPanel& 
 std::string heading_of(const FindingGroup& group, const Collector& collected) {
     const bool several = group.findings.size() > 1;
     const Finding& first = group.first();
-    return fmt::format("<span class=\"verdict {}\">{}</span><span class=\"id\">{}</span><span>{}</span>", style_of(first.severity), severity_name(first), first.id,
+    return fmt::format("<span class=\"verdict {}\">{}</span><span class=\"id\">{}</span><span>{}</span>",
+                       style_of(first.severity), severity_name(first), first.id,
                        markup_text(several ? headline_of(group, collected.connections()) : first.summary));
 }
 
@@ -95,12 +106,14 @@ void add_pictures(std::string& out, const FindingPanel& panel, const Collector& 
     for (const PsnGrid& grid : collected.grids()) {
         const Connection* connection = timeline.find(grid.connection);
         if (connection == nullptr || first.connection != grid.connection || !timeline.first || !timeline.last) continue;
-        out += fmt::format("<h3>PSNs that {} sent on connection #{}</h3>\n", markup_text(text(connection->end(grid.requester))), std::to_underlying(grid.connection));
+        out += fmt::format("<h3>PSNs that {} sent on connection #{}</h3>\n",
+                           markup_text(text(connection->end(grid.requester))), std::to_underlying(grid.connection));
         out += psns(grid, {*timeline.first, *timeline.last - *timeline.first});
     }
     std::vector<LadderStep> steps;
     for (const FrameIndex number : ladder_packets(panel))
-        if (const EvidencePacket* packet = collected.evidence(number)) steps.push_back({number, packet->time - timeline.first.value_or(packet->time), packet});
+        if (const EvidencePacket* packet = collected.evidence(number))
+            steps.push_back({number, packet->time - timeline.first.value_or(packet->time), packet});
     if (!steps.empty() && panel.head.findings.size() > 1 && first.connection)
         out += fmt::format("<h3>Packets of {}</h3>\n", markup_text(connection_text(first, timeline)));
     out += ladder(steps);
@@ -109,7 +122,8 @@ void add_pictures(std::string& out, const FindingPanel& panel, const Collector& 
 void add_panel(std::string& out, std::size_t at, const Collector& collected, Room& room) {
     const FindingPanel& panel = collected.panels()[at];
     const Finding& first = panel.head.first();
-    out += fmt::format("<details{} class=\"finding\"><summary>{}</summary>\n<div>\n", first.severity == Severity::note ? "" : " open", heading_of(panel.head, collected));
+    out += fmt::format("<details{} class=\"finding\"><summary>{}</summary>\n<div>\n",
+                       first.severity == Severity::note ? "" : " open", heading_of(panel.head, collected));
     add_group(out, panel.head, panel, collected, room, collected.first_of(at));
     for (const FindingGroup& group : panel.also) {
         if (room.left == 0) {
@@ -141,9 +155,13 @@ void add_fact(std::string& out, std::string_view name, std::string_view value) {
 }
 
 std::string headline(const Collector& collected) {
-    if (collected.findings().empty() && !saw_anything(collected.timeline())) return "No RDMA packet was captured: nothing was judged";
-    if (collected.findings().empty() && !collected.timeline().incomplete.empty()) return "No problems found in what was read";
-    if (collected.findings().empty()) return judged_all(collected.timeline()) ? "No problems found" : "No problems found; not everything could be judged";
+    if (collected.findings().empty() && !saw_anything(collected.timeline()))
+        return "No RDMA packet was captured: nothing was judged";
+    if (collected.findings().empty() && !collected.timeline().incomplete.empty())
+        return "No problems found in what was read";
+    if (collected.findings().empty())
+        return judged_all(collected.timeline()) ? "No problems found"
+                                                : "No problems found; not everything could be judged";
     const FindingGroup& worst = collected.panels().front().head;
     return headline_of(worst, collected.connections());
 }
@@ -153,7 +171,8 @@ std::string panels(const Collector& collected) {
     if (collected.findings().empty()) out += "<p class=\"soft\">None.</p>\n";
     Room room;
     std::size_t at = 0;
-    for (; at < std::min(collected.panels().size(), kMostPanels) && room.left != 0; ++at) add_panel(out, at, collected, room);
+    for (; at < std::min(collected.panels().size(), kMostPanels) && room.left != 0; ++at)
+        add_panel(out, at, collected, room);
     std::uint64_t more = room.left_out;
     for (; at < collected.panels().size(); ++at) more += findings_in(collected.panels()[at]);
     for (const FindingsLeftOut& each : collected.timeline().left_out.findings) more += each.count;

@@ -1,4 +1,5 @@
-// The findings of a report: a panel for all that has one cause, with the packets of the worst case. Of many connections alike it is a list.
+// The findings of a report: a panel for all that has one cause, with the packets of the worst case. Of many connections
+// alike it is a list.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ class Collector;
 
 // The class of its colour.
 [[nodiscard]] std::string_view style_of(Severity severity);
-// What the reader has to know first, in one line: of how many connections the worst finding is, or that nothing was found, or judged.
+// What the reader has to know first, in one line: of how many connections the worst finding is, or that nothing was
+// found, or judged.
 [[nodiscard]] std::string headline(const Collector& collected);
 [[nodiscard]] std::string panels(const Collector& collected);
 

@@ -30,11 +30,14 @@ struct LadderStep {
     const EvidencePacket* packet = nullptr;
 };
 
-// Packets between two hosts, from top to bottom; of other hosts as a line without an arrow. Nothing where there are none.
+// Packets between two hosts, from top to bottom; of other hosts as a line without an arrow. Nothing where there are
+// none.
 [[nodiscard]] std::string ladder(std::span<const LadderStep> steps);
-// By column of the capture's time: bytes a second, of them retransmitted; below it when there were NAKs, CE marks and CNPs.
+// By column of the capture's time: bytes a second, of them retransmitted; below it when there were NAKs, CE marks and
+// CNPs.
 [[nodiscard]] std::string throughput(const std::vector<series::Amount>& columns, const Span& of);
-// How long messages took: median, 99th percentile and the longest of each column, on a scale of powers of ten. Nothing without messages.
+// How long messages took: median, 99th percentile and the longest of each column, on a scale of powers of ten. Nothing
+// without messages.
 [[nodiscard]] std::string latency(const std::vector<LatencyColumn>& columns, const Span& of);
 [[nodiscard]] std::string psns(const PsnGrid& grid, const Span& of);
 

@@ -1,4 +1,5 @@
-// What a report with pictures looks like beside what all reports share, and its one script, without which it can be read as well.
+// What a report with pictures looks like beside what all reports share, and its one script, without which it can be
+// read as well.
 #pragma once
 
 #include <string_view>

@@ -47,12 +47,16 @@ Troubles troubles_of(const Connection& connection) {
 
 void add_connection(std::string& out, const Connection& connection, bool gave_up) {
     const Troubles troubles = troubles_of(connection);
-    const DurationSummary& latency = std::max(connection.ways[0].latency, connection.ways[1].latency,
-                                              [](const DurationSummary& a, const DurationSummary& b) { return a.count < b.count; });
+    const DurationSummary& latency =
+        std::max(connection.ways[0].latency, connection.ways[1].latency,
+                 [](const DurationSummary& a, const DurationSummary& b) { return a.count < b.count; });
     const auto mean = static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(latency.mean()), 0));
     const ConnectionRow row{connection, gave_up};
-    const std::string_view tone = tone_of(row) == Tone::error ? "fail" : tone_of(row) == Tone::warning ? "inconclusive" : "";
-    out += fmt::format("<tr><td class=\"n\" data-n=\"{0}\">{0}</td><td>{1}</td><td>{2}</td>", std::to_underlying(connection.uid), service_name(connection.service),
+    const std::string_view tone = tone_of(row) == Tone::error     ? "fail"
+                                  : tone_of(row) == Tone::warning ? "inconclusive"
+                                                                  : "";
+    out += fmt::format("<tr><td class=\"n\" data-n=\"{0}\">{0}</td><td>{1}</td><td>{2}</td>",
+                       std::to_underlying(connection.uid), service_name(connection.service),
                        markup_text(ends_text(connection)));
     add_number(out, connection.packets(), grouped(connection.packets()));
     add_number(out, connection.bytes(), bytes_text(connection.bytes()));
@@ -72,16 +76,29 @@ std::string connections(const Collector& collected) {
         if (collected.wants(connection.uid)) rows.emplace_back(troubles_of(connection), &connection);
     if (rows.empty()) return {};
     const std::size_t shown = std::min(rows.size(), kMostConnections);
-    std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(shown), [](const auto& a, const auto& b) {
-        const auto worth = [](const auto& row) { return std::tuple(row.first.retransmitted + row.first.naks, row.second->bytes()); };
-        return worth(a) != worth(b) ? worth(a) > worth(b) : a.second->uid < b.second->uid;
-    });
+    std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(shown),
+                              [](const auto& a, const auto& b) {
+                                  const auto worth = [](const auto& row) {
+                                      return std::tuple(row.first.retransmitted + row.first.naks, row.second->bytes());
+                                  };
+                                  return worth(a) != worth(b) ? worth(a) > worth(b) : a.second->uid < b.second->uid;
+                              });
     const auto gave_up = given_up(timeline);
     std::string out = "<h2>Connections</h2>\n<div class=\"scroll\"><table class=\"sortable\">\n";
-    add_head(out, {{"#", true}, {"Service", false}, {"Ends", false}, {"Packets", true}, {"Bytes", true}, {"Retransmitted", true}, {"NAKs", true}, {"Mean latency", true}, {"State", false}});
+    add_head(out, {{"#", true},
+                   {"Service", false},
+                   {"Ends", false},
+                   {"Packets", true},
+                   {"Bytes", true},
+                   {"Retransmitted", true},
+                   {"NAKs", true},
+                   {"Mean latency", true},
+                   {"State", false}});
     for (std::size_t i = 0; i < shown; ++i) add_connection(out, *rows[i].second, gave_up.contains(rows[i].second->uid));
     out += "</tbody></table></div>\n";
-    if (rows.size() > shown) out += fmt::format("<p class=\"soft\">and {} more: see qpscope connections.</p>\n", grouped(rows.size() - shown));
+    if (rows.size() > shown)
+        out +=
+            fmt::format("<p class=\"soft\">and {} more: see qpscope connections.</p>\n", grouped(rows.size() - shown));
     return out;
 }
 
@@ -89,23 +106,34 @@ std::string operations(const Timeline& timeline) {
     const auto& sums = timeline.ulp.sums;
     if (sums.empty()) return {};
     std::string out = "<h2>Operations of upper protocols</h2>\n<div class=\"scroll\"><table class=\"sortable\">\n";
-    add_head(out, {{"Protocol", false}, {"Operation", false}, {"Count", true}, {"Failed", true}, {"Unanswered", true}, {"Bytes", true}, {"Median", true}, {"99 %", true}});
+    add_head(out, {{"Protocol", false},
+                   {"Operation", false},
+                   {"Count", true},
+                   {"Failed", true},
+                   {"Unanswered", true},
+                   {"Bytes", true},
+                   {"Median", true},
+                   {"99 %", true}});
     constexpr double kMedian = 50, kSlow = 99;
     for (std::size_t i = 0; i < std::min(sums.size(), kMostOperations); ++i) {
         const OperationSum& sum = sums[i];
-        out += fmt::format("<tr><td>{}</td><td>{}</td>", info(sum.protocol).name, markup_text(operation_name(sum.protocol, sum.code)));
+        out += fmt::format("<tr><td>{}</td><td>{}</td>", info(sum.protocol).name,
+                           markup_text(operation_name(sum.protocol, sum.code)));
         add_number(out, sum.count, grouped(sum.count));
         add_number(out, sum.failed, fmt::format("<span class=\"fail\">{}</span>", grouped(sum.failed)));
         add_number(out, sum.unanswered, grouped(sum.unanswered));
         add_number(out, sum.bytes, bytes_text(sum.bytes));
         for (const double percent : {kMedian, kSlow}) {
             const auto took = sum.latency.count == 0 ? Duration{} : sum.percentile(percent);
-            add_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(took), 0)), duration_text(took));
+            add_number(out, static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(took), 0)),
+                       duration_text(took));
         }
         out += "</tr>\n";
     }
     out += "</tbody></table></div>\n";
-    if (sums.size() > kMostOperations) out += fmt::format("<p class=\"soft\">and {} more: see qpscope operations.</p>\n", grouped(sums.size() - kMostOperations));
+    if (sums.size() > kMostOperations)
+        out += fmt::format("<p class=\"soft\">and {} more: see qpscope operations.</p>\n",
+                           grouped(sums.size() - kMostOperations));
     return out;
 }
 

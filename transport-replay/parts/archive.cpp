@@ -10,8 +10,7 @@ namespace qps::transport::parts {
 namespace {
 
 // Integers of 1, 2, 4 or 8 bytes, as they lie in memory.
-template <class Wide, class... Narrow>
-Wide load(const void* at, std::size_t size) {
+template <class Wide, class... Narrow> Wide load(const void* at, std::size_t size) {
     Wide wide{};
     const auto take = [&]<class T>(T value) {
         if (size != sizeof(T)) return;
@@ -21,8 +20,12 @@ Wide load(const void* at, std::size_t size) {
     (take(Narrow{}), ..., take(Wide{}));
     return wide;
 }
-std::uint64_t load_unsigned(const void* at, std::size_t size) { return load<std::uint64_t, std::uint8_t, std::uint16_t, std::uint32_t>(at, size); }
-std::int64_t load_signed(const void* at, std::size_t size) { return load<std::int64_t, std::int8_t, std::int16_t, std::int32_t>(at, size); }
+std::uint64_t load_unsigned(const void* at, std::size_t size) {
+    return load<std::uint64_t, std::uint8_t, std::uint16_t, std::uint32_t>(at, size);
+}
+std::int64_t load_signed(const void* at, std::size_t size) {
+    return load<std::int64_t, std::int8_t, std::int16_t, std::int32_t>(at, size);
+}
 
 void store(void* at, std::size_t size, std::uint64_t value) {
     const auto put = [&]<class T>(T) {
@@ -35,7 +38,9 @@ void store(void* at, std::size_t size, std::uint64_t value) {
 // The largest unsigned number of so many bytes.
 std::uint64_t largest(std::size_t size) { return std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size); }
 
-double load_real(const void* at, std::size_t size) { return size == sizeof(float) ? static_cast<double>(as<float>(at)) : as<double>(at); }
+double load_real(const void* at, std::size_t size) {
+    return size == sizeof(float) ? static_cast<double>(as<float>(at)) : as<double>(at);
+}
 
 // Takes no memory but its own size.
 bool is_flat(const Type& type) { return type.make <= Make::enumeration; }
@@ -64,7 +69,8 @@ void Writer::put(const void* value, const Type& type) {
         case Make::signed_number: return signed_number(load_signed(value, type.size));
         case Make::real: return number(std::bit_cast<std::uint64_t>(load_real(value, type.size)));
         case Make::enumeration:
-            return type.is_signed ? signed_number(load_signed(value, type.size)) : number(load_unsigned(value, type.size));
+            return type.is_signed ? signed_number(load_signed(value, type.size))
+                                  : number(load_unsigned(value, type.size));
         case Make::text: return text(as<std::string>(value));
         case Make::name: return text(as<std::string_view>(value));
         case Make::optional:
@@ -79,7 +85,9 @@ void Writer::put(const void* value, const Type& type) {
             return;
         case Make::list:
         case Make::set:
-        case Make::map: number(type.length(value)); return type.each(value, [this, item = type.item](const void* found) { put(found, *item); });
+        case Make::map:
+            number(type.length(value));
+            return type.each(value, [this, item = type.item](const void* found) { put(found, *item); });
         case Make::record:
         case Make::object:
             for (const Member& member : type.members()) put(behind(value, member.offset), *member.type);
@@ -131,7 +139,9 @@ void Reader::take(void* value, const Type& type) {
 
 void Reader::take_whole(void* value, const Type& type) {
     switch (type.make) {
-        case Make::psn: as<dissect::Psn>(value) = dissect::Psn(static_cast<std::uint32_t>(number(dissect::Psn::kMask))); return;
+        case Make::psn:
+            as<dissect::Psn>(value) = dissect::Psn(static_cast<std::uint32_t>(number(dissect::Psn::kMask)));
+            return;
         case Make::number: return store(value, type.size, number(type.is_bool ? 1 : largest(type.size)));
         case Make::signed_number: return store(value, type.size, static_cast<std::uint64_t>(signed_number(type.size)));
         case Make::real: {
@@ -154,7 +164,8 @@ void Reader::take_whole(void* value, const Type& type) {
         case Make::set:
         case Make::map: {
             const std::uint64_t items = count();
-            for (std::uint64_t i = 0; i < items && !failed(); ++i) type.add(value, [this, item = type.item](void* fresh) { take(fresh, *item); });
+            for (std::uint64_t i = 0; i < items && !failed(); ++i)
+                type.add(value, [this, item = type.item](void* fresh) { take(fresh, *item); });
             return;
         }
         case Make::record:
@@ -172,7 +183,8 @@ std::int64_t Reader::signed_number(std::size_t size) {
 }
 
 void Reader::enumeration(void* value, const Type& type) {
-    std::uint64_t number = type.is_signed ? static_cast<std::uint64_t>(signed_number(type.size)) : this->number(largest(type.size));
+    std::uint64_t number =
+        type.is_signed ? static_cast<std::uint64_t>(signed_number(type.size)) : this->number(largest(type.size));
     if (type.end != kAnyValue && number >= type.end) number = fail();
     store(value, type.size, number);
 }

@@ -1,9 +1,9 @@
-// Writer and Reader: values to bytes and back, by the descriptions of their types. Numbers are LEB128, signed ones zigzag; lists have
-// their count before them.
+// Writer and Reader: values to bytes and back, by the descriptions of their types. Numbers are LEB128, signed ones
+// zigzag; lists have their count before them.
 //
-// What an attacker could feed a Reader: any bytes. A count never exceeds the bytes that are left; how much memory what is built takes, a
-// Measure tells before. Numbers must fit their type, enumerations be below their end (enumerations.hpp). The first failure is kept, and
-// everything behind it is read as nothing.
+// What an attacker could feed a Reader: any bytes. A count never exceeds the bytes that are left; how much memory what
+// is built takes, a Measure tells before. Numbers must fit their type, enumerations be below their end
+// (enumerations.hpp). The first failure is kept, and everything behind it is read as nothing.
 #pragma once
 
 #include <transport-replay/parts/archived_type.hpp>
@@ -21,14 +21,15 @@ namespace qps::transport::parts {
 
 class Writer {
 public:
-    template <class T>
-    void put(const T& value) { put(&value, type_of<T>()); }
+    template <class T> void put(const T& value) { put(&value, type_of<T>()); }
     [[nodiscard]] std::string take() { return std::move(bytes_); }
 
 private:
     void put(const void* value, const Type& type);
     void number(std::uint64_t value);
-    void signed_number(std::int64_t value) { number(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63)); }
+    void signed_number(std::int64_t value) {
+        number(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63));
+    }
     void text(std::string_view value);
 
     std::string bytes_;
@@ -58,8 +59,7 @@ class Reader : public ArchivedBytes {
 public:
     using ArchivedBytes::ArchivedBytes;
 
-    template <class T>
-    void take(T& value) { take(&value, type_of<T>()); }
+    template <class T> void take(T& value) { take(&value, type_of<T>()); }
 
 private:
     void take(void* value, const Type& type);
@@ -69,14 +69,13 @@ private:
     void name(std::string_view& value);
 };
 
-// Bytes of memory that a Reader would take for what it builds of an archive: a list of numbers needs a byte each in the archive, and eight
-// when it is built. Nothing is built to find out.
+// Bytes of memory that a Reader would take for what it builds of an archive: a list of numbers needs a byte each in the
+// archive, and eight when it is built. Nothing is built to find out.
 class Measure : public ArchivedBytes {
 public:
     using ArchivedBytes::ArchivedBytes;
 
-    template <class T>
-    [[nodiscard]] std::uint64_t of() {
+    template <class T> [[nodiscard]] std::uint64_t of() {
         walk(type_of<T>());
         return sizeof(T) + built_;
     }
@@ -89,7 +88,8 @@ private:
 
 // The same of a value that is there.
 [[nodiscard]] std::uint64_t built_of(const void* value, const Type& type);
-template <class T>
-[[nodiscard]] std::uint64_t built_of(const T& value) { return sizeof(T) + built_of(&value, type_of<T>()); }
+template <class T> [[nodiscard]] std::uint64_t built_of(const T& value) {
+    return sizeof(T) + built_of(&value, type_of<T>());
+}
 
 }  // namespace qps::transport::parts

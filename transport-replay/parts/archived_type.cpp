@@ -5,7 +5,9 @@ namespace qps::transport::parts {
 namespace {
 
 constexpr std::uint64_t kSeed = 0xcbf29ce484222325;
-constexpr std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) { return (seed ^ value) * 0x100000001b3; }  // FNV-1a
+constexpr std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
+    return (seed ^ value) * 0x100000001b3;
+}  // FNV-1a
 
 bool is_plain(const Type& type) {
     switch (type.make) {
@@ -43,7 +45,9 @@ void for_each_of(void* value, const Type& type, const Type& wanted, const Visit&
     }
     const Type& item = *type.item;
     if (&item != &wanted && is_plain(item)) return;
-    const auto descend = [&](const void* found, const Type& of) { for_each_of(const_cast<void*>(found), of, wanted, visit); };
+    const auto descend = [&](const void* found, const Type& of) {
+        for_each_of(const_cast<void*>(found), of, wanted, visit);
+    };
     switch (type.make) {
         case Make::optional:
         case Make::rare:
@@ -55,7 +59,9 @@ void for_each_of(void* value, const Type& type, const Type& wanted, const Visit&
         case Make::list: return type.each(value, [&](const void* found) { descend(found, item); });
         case Make::map: {
             const Member& mapped = item.members()[1];
-            return type.each(value, [&](const void* found) { descend(static_cast<const std::byte*>(found) + mapped.offset, *mapped.type); });
+            return type.each(value, [&](const void* found) {
+                descend(static_cast<const std::byte*>(found) + mapped.offset, *mapped.type);
+            });
         }
         default: return;
     }

@@ -1,5 +1,5 @@
-// The descriptions of all types that are in a part. Plain structs are taken apart by Boost.PFR, classes by what private_members.hpp says
-// of them. No other source sees this: it is a quarter of a minute of the compiler's time.
+// The descriptions of all types that are in a part. Plain structs are taken apart by Boost.PFR, classes by what
+// private_members.hpp says of them. No other source sees this: it is a quarter of a minute of the compiler's time.
 #include <dissect/types.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/parts/archived_type.hpp>
@@ -62,30 +62,31 @@ concept Paired = requires(T& value) {
 template <class T>
 concept HasPrivateMembers = requires(T& value) { PrivateMembers::of(value); };
 
-template <class T>
-consteval Type described_whole();
-template <class T>
-inline constexpr Type kType = described_whole<T>();
+template <class T> consteval Type described_whole();
+template <class T> inline constexpr Type kType = described_whole<T>();
 
 void note(std::vector<Member>& members, const void* object, const void* member, const Type* type) {
-    members.push_back({static_cast<std::size_t>(static_cast<const std::byte*>(member) - static_cast<const std::byte*>(object)), type});
+    members.push_back(
+        {static_cast<std::size_t>(static_cast<const std::byte*>(member) - static_cast<const std::byte*>(object)),
+         type});
 }
 
 // References to all members.
-template <class T>
-auto tie_of(T& value) {
+template <class T> auto tie_of(T& value) {
     if constexpr (Paired<T>) return std::tie(value.first, value.second);
     else return PrivateMembers::of(value);
 }
 
-template <class T>
-std::span<const Member> members_of() {
+template <class T> std::span<const Member> members_of() {
     alignas(T) static std::array<std::byte, sizeof(T)> room;  // no object is in it: addresses of members alone matter
     static const std::vector<Member> kMembers = [] {
         std::vector<Member> members;
-        const auto add = [&](auto& member) { note(members, room.data(), &member, &kType<std::remove_cvref_t<decltype(member)>>); };
+        const auto add = [&](auto& member) {
+            note(members, room.data(), &member, &kType<std::remove_cvref_t<decltype(member)>>);
+        };
         T& value = *reinterpret_cast<T*>(room.data());
-        if constexpr (Paired<T> || HasPrivateMembers<T>) std::apply([&](auto&... member) { (add(member), ...); }, tie_of(value));
+        if constexpr (Paired<T> || HasPrivateMembers<T>)
+            std::apply([&](auto&... member) { (add(member), ...); }, tie_of(value));
         else boost::pfr::for_each_field(value, add);
         return members;
     }();
@@ -93,27 +94,28 @@ std::span<const Member> members_of() {
 }
 
 // Of a map: its items, whose key may be written. They lie as those in it do.
-template <class T>
-struct ItemOf {
+template <class T> struct ItemOf {
     using type = typename T::value_type;
 };
-template <Map T>
-struct ItemOf<T> {
+template <Map T> struct ItemOf<T> {
     using type = std::pair<typename T::key_type, typename T::mapped_type>;
 };
 
 constexpr std::size_t kNode = 64;  // of an allocation of its own, or of a place in a table: generously
 
-template <class T>
-consteval Type described() {
+template <class T> consteval Type described() {
     if constexpr (std::same_as<T, dissect::Psn>) return {.make = Make::psn};
     else if constexpr (std::same_as<T, bool>) return {.make = Make::number, .size = 1, .is_bool = true};
-    else if constexpr (std::unsigned_integral<T> || std::same_as<T, std::byte>) return {.make = Make::number, .size = sizeof(T)};
+    else if constexpr (std::unsigned_integral<T> || std::same_as<T, std::byte>)
+        return {.make = Make::number, .size = sizeof(T)};
     else if constexpr (std::signed_integral<T>) return {.make = Make::signed_number, .size = sizeof(T)};
     else if constexpr (std::floating_point<T>) return {.make = Make::real, .size = sizeof(T)};
     else if constexpr (std::is_enum_v<T>) {
         static_assert(kEnd<T> != 0, "enumerations.hpp does not have its end");
-        return {.make = Make::enumeration, .size = sizeof(T), .end = kEnd<T>, .is_signed = std::is_signed_v<std::underlying_type_t<T>>};
+        return {.make = Make::enumeration,
+                .size = sizeof(T),
+                .end = kEnd<T>,
+                .is_signed = std::is_signed_v<std::underlying_type_t<T>>};
     } else if constexpr (std::same_as<T, std::string>) return {.make = Make::text};
     else if constexpr (std::same_as<T, std::string_view>) return {.make = Make::name};
     else if constexpr (Optional<T>) {
@@ -134,10 +136,15 @@ consteval Type described() {
                 },
                 .cost = sizeof(std::remove_cvref_t<decltype(*std::declval<const T&>())>) + kNode};
     } else if constexpr (FixedList<T>) {
-        return {.make = Make::fixed, .size = sizeof(typename T::value_type), .count = std::tuple_size_v<T>, .item = &kType<typename T::value_type>};
+        return {.make = Make::fixed,
+                .size = sizeof(typename T::value_type),
+                .count = std::tuple_size_v<T>,
+                .item = &kType<typename T::value_type>};
     } else if constexpr (List<T> || Set<T>) {
         using Item = typename ItemOf<T>::type;
-        return {.make = Map<T> ? Make::map : Set<T> ? Make::set : Make::list,
+        return {.make = Map<T>   ? Make::map
+                        : Set<T> ? Make::set
+                                 : Make::list,
                 .item = &kType<Item>,
                 .cost = sizeof(Item) + (Set<T> ? kNode : 0),
                 .length = [](const void* list) { return as<T>(list).size(); },
@@ -161,10 +168,11 @@ consteval Type described() {
     }
 }
 
-template <class T>
-consteval Type described_whole() {
+template <class T> consteval Type described_whole() {
     Type type = described<T>();
-    if constexpr (requires(const T& value) { { is_sound(value) } -> std::same_as<bool>; })
+    if constexpr (requires(const T& value) {
+                      { is_sound(value) } -> std::same_as<bool>;
+                  })
         type.sound = [](const void* value) { return is_sound(as<T>(value)); };
     return type;
 }

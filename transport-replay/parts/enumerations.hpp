@@ -1,5 +1,5 @@
-// The end of each enumeration that an archive has: the value behind the last one. Numbers that only look like enumerations (times,
-// identifiers) and those that are kept as a packet has them may have any value.
+// The end of each enumeration that an archive has: the value behind the last one. Numbers that only look like
+// enumerations (times, identifiers) and those that are kept as a packet has them may have any value.
 #pragma once
 
 #include <transport-replay/analysis/lane_report.hpp>
@@ -13,10 +13,8 @@
 
 namespace qps::transport::parts {
 
-template <class E>
-inline constexpr std::uint64_t kEnd = 0;  // not in the list below: a static_assert says so
-template <class E>
-constexpr std::uint64_t behind(E last) {
+template <class E> inline constexpr std::uint64_t kEnd = 0;  // not in the list below: a static_assert says so
+template <class E> constexpr std::uint64_t behind(E last) {
     return static_cast<std::uint64_t>(std::to_underlying(last)) + 1;
 }
 
@@ -32,7 +30,8 @@ template <> inline constexpr std::uint64_t kEnd<dissect::Pkey> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<dissect::Qkey> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<dissect::Qpn> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<dissect::Rkey> = kAnyValue;
-template <> inline constexpr std::uint64_t kEnd<ConnectionId> = kAnyValue;  // names_nothing_else() knows how many there are
+template <>
+inline constexpr std::uint64_t kEnd<ConnectionId> = kAnyValue;  // names_nothing_else() knows how many there are
 template <> inline constexpr std::uint64_t kEnd<ManagementMethod> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<NetworkId> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<NodeGuid> = kAnyValue;
@@ -40,7 +39,8 @@ template <> inline constexpr std::uint64_t kEnd<OperationCode> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<TapLabel> = kAnyValue;
 
 template <> inline constexpr std::uint64_t kEnd<dissect::Service> = behind(dissect::Service::uet);
-template <> inline constexpr std::uint64_t kEnd<dissect::UlpProtocol> = std::to_underlying(dissect::UlpProtocol::count_);
+template <>
+inline constexpr std::uint64_t kEnd<dissect::UlpProtocol> = std::to_underlying(dissect::UlpProtocol::count_);
 template <> inline constexpr std::uint64_t kEnd<dissect::Verb> = behind(dissect::Verb::notify);
 template <> inline constexpr std::uint64_t kEnd<AddressSpace> = behind(AddressSpace::ethernet);
 template <> inline constexpr std::uint64_t kEnd<CmEvent> = behind(CmEvent::sidr_rep);

@@ -12,8 +12,8 @@ using namespace dissect;
 
 namespace {
 
-// Of the first packet of each way of a connection: how much later the other capture's clock says that it passed than that of the told one.
-// Nothing unless both captures have the connection from its beginning.
+// Of the first packet of each way of a connection: how much later the other capture's clock says that it passed than
+// that of the told one. Nothing unless both captures have the connection from its beginning.
 std::optional<std::array<Duration, 2>> first_packets(const SharedConnection& shared) {
     std::array<Duration, 2> later{};
     bool compared = false;
@@ -34,7 +34,8 @@ struct Between {
     Duration least{INT64_MIN};
     Duration most{INT64_MAX};
     [[nodiscard]] bool empty() const { return least > most; }
-    // The middle, and how far it may be off. Bounds that contradict each other, because clocks drift, are off by what they contradict.
+    // The middle, and how far it may be off. Bounds that contradict each other, because clocks drift, are off by what
+    // they contradict.
     [[nodiscard]] std::pair<Duration, Duration> middle() const {
         const auto low = std::to_underlying(least), high = std::to_underlying(most);
         return {Duration{low + (high - low) / 2}, magnitude(Duration{(high - low) / 2})};
@@ -95,12 +96,14 @@ std::vector<HostClock> compare_clocks(std::size_t captures, const SharedConnecti
 
 std::optional<bool> passes_told_first(const SharedConnection& shared, End sender) {
     if (const auto later = first_packets(shared)) {
-        const Duration own = (*later)[static_cast<std::size_t>(sender)], back = (*later)[static_cast<std::size_t>(other(sender))];
+        const Duration own = (*later)[static_cast<std::size_t>(sender)],
+                       back = (*later)[static_cast<std::size_t>(other(sender))];
         if (own != back) return own > back;
     }
     // Who is nearer to the requester waits longer for the same answers.
     for (const End end : {sender, other(sender)}) {
-        const DurationSummary &told = shared.followed->way(end).latency, &other_one = shared.view->way(shared.end_of(end)).latency;
+        const DurationSummary &told = shared.followed->way(end).latency,
+                              &other_one = shared.view->way(shared.end_of(end)).latency;
         if (told.count == 0 || told.count != other_one.count || told.sum == other_one.sum) continue;
         return (told.sum > other_one.sum) == (end == sender);
     }

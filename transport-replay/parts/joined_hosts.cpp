@@ -34,13 +34,15 @@ void move(PartReport& report, std::uint64_t frames, Duration ahead) {
         });
 }
 
-// An attempt at a connection, as both hosts have it: by its request, and by the numbers of both sides, which a capture that began late has
-// of its end alone, whichever side began it.
+// An attempt at a connection, as both hosts have it: by its request, and by the numbers of both sides, which a capture
+// that began late has of its end alone, whichever side began it.
 using AttemptKey = std::tuple<Address, std::optional<std::uint32_t>, Address, std::uint64_t>;
 std::vector<AttemptKey> keys_of(const CmAttempt& attempt) {
-    std::vector<AttemptKey> keys{{attempt.active.address, attempt.active.communication_id, attempt.passive.address, attempt.transaction}};
+    std::vector<AttemptKey> keys{
+        {attempt.active.address, attempt.active.communication_id, attempt.passive.address, attempt.transaction}};
     if (!attempt.active.communication_id || !attempt.passive.communication_id) return keys;
-    std::pair first(attempt.active.address, *attempt.active.communication_id), second(attempt.passive.address, *attempt.passive.communication_id);
+    std::pair first(attempt.active.address, *attempt.active.communication_id),
+        second(attempt.passive.address, *attempt.passive.communication_id);
     if (second < first) std::swap(first, second);
     keys.emplace_back(first.first, first.second, second.first, second.second);
     return keys;
@@ -55,7 +57,8 @@ Attempts attempts_of(std::span<const CapturePart> captures, const SharedConnecti
             for (const AttemptKey& key : keys_of(attempt)) {
                 const auto [place, is_new] = told.try_emplace(key, capture);
                 const bool others = !shared.tells(place->second, attempt.active.address, attempt.passive.address);
-                if (!is_new && others && shared.tells(capture, attempt.active.address, attempt.passive.address)) place->second = capture;
+                if (!is_new && others && shared.tells(capture, attempt.active.address, attempt.passive.address))
+                    place->second = capture;
             }
     return told;
 }
@@ -76,11 +79,14 @@ public:
     [[nodiscard]] bool is_gone(ConnectionId connection) const { return gone_.contains(connection); }
 
 private:
-    [[nodiscard]] bool tells(const FlowKey& flow) const { return shared_.tells(capture_, flow.source, flow.destination); }
+    [[nodiscard]] bool tells(const FlowKey& flow) const {
+        return shared_.tells(capture_, flow.source, flow.destination);
+    }
 
     void remove_connections(LaneReport& report) const {
         const auto gone = [&](const auto& of) { return is_gone(of.connection); };
-        std::erase_if(report.tracked.connections, [&](const Connection& connection) { return is_gone(connection.uid); });
+        std::erase_if(report.tracked.connections,
+                      [&](const Connection& connection) { return is_gone(connection.uid); });
         std::erase_if(report.tracked.recoveries, gone);
         std::erase_if(report.tracked.fatalities, gone);
         std::erase_if(report.congestion.rates, gone);
@@ -89,7 +95,8 @@ private:
         std::erase_if(report.ulp.failures, gone);
         std::erase_if(report.ulp.unanswered, gone);
         std::erase_if(report.ulp.refused, gone);
-        std::erase_if(report.ulp.events, [&](const UlpEvent& event) { return event.connection && is_gone(*event.connection); });
+        std::erase_if(report.ulp.events,
+                      [&](const UlpEvent& event) { return event.connection && is_gone(*event.connection); });
         std::erase_if(report.iwarp.conversations, gone);
         std::erase_if(report.uet.conversations, gone);
         for (OperationSum& sum : report.ulp.sums) std::erase_if(sum.slowest, gone);
@@ -106,7 +113,8 @@ private:
             });
             numbers.push_back(told ? std::optional(static_cast<std::uint32_t>(kept.size())) : std::nullopt);
             if (!told) {
-                report.cm.messages -= std::min<std::uint64_t>(report.cm.messages, attempt.ladder.size() + attempt.rungs_dropped);
+                report.cm.messages -=
+                    std::min<std::uint64_t>(report.cm.messages, attempt.ladder.size() + attempt.rungs_dropped);
                 continue;
             }
             attempt.uid = *numbers.back();
@@ -117,7 +125,8 @@ private:
         for (CmRefusal& refusal : report.cm.refusals) refusal.uid = *numbers[refusal.uid];
         for (Connection& connection : report.tracked.connections)
             if (connection.cm_attempt) connection.cm_attempt = numbers[*connection.cm_attempt];
-        std::erase_if(report.ulp.events, [&](const UlpEvent& event) { return event.cm_attempt && !numbers[*event.cm_attempt]; });
+        std::erase_if(report.ulp.events,
+                      [&](const UlpEvent& event) { return event.cm_attempt && !numbers[*event.cm_attempt]; });
         for (UlpEvent& event : report.ulp.events)
             if (event.cm_attempt) event.cm_attempt = numbers[*event.cm_attempt];
     }
@@ -125,12 +134,15 @@ private:
     void remove_congestion(CongestionReport& report) const {
         const auto others = [&](const auto& one) { return !tells(one.flow); };
         for (const PairCongestion& pair : report.pairs)
-            if (!shared_.tells(capture_, pair.source, pair.destination)) report.marked -= std::min(report.marked, pair.ce_marked);
+            if (!shared_.tells(capture_, pair.source, pair.destination))
+                report.marked -= std::min(report.marked, pair.ce_marked);
         for (const CnpStream& stream : report.notifications)
             if (others(stream)) report.cnps -= std::min(report.cnps, stream.count);
         std::erase_if(report.flows, others);
         std::erase_if(report.notifications, others);
-        std::erase_if(report.pairs, [&](const PairCongestion& pair) { return !shared_.tells(capture_, pair.source, pair.destination); });
+        std::erase_if(report.pairs, [&](const PairCongestion& pair) {
+            return !shared_.tells(capture_, pair.source, pair.destination);
+        });
     }
 
     std::uint32_t capture_;
@@ -143,7 +155,8 @@ std::map<Address, std::uint32_t> receivers(std::span<const CapturePart> captures
     std::map<Address, std::map<std::uint32_t, std::uint64_t>> packets;
     for (std::uint32_t capture = 0; capture < captures.size(); ++capture)
         for (const Connection& connection : captures[capture].report.lanes.tracked.connections)
-            for (const End end : {End::a, End::b}) packets[connection.end(other(end)).address][capture] += connection.way(end).packets;
+            for (const End end : {End::a, End::b})
+                packets[connection.end(other(end)).address][capture] += connection.way(end).packets;
     std::map<Address, std::uint32_t> found;
     for (const auto& [address, by_capture] : packets)
         found[address] = std::ranges::max_element(by_capture, {}, [](const auto& one) { return one.second; })->first;
@@ -155,7 +168,8 @@ void add(CaptureQuality& all, const CaptureQuality& one) {
     all.rdma_packets += one.rdma_packets;
     all.cut += one.cut;
     all.longest_whole = std::max(all.longest_whole, one.longest_whole);
-    if (one.shortest_cut != 0) all.shortest_cut = all.shortest_cut == 0 ? one.shortest_cut : std::min(all.shortest_cut, one.shortest_cut);
+    if (one.shortest_cut != 0)
+        all.shortest_cut = all.shortest_cut == 0 ? one.shortest_cut : std::min(all.shortest_cut, one.shortest_cut);
     all.unreadable += one.unreadable;
     all.faulty += one.faulty;
     all.faulty_again += one.faulty_again;
@@ -179,7 +193,8 @@ void add(CaptureQuality& all, const CaptureQuality& one) {
         all.largest_step_back = one.largest_step_back;
         all.largest_step_frame = one.largest_step_frame;
     }
-    if (one.clock_resolution) all.clock_resolution = std::max(all.clock_resolution.value_or(Duration{}), *one.clock_resolution);
+    if (one.clock_resolution)
+        all.clock_resolution = std::max(all.clock_resolution.value_or(Duration{}), *one.clock_resolution);
     all.host_pairs += one.host_pairs;
     all.pairs_dropped += one.pairs_dropped;
     all.drops += one.drops;
@@ -198,8 +213,7 @@ std::vector<OneWay> heard_one_way(std::span<const CapturePart> captures, const S
     return all;
 }
 
-template <class T, class Better>
-void keep(std::optional<T>& all, const std::optional<T>& one, Better better) {
+template <class T, class Better> void keep(std::optional<T>& all, const std::optional<T>& one, Better better) {
     if (one && (!all || better(*one, *all))) all = one;
 }
 
@@ -234,9 +248,11 @@ void keep_most(std::vector<LossyBeside>& all) {
     all.erase(doubles.begin(), doubles.end());
 }
 
-// Pauses, credits and announcements are of the links of each host. Management datagrams are told by the capture that has most of them.
+// Pauses, credits and announcements are of the links of each host. Management datagrams are told by the capture that
+// has most of them.
 LinkReport join_links(std::span<CapturePart> captures) {
-    const auto most = std::ranges::max_element(captures, {}, [](const CapturePart& capture) { return capture.report.links.management.datagrams; });
+    const auto most = std::ranges::max_element(
+        captures, {}, [](const CapturePart& capture) { return capture.report.links.management.datagrams; });
     LinkReport all = std::move(most->report.links);
     for (CapturePart& capture : captures) {
         if (&capture == &*most) continue;
@@ -258,14 +274,17 @@ LinkReport join_links(std::span<CapturePart> captures) {
         std::ranges::move(capture.report.links.credits.starved, std::back_inserter(all.credits.starved));
         all.credits.left_out += capture.report.links.credits.left_out;
     }
-    order_stably(all.pauses.pauses, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
+    order_stably(all.pauses.pauses,
+                 [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
     order_stably(all.pauses.periods, &PausePeriod::frame);
     keep_most(all.beside);
-    order_stably(all.bridging.links, [](const BridgingLink& link) { return link.ends.empty() ? link.last : link.ends[0].first; });
+    order_stably(all.bridging.links,
+                 [](const BridgingLink& link) { return link.ends.empty() ? link.last : link.ends[0].first; });
     return all;
 }
 
-std::vector<CapturedHost> hosts_of(std::span<CapturePart> captures, const SharedConnections& shared, const std::vector<HostClock>& clocks) {
+std::vector<CapturedHost> hosts_of(std::span<CapturePart> captures, const SharedConnections& shared,
+                                   const std::vector<HostClock>& clocks) {
     std::vector<CapturedHost> hosts;
     std::uint64_t frames = 0;
     for (std::uint32_t capture = 0; capture < captures.size(); ++capture) {
@@ -292,7 +311,8 @@ std::vector<CapturedHost> hosts_of(std::span<CapturePart> captures, const Shared
 // Numbers of connections that are told, from 1 on through all captures.
 void number(LaneReport& report, std::size_t connections, std::uint32_t& last) {
     std::vector<std::uint32_t> numbers(connections);
-    for (const Connection& connection : report.tracked.connections) numbers[std::to_underlying(connection.uid) - 1] = ++last;
+    for (const Connection& connection : report.tracked.connections)
+        numbers[std::to_underlying(connection.uid) - 1] = ++last;
     renumber(report, numbers);
 }
 
@@ -335,8 +355,8 @@ Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log, s
     }
     std::vector<OfHosts::OfClock> of_clocks = by_clock(lanes, clocks);
     const IcrcPolicy icrc = captures.front().report.gate.quality.icrc_policy;
-    return conclude({.icrc = icrc, .nccl_log = log, .unordered = std::move(unordered)}, join_gates(captures, shared), join_links(captures), merge(std::move(lanes)),
-                    {std::move(of_clocks), std::move(hosts)});
+    return conclude({.icrc = icrc, .nccl_log = log, .unordered = std::move(unordered)}, join_gates(captures, shared),
+                    join_links(captures), merge(std::move(lanes)), {std::move(of_clocks), std::move(hosts)});
 }
 
 }  // namespace qps::transport

@@ -1,6 +1,6 @@
-// Captures of several hosts, each analysed alone, told as one: a connection that two of them captured is one connection, and what was lost
-// between the two captures gets its place. Which captures show the same connection is told by addresses, queue pair numbers and PSNs
-// alone; clocks are then compared by packets that both have.
+// Captures of several hosts, each analysed alone, told as one: a connection that two of them captured is one
+// connection, and what was lost between the two captures gets its place. Which captures show the same connection is
+// told by addresses, queue pair numbers and PSNs alone; clocks are then compared by packets that both have.
 //
 // Of two hosts that talk, whatever their captures both have is told as the capture with more packets of them has it.
 #pragma once
@@ -12,6 +12,7 @@
 namespace qps::transport {
 
 // All of them whole, each with a name of its own.
-[[nodiscard]] Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log, std::vector<Address> unordered);
+[[nodiscard]] Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log,
+                                      std::vector<Address> unordered);
 
 }  // namespace qps::transport

@@ -1,5 +1,5 @@
-// Parts become one: those of one capture the whole of it, connections numbered anew in the order in which it began them; captures of
-// several hosts stand beside each other until the end.
+// Parts become one: those of one capture the whole of it, connections numbered anew in the order in which it began
+// them; captures of several hosts stand beside each other until the end.
 #include <dissect/render_value.hpp>
 #include <transport-replay/analysis/analysis_settings.hpp>
 #include <transport-replay/analysis/conclusion.hpp>
@@ -23,14 +23,15 @@ using dissect::printable;
 
 namespace {
 
-template <class T>
-std::string archived(const T& value) {
+template <class T> std::string archived(const T& value) {
     parts::Writer writer;
     writer.put(value);
     return writer.take();
 }
 
-std::string of_host(const PartOrigin& origin) { return origin.host.empty() ? std::string() : fmt::format(" of host {}", printable(origin.host)); }
+std::string of_host(const PartOrigin& origin) {
+    return origin.host.empty() ? std::string() : fmt::format(" of host {}", printable(origin.host));
+}
 
 std::optional<std::string> other_options(const PartOrigin& a, const PartOrigin& b) {
     if (a.settings == b.settings) return {};
@@ -39,11 +40,14 @@ std::optional<std::string> other_options(const PartOrigin& a, const PartOrigin& 
 
 // What a capture as a whole says must be the same in every part of it.
 std::optional<std::string> difference(const CapturePart& a, const CapturePart& b) {
-    if (a.origin.of != b.origin.of) return fmt::format("one of {} parts{}, another of {}", a.origin.of, of_host(a.origin), b.origin.of);
+    if (a.origin.of != b.origin.of)
+        return fmt::format("one of {} parts{}, another of {}", a.origin.of, of_host(a.origin), b.origin.of);
     if (auto options = other_options(a.origin, b.origin)) return options;
-    if (a.checks.has_value() != b.checks.has_value()) return fmt::format("one was made with --checks{}, another without", of_host(a.origin));
-    if (a.origin.inputs != b.origin.inputs || a.origin.frames != b.origin.frames || a.origin.damaged != b.origin.damaged ||
-        archived(a.report.gate) != archived(b.report.gate) || archived(a.report.links) != archived(b.report.links))
+    if (a.checks.has_value() != b.checks.has_value())
+        return fmt::format("one was made with --checks{}, another without", of_host(a.origin));
+    if (a.origin.inputs != b.origin.inputs || a.origin.frames != b.origin.frames ||
+        a.origin.damaged != b.origin.damaged || archived(a.report.gate) != archived(b.report.gate) ||
+        archived(a.report.links) != archived(b.report.links))
         return fmt::format("not of the same capture{}", of_host(a.origin));
     return {};
 }
@@ -57,14 +61,18 @@ std::optional<std::string> contradiction(const std::vector<CapturePart>& parts) 
     const auto twice = std::ranges::adjacent_find(numbers);
     if (twice == numbers.end()) return {};
     const PartOrigin& origin = parts.front().origin;
-    if (origin.of == 1) return origin.host.empty() ? "the same part is there twice" : fmt::format("host {} is there twice", printable(origin.host));
+    if (origin.of == 1)
+        return origin.host.empty() ? "the same part is there twice"
+                                   : fmt::format("host {} is there twice", printable(origin.host));
     return fmt::format("part {} of {}{} is there twice", *twice, origin.of, of_host(origin));
 }
 
-// Numbers for the connections of each part, by the number they had; `begun` becomes that of all. The lists are ascending, and a packet is of
-// one part alone.
-std::vector<std::vector<std::uint32_t>> numbered(const std::vector<CapturePart>& parts, std::vector<std::uint64_t>& begun) {
-    using Next = std::pair<std::uint64_t, std::size_t>;  // the packet that began the next connection of a part, and the part
+// Numbers for the connections of each part, by the number they had; `begun` becomes that of all. The lists are
+// ascending, and a packet is of one part alone.
+std::vector<std::vector<std::uint32_t>> numbered(const std::vector<CapturePart>& parts,
+                                                 std::vector<std::uint64_t>& begun) {
+    using Next =
+        std::pair<std::uint64_t, std::size_t>;  // the packet that began the next connection of a part, and the part
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
     std::vector<std::vector<std::uint32_t>> numbers(parts.size());
     std::size_t all = 0;
@@ -118,13 +126,15 @@ std::expected<AnalysisPart, PartProblem> join(std::vector<AnalysisPart> parts) {
     for (AnalysisPart& part : parts)
         for (CapturePart& capture : part.captures) captures[capture.origin.host].push_back(std::move(capture));
     if (captures.size() > 1 && captures.begin()->first.empty())
-        return std::unexpected(PartProblem{.sentence = fmt::format("one is of host {}, another of none: make all of them with --host, or none",
-                                                       printable(std::next(captures.begin())->first))});
+        return std::unexpected(PartProblem{
+            .sentence = fmt::format("one is of host {}, another of none: make all of them with --host, or none",
+                                    printable(std::next(captures.begin())->first))});
     AnalysisPart whole;
     for (auto& [host, of_host] : captures) {
         if (auto found = contradiction(of_host)) return std::unexpected(PartProblem{.sentence = std::move(*found)});
         whole.captures.push_back(joined(std::move(of_host)));
-        if (auto found = other_options(whole.captures.front().origin, whole.captures.back().origin)) return std::unexpected(PartProblem{.sentence = std::move(*found)});
+        if (auto found = other_options(whole.captures.front().origin, whole.captures.back().origin))
+            return std::unexpected(PartProblem{.sentence = std::move(*found)});
     }
     return whole;
 }
@@ -167,10 +177,11 @@ std::vector<std::uint32_t> missing(const CapturePart& part) {
 }
 
 Timeline conclude(AnalysisPart&& part, const NcclLog& log, std::vector<Address> unordered) {
-    if (!part.captures.front().origin.host.empty()) return conclude_hosts(std::move(part.captures), log, std::move(unordered));
+    if (!part.captures.front().origin.host.empty())
+        return conclude_hosts(std::move(part.captures), log, std::move(unordered));
     PartReport report = std::move(part.captures.front().report);
-    return conclude({.icrc = report.gate.quality.icrc_policy, .nccl_log = log, .unordered = std::move(unordered)}, std::move(report.gate),
-                    std::move(report.links), std::move(report.lanes));
+    return conclude({.icrc = report.gate.quality.icrc_policy, .nccl_log = log, .unordered = std::move(unordered)},
+                    std::move(report.gate), std::move(report.links), std::move(report.lanes));
 }
 
 }  // namespace qps::transport

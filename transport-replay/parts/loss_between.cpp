@@ -23,7 +23,8 @@ Recoveries by_psn(std::vector<Recovery>& recoveries) {
     Recoveries found;
     for (Recovery& recovery : recoveries)
         if (was_asked_for(recovery) || is_timeout(recovery))
-            found[{recovery.connection, recovery.requester, recovery.psn.value(), was_asked_for(recovery)}].push_back(&recovery);
+            found[{recovery.connection, recovery.requester, recovery.psn.value(), was_asked_for(recovery)}].push_back(
+                &recovery);
     return found;
 }
 
@@ -31,7 +32,8 @@ Recoveries by_psn(std::vector<Recovery>& recoveries) {
 bool has_it(NakCause cause) { return cause == NakCause::lost_behind_tap || cause == NakCause::corrupt; }
 bool lacks_it(NakCause cause) { return cause == NakCause::lost_before_tap; }
 
-// The capture that has the first sending and is farthest from the sender, and the one that lacks it and is nearest, where they agree.
+// The capture that has the first sending and is farthest from the sender, and the one that lacks it and is nearest,
+// where they agree.
 void combine(Recovery& told, std::uint32_t own, NakCause seen, std::uint32_t capture, bool told_first) {
     const NakCause near = told_first ? told.cause : seen, far = told_first ? seen : told.cause;
     const std::uint32_t near_capture = told_first ? own : capture, far_capture = told_first ? capture : own;
@@ -56,10 +58,12 @@ void combine(Recovery& told, std::uint32_t own, NakCause seen, std::uint32_t cap
     }
 }
 
-// A timer ran out: the capture near the requester has all that it sent again, or the answer did not come as far as there.
+// A timer ran out: the capture near the requester has all that it sent again, or the answer did not come as far as
+// there.
 void combine_timeouts(Recovery& told, std::uint32_t own, const Recovery& seen, std::uint32_t capture, bool told_first) {
     const Recovery &near = told_first ? told : seen, &far = told_first ? seen : told;
-    const HostNumber near_host = number_of(told_first ? own : capture), far_host = number_of(told_first ? capture : own);
+    const HostNumber near_host = number_of(told_first ? own : capture),
+                     far_host = number_of(told_first ? capture : own);
     if (near.first_seen != 0) return;
     const bool request = far.first_seen != 0;
     if (!request && (near.answered || !far.answered)) return;
@@ -91,13 +95,15 @@ void place_losses(std::span<CapturePart> captures, const SharedConnections& shar
             const Recoveries& seen = recoveries[one.capture];
             const End there = one.end_of(requester);
             auto each = seen.lower_bound({one.view->uid, there, 0, false});
-            for (; each != seen.end() && std::get<0>(each->first) == one.view->uid && std::get<1>(each->first) == there; ++each) {
+            for (; each != seen.end() && std::get<0>(each->first) == one.view->uid && std::get<1>(each->first) == there;
+                 ++each) {
                 const auto& [uid, end, psn, asked] = each->first;
                 const auto same = told.find({one.followed->uid, requester, psn, asked});
                 if (same == told.end() || same->second.size() != each->second.size()) continue;
                 for (std::size_t i = 0; i < each->second.size(); ++i) {
                     Recovery& recovery = *same->second[i];
-                    if (asked) combine(recovery, one.followed_capture, each->second[i]->cause, one.capture, *told_first);
+                    if (asked)
+                        combine(recovery, one.followed_capture, each->second[i]->cause, one.capture, *told_first);
                     else combine_timeouts(recovery, one.followed_capture, *each->second[i], one.capture, *told_first);
                 }
             }

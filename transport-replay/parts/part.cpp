@@ -19,9 +19,10 @@ using dissect::printable;
 
 namespace {
 
-constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", kMagicBytes};  // as PNG: a copy that changes ends of lines breaks it
-constexpr std::size_t kDigest = 32;  // SHA-256
-constexpr int kLevel = 3;            // of Zstandard: fast
+constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n",
+                                  kMagicBytes};  // as PNG: a copy that changes ends of lines breaks it
+constexpr std::size_t kDigest = 32;              // SHA-256
+constexpr int kLevel = 3;                        // of Zstandard: fast
 
 constexpr std::uint64_t kVersion = 6;
 
@@ -39,11 +40,14 @@ std::string digest_of(std::string_view bytes) {
 
 PartProblem damaged(std::string sentence) { return {.sentence = std::move(sentence), .damaged = true}; }
 
-// Nothing that is packed is packed tighter than this, and nothing that is built takes more times its bytes: what says so is not believed.
-// Parts of real captures are packed 5 to 10 times, and take 50 to 100 times as much when they are built.
+// Nothing that is packed is packed tighter than this, and nothing that is built takes more times its bytes: what says
+// so is not believed. Parts of real captures are packed 5 to 10 times, and take 50 to 100 times as much when they are
+// built.
 constexpr std::uint64_t kTightest = 1024;
 constexpr std::uint64_t kLargestBuilt = 4096;
-bool is_believed(std::uint64_t size, std::uint64_t times, std::string_view packed) { return size / times <= packed.size(); }
+bool is_believed(std::uint64_t size, std::uint64_t times, std::string_view packed) {
+    return size / times <= packed.size();
+}
 
 constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;  // bytes that any part may have built
 
@@ -65,7 +69,9 @@ bool is_sound(const CapturePart& part) {
     if (part.origin.host.size() > kLongestHostName) return false;
     if (part.origin.of == 0 || part.origin.of > kMostParts || part.numbers.empty()) return false;
     for (std::size_t i = 0; i < part.numbers.size(); ++i)
-        if (part.numbers[i] == 0 || part.numbers[i] > part.origin.of || (i != 0 && part.numbers[i] <= part.numbers[i - 1])) return false;
+        if (part.numbers[i] == 0 || part.numbers[i] > part.origin.of ||
+            (i != 0 && part.numbers[i] <= part.numbers[i - 1]))
+            return false;
     const std::size_t connections = part.report.begun.size();
     if (part.checks && !conformance::is_sound(*part.checks, connections)) return false;
     return std::ranges::is_sorted(part.report.begun) && names_nothing_else(part.report.lanes, connections);
@@ -76,9 +82,11 @@ bool is_sound(const AnalysisPart& part) {
     const auto host = [](const CapturePart& capture) -> const std::string& { return capture.origin.host; };
     for (std::size_t i = 1; i < part.captures.size(); ++i) {
         const CapturePart &before = part.captures[i - 1], &capture = part.captures[i];
-        if (host(before).empty() || host(capture) <= host(before) || capture.origin.settings != before.origin.settings) return false;
+        if (host(before).empty() || host(capture) <= host(before) || capture.origin.settings != before.origin.settings)
+            return false;
     }
-    return !part.captures.empty() && std::ranges::all_of(part.captures, [](const CapturePart& capture) { return is_sound(capture); });
+    return !part.captures.empty() &&
+           std::ranges::all_of(part.captures, [](const CapturePart& capture) { return is_sound(capture); });
 }
 
 }  // namespace
@@ -87,8 +95,8 @@ bool AnalysisPart::damaged() const {
     return std::ranges::any_of(captures, [](const CapturePart& capture) { return capture.origin.damaged; });
 }
 
-// What is built is there once as it was read, and where it is joined or concluded for a while once more; a vector that grows has room for
-// twice what is in it.
+// What is built is there once as it was read, and where it is joined or concluded for a while once more; a vector that
+// grows has room for twice what is in it.
 constexpr std::uint64_t kTimesBuilt = 4;
 
 std::uint64_t PartRoom::left() const { return exceeded() ? most_ : most_ - std::min(most_, kept_ * kTimesBuilt); }
@@ -108,7 +116,8 @@ void PartRoom::refuse(std::uint64_t unpacked) {
 std::string PartRoom::sentence() const {
     if (!exceeded()) return {};
     constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-    return fmt::format("needs {}{} MiB: raise --memory", unseen_ ? "more than " : "", (needed_ + kMebibyte - 1) / kMebibyte);
+    return fmt::format("needs {}{} MiB: raise --memory", unseen_ ? "more than " : "",
+                       (needed_ + kMebibyte - 1) / kMebibyte);
 }
 
 bool begins_as_part(std::string_view bytes) { return bytes.starts_with(kMagic); }
@@ -135,7 +144,8 @@ std::string write_part(const AnalysisPart& part, std::string_view version) {
     return file;
 }
 
-std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version, std::uint64_t most) {
+std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version,
+                                                   std::uint64_t most) {
     PartRoom room(most);
     return read_part(bytes, version, room);
 }
@@ -152,15 +162,18 @@ std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::
     head.take(header);
     const std::string by = printable(header.program);
     if (!head.failed() && (header.version != kVersion || header.shape != shape()))
-        return std::unexpected(PartProblem{.sentence = fmt::format("written by qpscope {}, whose parts {} cannot read: make it again", by, version)});
-    if (digest_of(content) != bytes.substr(content.size())) return std::unexpected(damaged("damaged or cut off: its checksum is wrong"));
+        return std::unexpected(PartProblem{
+            .sentence = fmt::format("written by qpscope {}, whose parts {} cannot read: make it again", by, version)});
+    if (digest_of(content) != bytes.substr(content.size()))
+        return std::unexpected(damaged("damaged or cut off: its checksum is wrong"));
     if (head.failed() || !head.at_end()) return std::unexpected(damaged("damaged: its header cannot be read"));
     const std::string_view packed = rest.substr(length);
     const auto body = unpacked(packed, header.size, room);
     if (!body) return std::unexpected(body.error());
     const std::uint64_t built = parts::Measure(*body).of<AnalysisPart>();
     if (built > kSmall && !is_believed(built, kLargestBuilt, packed)) return std::unexpected(contradicting_lengths());
-    if (!room.take(body->size(), built)) return std::unexpected(PartProblem{.sentence = room.sentence(), .no_room = true});
+    if (!room.take(body->size(), built))
+        return std::unexpected(PartProblem{.sentence = room.sentence(), .no_room = true});
     return read_part_body(*body);
 }
 
@@ -168,7 +181,8 @@ std::expected<AnalysisPart, PartProblem> read_part_body(std::string_view body) {
     AnalysisPart part;
     parts::Reader reader(body);
     reader.take(part);
-    if (reader.failed() || !reader.at_end() || !is_sound(part)) return std::unexpected(damaged("damaged: what it says contradicts itself"));
+    if (reader.failed() || !reader.at_end() || !is_sound(part))
+        return std::unexpected(damaged("damaged: what it says contradicts itself"));
     return part;
 }
 

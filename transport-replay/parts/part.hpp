@@ -1,9 +1,10 @@
-// AnalysisPart: what an analysis found out of some of the pairs of hosts of a capture, or of captures of several hosts, as a value that is
-// kept in a file (docs/parts.md) and joined with the others: joined they are the whole, whatever the order in which they were joined.
+// AnalysisPart: what an analysis found out of some of the pairs of hosts of a capture, or of captures of several hosts,
+// as a value that is kept in a file (docs/parts.md) and joined with the others: joined they are the whole, whatever the
+// order in which they were joined.
 //
-// What an attacker could feed read_part(): any bytes. They are checked before they are used: length, checksum, version, shape, then every
-// number and every reference between them. What would be built of them is measured before it is, and counted over all parts that are read for
-// the same PartRoom.
+// What an attacker could feed read_part(): any bytes. They are checked before they are used: length, checksum, version,
+// shape, then every number and every reference between them. What would be built of them is measured before it is, and
+// counted over all parts that are read for the same PartRoom.
 #pragma once
 
 #include <transport-replay/analysis/part_report.hpp>
@@ -41,7 +42,7 @@ struct CapturePart {
 };
 
 struct AnalysisPart {
-    std::vector<CapturePart> captures;  // at least one; several: of hosts, by their names, each once
+    std::vector<CapturePart> captures;   // at least one; several: of hosts, by their names, each once
     [[nodiscard]] bool damaged() const;  // an input of any was
 };
 
@@ -64,14 +65,15 @@ public:
 
     // What is there of the parts so far, joined (JoinedParts::built()); before the next is read.
     void keep(std::uint64_t built) { kept_ = built; }
-    // Whether another part fits: `unpacked` bytes of which `built` are made. Where one did not, none after it does: then what all of them need
-    // is known at the end.
+    // Whether another part fits: `unpacked` bytes of which `built` are made. Where one did not, none after it does:
+    // then what all of them need is known at the end.
     [[nodiscard]] bool take(std::uint64_t unpacked, std::uint64_t built);
     // Likewise where it is too large to be looked at.
     void refuse(std::uint64_t unpacked);
     // Bytes for one that is unpacked, beside what is kept; where one did not fit, nothing needs to be kept any more.
     [[nodiscard]] std::uint64_t left() const;
-    // "needs 900 MiB: raise --memory"; "needs more than" where not all of it was looked at. Where everything fits: none.
+    // "needs 900 MiB: raise --memory"; "needs more than" where not all of it was looked at. Where everything fits:
+    // none.
     [[nodiscard]] std::string sentence() const;
     [[nodiscard]] bool exceeded() const { return needed_ > most_; }
     [[nodiscard]] std::uint64_t needed() const { return needed_; }
@@ -90,9 +92,11 @@ inline constexpr std::size_t kMagicBytes = 8;
 // "not a part of an analysis: ...".
 [[nodiscard]] PartProblem no_part();
 
-[[nodiscard]] std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version, PartRoom& room);
+[[nodiscard]] std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version,
+                                                                 PartRoom& room);
 // One alone; `most`: bytes of memory that it may take.
-[[nodiscard]] std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version, std::uint64_t most);
+[[nodiscard]] std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version,
+                                                                 std::uint64_t most);
 
 // What is in a part, unpacked: read_part() ends with it. For fuzzers, which do not get past a checksum.
 [[nodiscard]] std::string part_body(const AnalysisPart& part);
@@ -120,8 +124,8 @@ private:
 
 // Numbers of parts that it lacks of a capture; none: it is the whole.
 [[nodiscard]] std::vector<std::uint32_t> missing(const CapturePart& part);
-// What the analysis of the whole capture would have said; of captures of hosts, what they say together (parts/joined_hosts.hpp).
-// `unordered`: as in AnalysisSettings.
+// What the analysis of the whole capture would have said; of captures of hosts, what they say together
+// (parts/joined_hosts.hpp). `unordered`: as in AnalysisSettings.
 [[nodiscard]] Timeline conclude(AnalysisPart&& part, const NcclLog& log, std::vector<Address> unordered = {});
 
 }  // namespace qps::transport

@@ -38,7 +38,8 @@ bool is_same(const Connection& one, const Connection& two, bool turned) {
     if (one.service == Service::iwarp) return true;  // its numbers are ports of TCP
     for (const End end : {End::a, End::b}) {
         const End in_two = turned ? other(end) : end;
-        if (one.way(end).requests != 0 && two.way(in_two).requests != 0 && !overlap(one, end, two, in_two)) return false;
+        if (one.way(end).requests != 0 && two.way(in_two).requests != 0 && !overlap(one, end, two, in_two))
+            return false;
     }
     return true;
 }
@@ -67,7 +68,9 @@ void match(const Views& views, const TalkingHosts& hosts, SharedConnections& sha
         std::vector<Told>& candidates = told[ends_of(connection)];
         for (Told& candidate : candidates) {
             const bool turned = is_turned(connection) != is_turned(*candidate.connection);
-            if (candidate.capture == capture || std::ranges::find(candidate.seen_by, capture) != candidate.seen_by.end() || !is_same(*candidate.connection, connection, turned))
+            if (candidate.capture == capture ||
+                std::ranges::find(candidate.seen_by, capture) != candidate.seen_by.end() ||
+                !is_same(*candidate.connection, connection, turned))
                 continue;
             candidate.seen_by.push_back(capture);
             shared.all.push_back({capture, &connection, candidate.capture, candidate.connection, turned});
@@ -94,7 +97,8 @@ SharedConnections find_shared(std::span<const CapturePart> captures) {
     SharedConnections shared;
     for (const auto& [hosts, views] : pairs)
         if (views.size() > 1) match(views, hosts, shared);
-    std::ranges::sort(shared.all, {}, [](const SharedConnection& one) { return std::pair(one.capture, one.view->uid); });
+    std::ranges::sort(shared.all, {},
+                      [](const SharedConnection& one) { return std::pair(one.capture, one.view->uid); });
     return shared;
 }
 

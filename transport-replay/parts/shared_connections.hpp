@@ -12,7 +12,9 @@ namespace qps::transport {
 
 // Two hosts that talk, the lesser address first.
 using TalkingHosts = std::pair<Address, Address>;
-[[nodiscard]] inline TalkingHosts talking(const Address& one, const Address& two) { return one < two ? TalkingHosts{one, two} : TalkingHosts{two, one}; }
+[[nodiscard]] inline TalkingHosts talking(const Address& one, const Address& two) {
+    return one < two ? TalkingHosts{one, two} : TalkingHosts{two, one};
+}
 
 // A connection of a capture that is not told, since another capture has it too.
 struct SharedConnection {

@@ -1,5 +1,5 @@
-// is_sound(): what must hold of a value beyond its members' own ranges, where the code that uses it counts on it. A Reader asks it of
-// everything that it reads; where there is none, any values will do.
+// is_sound(): what must hold of a value beyond its members' own ranges, where the code that uses it counts on it. A
+// Reader asks it of everything that it reads; where there is none, any values will do.
 #pragma once
 
 #include <transport-replay/analysis/lane_report.hpp>
@@ -10,7 +10,9 @@
 
 namespace qps::transport::parts {
 
-[[nodiscard]] inline bool is_sound(const PrivateData& data) { return data.used <= data.room; }  // more than are kept: bytes() is of those
+[[nodiscard]] inline bool is_sound(const PrivateData& data) {
+    return data.used <= data.room;
+}  // more than are kept: bytes() is of those
 [[nodiscard]] inline bool is_sound(const PortPath& path) { return path.length <= PortPath::kMost; }
 [[nodiscard]] inline bool is_sound(const ClockOffset& offset) { return offset.used <= ClockOffset::kMostParts; }
 [[nodiscard]] inline bool is_sound(const OrderedSpan& span) { return span.begin() <= span.end(); }
@@ -21,8 +23,7 @@ namespace qps::transport::parts {
     return (port.attribute == LayerKind::port_counters || port.attribute == LayerKind::port_counters_extended) &&
            port.counters.size() == counter_fields(port.attribute).size();
 }
-template <class T, std::size_t kMost>
-[[nodiscard]] bool is_sound(const FewValues<T, kMost>& values) {
+template <class T, std::size_t kMost> [[nodiscard]] bool is_sound(const FewValues<T, kMost>& values) {
     return values.size() <= kMost && (values.size() != 0 || values.one());
 }
 [[nodiscard]] inline bool is_sound(const LatencySketch& sketch) { return sketch.is_sound(); }
@@ -31,7 +32,8 @@ template <class T, std::size_t kMost>
     return incidents.recoveries.empty() || incidents.recoveries.size() == kRecoveryKindNames.size();
 }
 [[nodiscard]] inline bool is_sound(const conformance::Events& events) {
-    return events.kept <= events.first.size() && std::ranges::is_sorted(events.first.begin(), events.first.begin() + events.kept);
+    return events.kept <= events.first.size() &&
+           std::ranges::is_sorted(events.first.begin(), events.first.begin() + events.kept);
 }
 
 }  // namespace qps::transport::parts

@@ -9,9 +9,9 @@ namespace qps::transport {
 using namespace dissect;
 
 bool covers(const AccessRights& granted, const AccessRights& wanted) {
-    return (granted.local_write || !wanted.local_write) && (granted.read || !wanted.read) && (granted.write || !wanted.write) &&
-           (granted.atomic || !wanted.atomic) && (granted.bind || !wanted.bind) && (granted.flush_global || !wanted.flush_global) &&
-           (granted.flush_persistent || !wanted.flush_persistent);
+    return (granted.local_write || !wanted.local_write) && (granted.read || !wanted.read) &&
+           (granted.write || !wanted.write) && (granted.atomic || !wanted.atomic) && (granted.bind || !wanted.bind) &&
+           (granted.flush_global || !wanted.flush_global) && (granted.flush_persistent || !wanted.flush_persistent);
 }
 
 std::uint64_t length_of(const Segments& segments) {

@@ -36,8 +36,12 @@ constexpr Verb verb_of(WorkKind kind) {
 }
 
 constexpr bool is_local(WorkKind kind) { return kind >= WorkKind::local_invalidate; }
-constexpr bool sends_payload(WorkKind kind) { return kind <= WorkKind::write_with_immediate || kind == WorkKind::atomic_write; }
-constexpr bool with_immediate(WorkKind kind) { return kind == WorkKind::send_with_immediate || kind == WorkKind::write_with_immediate; }
+constexpr bool sends_payload(WorkKind kind) {
+    return kind <= WorkKind::write_with_immediate || kind == WorkKind::atomic_write;
+}
+constexpr bool with_immediate(WorkKind kind) {
+    return kind == WorkKind::send_with_immediate || kind == WorkKind::write_with_immediate;
+}
 
 // Operation codes of every kind and place, looked up once by the headers they have.
 constexpr auto kRequestCodes = [] {
@@ -56,7 +60,8 @@ constexpr auto kRequestCodes = [] {
 
 bool service_has(Service service, WorkKind kind) {
     if (is_acknowledged(service)) return true;
-    if (kind == WorkKind::send || kind == WorkKind::send_with_immediate) return service == Service::uc || service == Service::ud;
+    if (kind == WorkKind::send || kind == WorkKind::send_with_immediate)
+        return service == Service::uc || service == Service::ud;
     return service == Service::uc && (verb_of(kind) == Verb::write || is_local(kind));
 }
 
@@ -69,15 +74,18 @@ Place place_of(std::uint32_t index, std::uint32_t packets) {
 std::optional<std::uint32_t> message_length(const WorkRequest& work) {
     constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31;  // 9.7.4.1.6
     if (work.segments.size() > kMaxSegments || work.inlined.size() > kMaxInline) return std::nullopt;
-    if (is_local(work.kind)) return (work.kind == WorkKind::bind_window) == work.window.has_value() ? std::optional(0U) : std::nullopt;
+    if (is_local(work.kind))
+        return (work.kind == WorkKind::bind_window) == work.window.has_value() ? std::optional(0U) : std::nullopt;
     std::uint64_t length = length_of(work.segments);
     if (!work.inlined.empty()) {
         if (!sends_payload(work.kind)) return std::nullopt;
         length = work.inlined.size();
     }
-    if (work.kind == WorkKind::flush || (work.kind == WorkKind::read && work.segments.empty())) length = work.remote.length;
+    if (work.kind == WorkKind::flush || (work.kind == WorkKind::read && work.segments.empty()))
+        length = work.remote.length;
     if (is_atomic(work.kind) && work.segments.empty()) length = kAtomicLength;
-    if ((is_atomic(work.kind) || work.kind == WorkKind::atomic_write) && length != kAtomicLength && !work.unusable) return std::nullopt;
+    if ((is_atomic(work.kind) || work.kind == WorkKind::atomic_write) && length != kAtomicLength && !work.unusable)
+        return std::nullopt;
     if (length > kMaxMessage) return std::nullopt;
     return static_cast<std::uint32_t>(length);
 }
@@ -95,7 +103,9 @@ Opcode request_opcode(Service service, WorkKind kind, Place place) {
 }
 
 bool Requester::Work::expects_response() const { return (request.kind >= WorkKind::read && !is_local(request.kind)); }
-bool Requester::Work::takes_receive() const { return verb_of(request.kind) == Verb::send || with_immediate(request.kind); }
+bool Requester::Work::takes_receive() const {
+    return verb_of(request.kind) == Verb::send || with_immediate(request.kind);
+}
 
 Requester::Requester(const RequesterSettings& settings)
     : settings_(settings),
@@ -115,7 +125,8 @@ void Requester::move(RequesterEvent event) { state_ = step(kRequesterMachine, st
 
 bool Requester::post(WorkRequest work) {
     const auto length = message_length(work);
-    if (!step(kRequesterMachine, state_, RequesterEvent::post) || !service_has(settings_.service, work.kind)) return false;
+    if (!step(kRequesterMachine, state_, RequesterEvent::post) || !service_has(settings_.service, work.kind))
+        return false;
     if (!length || work_.size() + completions_.size() >= kMaxWork) return false;
     Work row{.request = std::move(work), .first = posted_, .length = *length};
     if (row.expects_response() && settings_.initiator_depth == 0) return false;
@@ -214,11 +225,15 @@ std::optional<Instant> Requester::poll_at() const {
 }
 
 // What cannot be carried out fails when everything before it is complete.
-bool Requester::fails_now() const { return !work_.empty() && work_.front().fails != CompletionStatus::success && !draining_; }
+bool Requester::fails_now() const {
+    return !work_.empty() && work_.front().fails != CompletionStatus::success && !draining_;
+}
 
 const WorkRequest* Requester::local_due() const {
     const Work* work = current();
-    if (state_ != RequesterState::active || work == nullptr || !work->local() || work->fails != CompletionStatus::success) return nullptr;
+    if (state_ != RequesterState::active || work == nullptr || !work->local() ||
+        work->fails != CompletionStatus::success)
+        return nullptr;
     return may_begin(*work) ? &work->request : nullptr;
 }
 
@@ -243,7 +258,9 @@ void Requester::complete_local() {
     while (!work_.empty() && work_.front().done) finish_front(CompletionStatus::success);
 }
 
-bool Requester::drained() const { return unacknowledged_ == next_ && next_ == sent_ && (work_.empty() || work_.front().first == next_); }
+bool Requester::drained() const {
+    return unacknowledged_ == next_ && next_ == sent_ && (work_.empty() || work_.front().first == next_);
+}
 
 void Requester::adjust(const RequesterSettings& settings) {
     settings_.initiator_depth = settings.initiator_depth;
@@ -258,15 +275,16 @@ void Requester::flush_all() {
     move(RequesterEvent::fatal);
 }
 
-// Every end of a message asks for an acknowledgment, so does every n-th packet, the one that fills the window, and the one
-// beyond the credits.
+// Every end of a message asks for an acknowledgment, so does every n-th packet, the one that fills the window, and the
+// one beyond the credits.
 bool Requester::wants_acknowledgment(const Work& work, Psn psn) {
     if (!is_acknowledged(settings_.service)) return false;
     const bool ends = work.expects_response() || psn + 1 == work.end();
     const bool full = unacknowledged_.steps_to(psn) + 1 >= settings_.window;
     const bool probes = limited_ && work.takes_receive() && psn == work.first && Psn(limit_).before(Psn(work.sequence));
     ++unrequested_;
-    if (!ends && !full && !probes && (settings_.ack_request_every == 0 || unrequested_ < settings_.ack_request_every)) return false;
+    if (!ends && !full && !probes && (settings_.ack_request_every == 0 || unrequested_ < settings_.ack_request_every))
+        return false;
     unrequested_ = 0;
     return true;
 }
@@ -300,7 +318,8 @@ TransportPacket Requester::packet_at(const Work& work, Psn psn) {
     return packet;
 }
 
-// In one segment it is sent from where it lies. Inlined bytes are copied: the request may be complete, and gone, at once.
+// In one segment it is sent from where it lies. Inlined bytes are copied: the request may be complete, and gone, at
+// once.
 Bytes Requester::payload_at(const Work& work, std::uint32_t skipped) {
     const std::uint32_t size = std::min(bytes_of(settings_.mtu), work.length - skipped);
     const bool inlined = !work.request.inlined.empty();

@@ -1,19 +1,20 @@
 // The requester half of a queue pair: work requests in, request packets out, responses in, completions out. No I/O, no
 // clock: time is an argument, poll_at() says when the next call is due.
 //
-// Invariant: PSNs from unacknowledged() to before next() are outstanding; every work request from the front of the queue owns
-// the PSNs first .. first + packets - 1 without gaps, so going back to PSN n (go-back-N, partial READ, RNR) is nothing but
-// next = n. What is no packet owns no PSN and stands between. A work request completes once, in order.
+// Invariant: PSNs from unacknowledged() to before next() are outstanding; every work request from the front of the
+// queue owns the PSNs first .. first + packets - 1 without gaps, so going back to PSN n (go-back-N, partial READ, RNR)
+// is nothing but next = n. What is no packet owns no PSN and stands between. A work request completes once, in order.
 //
-// Local memory is borrowed until the completion of its work request was taken. A payload that lies in one segment is sent from
-// where it lies; one that does not is put together in a scratch buffer of one MTU.
+// Local memory is borrowed until the completion of its work request was taken. A payload that lies in one segment is
+// sent from where it lies; one that does not is put together in a scratch buffer of one MTU.
 //
 //   idle --post--> active --rnr_nak--> rnr_wait --rnr_elapsed--> active --all_acknowledged--> idle
 //                  any --fatal--> error: the request at fault completes with its status, all others are flushed
 //
-// A peer can send any response: outside the outstanding PSNs it is ignored (a ghost); inside, lengths are checked against
-// what was asked for, and only segments of the very request are written. Credits can be forged; what they permit too much the
-// responder refuses (RNR NAK). What grows: the queue of work requests (kMaxWork), completions not yet taken (the same bound).
+// A peer can send any response: outside the outstanding PSNs it is ignored (a ghost); inside, lengths are checked
+// against what was asked for, and only segments of the very request are written. Credits can be forged; what they
+// permit too much the responder refuses (RNR NAK). What grows: the queue of work requests (kMaxWork), completions not
+// yet taken (the same bound).
 #pragma once
 
 #include <transport-replay/model/edges.hpp>
@@ -47,7 +48,9 @@ inline constexpr std::array<std::string_view, 13> kWorkKindNames{
     "send",           "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read",
     "fetch_add",      "compare_swap",        "atomic_write",         "flush", "local_invalidate",     "bind_window",
     "register_region"};
-[[nodiscard]] constexpr bool is_atomic(WorkKind kind) { return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap; }
+[[nodiscard]] constexpr bool is_atomic(WorkKind kind) {
+    return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap;
+}
 
 // Of UD: where one work request goes.
 struct DatagramPeer {
@@ -58,9 +61,9 @@ struct DatagramPeer {
 using InlineBytes = boost::container::small_vector<std::byte, 64>;
 inline constexpr std::size_t kMaxInline = 1024;  // bytes: as much as devices take
 
-// Segments are gathered for SEND, WRITE and ATOMIC WRITE (8 bytes), and scattered into for READ and ATOMICs (8 bytes: the
-// original value in host byte order). They are the length of the message. A READ or ATOMIC without segments is executed
-// all the same, and what it brings is dropped.
+// Segments are gathered for SEND, WRITE and ATOMIC WRITE (8 bytes), and scattered into for READ and ATOMICs (8 bytes:
+// the original value in host byte order). They are the length of the message. A READ or ATOMIC without segments is
+// executed all the same, and what it brings is dropped.
 struct WorkRequest {
     std::uint64_t id = 0;  // comes back in the completion
     WorkKind kind = WorkKind::send;
@@ -75,8 +78,9 @@ struct WorkRequest {
     std::optional<Srqn> srq{};               // XRC: the peer's shared receive queue
     std::optional<DatagramPeer> datagram{};  // UD; nothing: the peer and key of the settings
     bool solicited = false;
-    bool fence = false;     // waits for every READ, ATOMIC, ATOMIC WRITE and FLUSH before it
-    bool unusable = false;  // its segments lie in no region (a wrong local key): fails when its turn comes, local protection error
+    bool fence = false;  // waits for every READ, ATOMIC, ATOMIC WRITE and FLUSH before it
+    bool unusable =
+        false;  // its segments lie in no region (a wrong local key): fails when its turn comes, local protection error
 };
 
 // The words of the verbs (11.6.2).
@@ -134,8 +138,9 @@ struct RequesterSettings {
     std::uint8_t rnr_retries = kInfiniteRnrRetries;
     std::optional<Datagram> datagram{};  // UD
     dissect::Pkey pkey{0xffff};
-    // Whether the credits of the AETH are obeyed (9.7.7.2): a SEND or WRITE with immediate beyond the limit (LSN = MSN +
-    // credits) sends its first packet alone and goes on when that is acknowledged or more credits come. Code 31 lifts the limit.
+    // Whether the credits of the AETH are obeyed (9.7.7.2): a SEND or WRITE with immediate beyond the limit (LSN = MSN
+    // + credits) sends its first packet alone and goes on when that is acknowledged or more credits come. Code 31 lifts
+    // the limit.
     bool end_to_end_credits = false;
 };
 
@@ -144,7 +149,8 @@ enum class RequesterEvent : std::uint8_t { post, acknowledged, all_acknowledged,
 
 inline constexpr Machine kRequesterMachine{
     std::array<std::string_view, 4>{"idle", "active", "rnr_wait", "error"},
-    std::array<std::string_view, 7>{"post", "acknowledged", "all_acknowledged", "go_back", "rnr_nak", "rnr_elapsed", "fatal"},
+    std::array<std::string_view, 7>{"post", "acknowledged", "all_acknowledged", "go_back", "rnr_nak", "rnr_elapsed",
+                                    "fatal"},
     std::array{
         Edge{RequesterState::idle, RequesterEvent::post, RequesterState::active},
         Edge{RequesterState::idle, RequesterEvent::fatal, RequesterState::error},
@@ -179,24 +185,26 @@ class Requester {
 public:
     explicit Requester(const RequesterSettings& settings);
 
-    // Queues a work request; false where the queue is full, the request cannot be (too long, a kind the service lacks, not 8
-    // bytes for what has 8 bytes), or the queue pair is in error.
+    // Queues a work request; false where the queue is full, the request cannot be (too long, a kind the service lacks,
+    // not 8 bytes for what has 8 bytes), or the queue pair is in error.
     [[nodiscard]] bool post(WorkRequest work);
 
-    // The next packet to send at `now`, or nothing: call until nothing comes. Notices expired timers. Of UC and UD the work
-    // request is complete with its last packet: send that before its completion is taken.
+    // The next packet to send at `now`, or nothing: call until nothing comes. Notices expired timers. Of UC and UD the
+    // work request is complete with its last packet: send that before its completion is taken.
     [[nodiscard]] std::optional<TransportPacket> poll(dissect::Instant now);
     // The id of the work request that the packet poll() gave last belongs to.
     [[nodiscard]] std::uint64_t polled() const { return polled_; }
     // When poll() or local_due() is due: the past where something is ready, a timer's time, or nothing at all.
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
 
-    // The local invalidate, bind or registration whose turn it is, or nullptr: everything before it was sent, and nothing after it is until
-    // done_locally() has said how it went. It completes in the order of the queue; a status other than success is fatal.
+    // The local invalidate, bind or registration whose turn it is, or nullptr: everything before it was sent, and
+    // nothing after it is until done_locally() has said how it went. It completes in the order of the queue; a status
+    // other than success is fatal.
     [[nodiscard]] const WorkRequest* local_due() const;
     void done_locally(CompletionStatus status, dissect::Instant now);
 
-    // What may change while it runs (SQD to RTS): depth, timeout and retries are as in `settings` from now on, all else stays.
+    // What may change while it runs (SQD to RTS): depth, timeout and retries are as in `settings` from now on, all else
+    // stays.
     void adjust(const RequesterSettings& settings);
     // Send queue drained (SQD): while true no work request is begun; those begun are brought to their end.
     void drain(bool stop) { draining_ = stop; }
@@ -207,9 +215,11 @@ public:
 
     void process(const TransportPacket& response, dissect::Instant now);
 
-    // From a request that asked for an acknowledgment to one that covers it, where no packet since was sent again (Karn); once each. One is
-    // measured at a time.
-    [[nodiscard]] std::optional<dissect::Duration> take_round_trip() { return std::exchange(round_trip_, std::nullopt); }
+    // From a request that asked for an acknowledgment to one that covers it, where no packet since was sent again
+    // (Karn); once each. One is measured at a time.
+    [[nodiscard]] std::optional<dissect::Duration> take_round_trip() {
+        return std::exchange(round_trip_, std::nullopt);
+    }
 
     // Completions since the last call, in the order of the work requests.
     [[nodiscard]] std::vector<Completion> take_completions();
@@ -227,10 +237,11 @@ private:
         WorkRequest request;
         dissect::Psn first;
         std::uint32_t packets = 1;
-        std::uint32_t length = 0;                            // of the message or of what is read
-        std::uint32_t sequence = 0;                          // SSN, 24 bits: counts messages from 1
-        bool done = false;                                   // of what is no packet: it was carried out
-        CompletionStatus fails = CompletionStatus::success;  // what is known already: it fails with this when its turn comes
+        std::uint32_t length = 0;    // of the message or of what is read
+        std::uint32_t sequence = 0;  // SSN, 24 bits: counts messages from 1
+        bool done = false;           // of what is no packet: it was carried out
+        CompletionStatus fails =
+            CompletionStatus::success;  // what is known already: it fails with this when its turn comes
         [[nodiscard]] dissect::Psn end() const { return first + packets; }
         [[nodiscard]] bool expects_response() const;
         [[nodiscard]] bool takes_receive() const;

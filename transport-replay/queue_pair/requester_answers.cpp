@@ -23,7 +23,8 @@ void Requester::process(const TransportPacket& response, Instant now) {
     // The first bit of the syndrome is reserved: what has it is no answer that anybody defined (9.7.5.2.1).
     constexpr std::uint8_t kReservedBit = 0x80;
     const bool reserved = response.acknowledgment && (response.acknowledgment->syndrome & kReservedBit) != 0;
-    const bool answers = row.defined && !row.request && row.service == settings_.service && state_ != RequesterState::error && !reserved;
+    const bool answers =
+        row.defined && !row.request && row.service == settings_.service && state_ != RequesterState::error && !reserved;
     const bool outstanding = !response.psn.before(unacknowledged_) && response.psn.before(sent_);
     // Of the last one acknowledged: says nothing new but the credits (9.7.7.2).
     const bool repeats = response.psn + 1 == unacknowledged_ && row.verb == Verb::acknowledge;
@@ -54,8 +55,8 @@ void Requester::take_credits(const Acknowledgment& acknowledgment) {
     if (Psn(limit_).before(limit)) limit_ = limit.value();
 }
 
-// A response at `psn` says that everything before it was executed; a READ or ATOMIC on the way whose response is missing is
-// thereby refused (implied NAK, 9.7.5.1.1). True where `psn` is now the oldest outstanding.
+// A response at `psn` says that everything before it was executed; a READ or ATOMIC on the way whose response is
+// missing is thereby refused (implied NAK, 9.7.5.1.1). True where `psn` is now the oldest outstanding.
 bool Requester::acknowledge_before(Psn psn, Instant now) {
     Psn reached = unacknowledged_;
     while (reached.before(psn) && !work_.empty() && !work_.front().expects_response()) {
@@ -154,7 +155,8 @@ void Requester::on_atomic_acknowledgment(const TransportPacket& response, Instan
     progress(response.psn + 1, now);
 }
 
-// The responses still on their way say it again and again; the first one counts until something arrives that was missing.
+// The responses still on their way say it again and again; the first one counts until something arrives that was
+// missing.
 void Requester::implied_nak(Instant now) {
     if (reading_again_ || next_ == unacknowledged_ || !step(kRequesterMachine, state_, RequesterEvent::go_back)) {
         ++counts_.ghosts;
@@ -183,7 +185,8 @@ void Requester::rewind() {
 
 void Requester::finish_front(CompletionStatus status) {
     const Work& work = work_.front();
-    completions_.push_back({work.request.id, work.request.kind, status, work.first, work.end() + Psn::kMask, work.length});
+    completions_.push_back(
+        {work.request.id, work.request.kind, status, work.first, work.end() + Psn::kMask, work.length});
     if (at_ > 0) {
         --at_;
         if (work.expects_response()) --awaited_;

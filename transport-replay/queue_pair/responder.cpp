@@ -16,7 +16,8 @@ namespace {
 
 // Requests with a response of their own, which takes a resource.
 bool is_answered(const OpcodeRow& row) {
-    return row.verb == Verb::read_request || row.is_atomic() || row.verb == Verb::atomic_write || row.verb == Verb::flush;
+    return row.verb == Verb::read_request || row.is_atomic() || row.verb == Verb::atomic_write ||
+           row.verb == Verb::flush;
 }
 
 std::uint32_t size_of(const TransportPacket& packet) { return static_cast<std::uint32_t>(packet.payload.size()); }
@@ -52,7 +53,8 @@ RequestEvent request_event(Opcode opcode) {
     const OpcodeRow& row = info(opcode);
     const auto place = static_cast<unsigned>(std::to_underlying(row.place));
     if (row.verb == Verb::send) return static_cast<RequestEvent>(std::to_underlying(RequestEvent::send_first) + place);
-    if (row.verb == Verb::write) return static_cast<RequestEvent>(std::to_underlying(RequestEvent::write_first) + place);
+    if (row.verb == Verb::write)
+        return static_cast<RequestEvent>(std::to_underlying(RequestEvent::write_first) + place);
     return RequestEvent::other;
 }
 
@@ -68,14 +70,18 @@ struct ResponderChecks {
         bool named;
 
         // The receive that the message goes into: one it has taken, one that a message given up has left, or the next.
-        [[nodiscard]] const PostedReceive* receive() const { return responder.receive_ ? &*responder.receive_ : receives.next(); }
+        [[nodiscard]] const PostedReceive* receive() const {
+            return responder.receive_ ? &*responder.receive_ : receives.next();
+        }
     };
 
     static Verdict header(const Case& asked) {
         const Responder& responder = asked.responder;
         if (responder.state_ == ResponderState::error) return ResponderVerdict::dropped;
-        if (!asked.row.defined || !asked.row.request || asked.row.service != responder.settings_.service) return ResponderVerdict::dropped;
-        if (asked.row.service == Service::ud && (!asked.request.datagram || asked.request.datagram->key != responder.settings_.qkey))
+        if (!asked.row.defined || !asked.row.request || asked.row.service != responder.settings_.service)
+            return ResponderVerdict::dropped;
+        if (asked.row.service == Service::ud &&
+            (!asked.request.datagram || asked.request.datagram->key != responder.settings_.qkey))
             return ResponderVerdict::dropped;  // 10.2.5
         return std::nullopt;
     }
@@ -86,11 +92,13 @@ struct ResponderChecks {
         const std::int32_t ahead = asked.request.psn - responder.expected_;
         if (ahead == 0) return std::nullopt;
         if (ahead < 0) return ResponderVerdict::duplicate;
-        return step(kResponderMachine, responder.state_, ResponderEvent::gap) ? ResponderVerdict::gap : ResponderVerdict::gap_ignored;
+        return step(kResponderMachine, responder.state_, ResponderEvent::gap) ? ResponderVerdict::gap
+                                                                              : ResponderVerdict::gap_ignored;
     }
 
     static Verdict opcode_sequence(const Case& asked) {
-        if (step(kMessageMachine, asked.responder.current_.state, request_event(asked.request.opcode))) return std::nullopt;
+        if (step(kMessageMachine, asked.responder.current_.state, request_event(asked.request.opcode)))
+            return std::nullopt;
         return ResponderVerdict::invalid_request;
     }
 
@@ -103,7 +111,8 @@ struct ResponderChecks {
 
     static Verdict opcode_allowed(const Case& asked) {
         const bool known = asked.row.verb == Verb::send || asked.row.verb == Verb::write || is_answered(asked.row);
-        if (!known || !covers(asked.responder.settings_.allowed, rights_for(asked.request))) return ResponderVerdict::invalid_request;
+        if (!known || !covers(asked.responder.settings_.allowed, rights_for(asked.request)))
+            return ResponderVerdict::invalid_request;
         return std::nullopt;
     }
 
@@ -117,8 +126,10 @@ struct ResponderChecks {
 
     static Verdict length(const Case& asked) {
         const std::uint32_t size = size_of(asked.request);
-        const bool needs_access = is_answered(asked.row) || (asked.row.verb == Verb::write && asked.row.begins_message());
-        bool right = size <= bytes_of(asked.responder.settings_.mtu) && (!needs_access || asked.request.access.has_value());
+        const bool needs_access =
+            is_answered(asked.row) || (asked.row.verb == Verb::write && asked.row.begins_message());
+        bool right =
+            size <= bytes_of(asked.responder.settings_.mtu) && (!needs_access || asked.request.access.has_value());
         if (asked.row.place == Place::first || asked.row.place == Place::middle)
             right = right && size == bytes_of(asked.responder.settings_.mtu);
         if (asked.row.place == Place::last) right = right && size > 0;
@@ -130,24 +141,28 @@ struct ResponderChecks {
         const TransportPacket& request = asked.request;
         switch (asked.row.verb) {
             case Verb::send: {
-                const std::uint64_t before = asked.row.begins_message() ? header_room(asked.row.service) : asked.responder.current_.length;
+                const std::uint64_t before =
+                    asked.row.begins_message() ? header_room(asked.row.service) : asked.responder.current_.length;
                 const PostedReceive* receive = asked.receive();
                 return receive == nullptr || !receive->usable ||
                        before + size <= std::min<std::uint64_t>(length_of(receive->segments), kMaxDmaLength);
             }
             case Verb::write: {
-                const std::uint32_t left = asked.row.begins_message() ? request.access->length : asked.responder.current_.target.length;
+                const std::uint32_t left =
+                    asked.row.begins_message() ? request.access->length : asked.responder.current_.target.length;
                 return left <= kMaxDmaLength && (asked.row.ends_message() ? size == left : size < left);
             }
             case Verb::read_request: return request.access->length <= kMaxDmaLength && size == 0;
             case Verb::compare_swap:
             case Verb::fetch_add: return request.atomic && request.access->address % kAtomicLength == 0 && size == 0;
             case Verb::atomic_write:
-                return request.access->length == kAtomicLength && size == kAtomicLength && request.access->address % kAtomicLength == 0;
+                return request.access->length == kAtomicLength && size == kAtomicLength &&
+                       request.access->address % kAtomicLength == 0;
             case Verb::flush: {
                 constexpr std::uint8_t kReserved = 0xff & ~(kGlobalVisibility | kPersistence);
-                return request.flush && request.flush->placement != 0 && (request.flush->placement & kReserved) == 0 && size == 0 &&
-                       request.flush->selectivity <= FlushSelectivity::memory_region && request.access->length <= kMaxDmaLength;
+                return request.flush && request.flush->placement != 0 && (request.flush->placement & kReserved) == 0 &&
+                       size == 0 && request.flush->selectivity <= FlushSelectivity::memory_region &&
+                       request.access->length <= kMaxDmaLength;
             }
             default: return false;
         }
@@ -165,8 +180,11 @@ struct ResponderChecks {
         RemoteAccess wanted = asked.row.begins_message() ? *asked.request.access : asked.responder.current_.target;
         if (asked.row.is_atomic()) wanted.length = kAtomicLength;
         const AccessRights rights = rights_for(asked.request);
-        const bool all = asked.row.verb == Verb::flush && asked.request.flush->selectivity == FlushSelectivity::memory_region;
-        if (all) return asked.memory.reach_all(wanted.key, rights, local) ? Verdict{} : ResponderVerdict::remote_access_error;
+        const bool all =
+            asked.row.verb == Verb::flush && asked.request.flush->selectivity == FlushSelectivity::memory_region;
+        if (all)
+            return asked.memory.reach_all(wanted.key, rights, local) ? Verdict{}
+                                                                     : ResponderVerdict::remote_access_error;
         if (wanted.length == 0 && asked.row.verb != Verb::flush) return std::nullopt;
         return asked.memory.reach(wanted, rights, local) ? Verdict{} : ResponderVerdict::remote_access_error;
     }
@@ -182,7 +200,8 @@ constexpr std::array kChecks{
 
 }  // namespace
 
-Responder::Responder(const ResponderSettings& settings) : settings_(settings), expected_(settings.expected), credits_(kUnlimitedCredits) {
+Responder::Responder(const ResponderSettings& settings)
+    : settings_(settings), expected_(settings.expected), credits_(kUnlimitedCredits) {
     settings_.resources = std::min(settings_.resources, kMaxResources);
 }
 
@@ -196,9 +215,11 @@ void Responder::move_to_error() { move(ResponderEvent::fatal); }
 
 void Responder::move(ResponderEvent event) { state_ = step(kResponderMachine, state_, event).value_or(state_); }
 
-ResponderActions Responder::process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives, bool named) {
+ResponderActions Responder::process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives,
+                                    bool named) {
     ResponderActions actions;
-    if (settings_.service == Service::uc && request.psn != expected_) {  // a gap discards the message it is in (9.8.2.2.2)
+    if (settings_.service == Service::uc &&
+        request.psn != expected_) {  // a gap discards the message it is in (9.8.2.2.2)
         current_ = {};
         expected_ = request.psn;
     }
@@ -215,15 +236,18 @@ ResponderActions Responder::process(const TransportPacket& request, Memory& memo
     if (actions.verdict == ResponderVerdict::duplicate) actions.verdict = answer_again(request);
     if (actions.verdict != ResponderVerdict::accept) refuse(request, actions.verdict);
     const bool fatal = state_ == ResponderState::error && actions.verdict != ResponderVerdict::dropped;
-    if (fatal || actions.verdict == ResponderVerdict::remote_operational_error) fail_receive(request, receives, actions);
-    if (!is_acknowledged(settings_.service) && actions.verdict != ResponderVerdict::accept) actions.verdict = ResponderVerdict::dropped;
+    if (fatal || actions.verdict == ResponderVerdict::remote_operational_error)
+        fail_receive(request, receives, actions);
+    if (!is_acknowledged(settings_.service) && actions.verdict != ResponderVerdict::accept)
+        actions.verdict = ResponderVerdict::dropped;
     return actions;
 }
 
 // A message that failed for good has used up the receive it had begun to fill, or the one it did not fit into.
 void Responder::fail_receive(const TransportPacket& request, ReceiveQueue& receives, ResponderActions& actions) {
-    const bool its_receive = actions.verdict == ResponderVerdict::remote_operational_error ||
-                             (actions.verdict == ResponderVerdict::invalid_request && info(request.opcode).verb == Verb::send);
+    const bool its_receive =
+        actions.verdict == ResponderVerdict::remote_operational_error ||
+        (actions.verdict == ResponderVerdict::invalid_request && info(request.opcode).verb == Verb::send);
     if (!receive_ && its_receive && takes_receive(request)) receive_ = receives.take();
     if (!receive_) return;
     actions.consumed_with_error = receive_->id;
@@ -251,14 +275,17 @@ void Responder::refuse(const TransportPacket& request, ResponderVerdict verdict)
         case ResponderVerdict::not_ready: negative(rnr_nak(), request.psn); return move(ResponderEvent::not_ready);
         case ResponderVerdict::invalid_request: negative(nak(NakCode::invalid_request), request.psn); break;
         case ResponderVerdict::remote_access_error: negative(nak(NakCode::remote_access_error), request.psn); break;
-        case ResponderVerdict::remote_operational_error: negative(nak(NakCode::remote_operational_error), request.psn); break;
+        case ResponderVerdict::remote_operational_error:
+            negative(nak(NakCode::remote_operational_error), request.psn);
+            break;
         case ResponderVerdict::invalidate_failed: break;
         default: return;
     }
     move(ResponderEvent::fatal);
 }
 
-ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memory, ReceiveQueue& receives, ResponderActions& actions) {
+ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memory, ReceiveQueue& receives,
+                                    ResponderActions& actions) {
     const OpcodeRow& row = info(request.opcode);
     const Psn psn = request.psn;
     if (takes_receive(request) && !receive_) {
@@ -272,9 +299,11 @@ ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memo
     else if (row.verb == Verb::flush) execute_flush(request, memory, actions);
     else place_payload(request, memory);
     expected_ = psn + (row.verb == Verb::read_request ? packets_of(request.access->length, settings_.mtu) : 1);
-    current_.state = step(kMessageMachine, current_.state, request_event(request.opcode)).value_or(MessageState::between);
+    current_.state =
+        step(kMessageMachine, current_.state, request_event(request.opcode)).value_or(MessageState::between);
     move(ResponderEvent::accept);
-    if (request.invalidate && !memory.invalidate(*request.invalidate, settings_.local)) return ResponderVerdict::invalidate_failed;
+    if (request.invalidate && !memory.invalidate(*request.invalidate, settings_.local))
+        return ResponderVerdict::invalidate_failed;
     actions.message_done = row.ends_message();
     if (row.ends_message()) {
         if (completes_receive(request)) actions.received = received_by(request);
@@ -330,8 +359,13 @@ ReceivedMessage Responder::received_by(const TransportPacket& request) {
 }
 
 void Responder::execute_read(const TransportPacket& request) {
-    remember({.psn = request.psn, .packets = packets_of(request.access->length, settings_.mtu), .access = *request.access});
-    respond({.kind = JobKind::read, .psn = request.psn, .acknowledgment = positive(), .access = *request.access, .srq = request.srq});
+    remember(
+        {.psn = request.psn, .packets = packets_of(request.access->length, settings_.mtu), .access = *request.access});
+    respond({.kind = JobKind::read,
+             .psn = request.psn,
+             .acknowledgment = positive(),
+             .access = *request.access,
+             .srq = request.srq});
 }
 
 void Responder::execute_atomic(const TransportPacket& request, Memory& memory) {
@@ -357,12 +391,13 @@ void Responder::execute_atomic_write(const TransportPacket& request, Memory& mem
     respond({.kind = JobKind::done, .psn = request.psn, .acknowledgment = positive()});
 }
 
-// Requests are executed one after the other, so what was written before is in memory; what is left is to show it to others.
+// Requests are executed one after the other, so what was written before is in memory; what is left is to show it to
+// others.
 void Responder::execute_flush(const TransportPacket& request, Memory& memory, ResponderActions& actions) {
     const AccessRights rights = rights_for(request);
     const bool all = request.flush->selectivity == FlushSelectivity::memory_region;
-    const auto place =
-        all ? memory.reach_all(request.access->key, rights, settings_.local) : memory.reach(*request.access, rights, settings_.local);
+    const auto place = all ? memory.reach_all(request.access->key, rights, settings_.local)
+                           : memory.reach(*request.access, rights, settings_.local);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (place) actions.flushed = FlushedMemory{*request.flush, *place};
     remember({.verb = Verb::flush, .psn = request.psn, .access = *request.access, .flush = *request.flush});

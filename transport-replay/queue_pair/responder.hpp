@@ -6,16 +6,17 @@
 // its bounds were checked for that very packet.
 //
 //            gap                     accept
-//   ready ---------> sequence_nak_sent ----> ready        silent about further gaps until the expected PSN arrives (9.7.5.2.8)
+//   ready ---------> sequence_nak_sent ----> ready        silent about further gaps until the expected PSN arrives
+//   (9.7.5.2.8)
 //     \  not_ready                   accept
 //      `-----------> rnr_nak_sent ---------> ready        likewise
 //     any --fatal--> error                                says nothing any more
 //
-// A SEND goes straight into the segments of the posted receive, a READ is answered from the region itself. Atomics act on
-// memory in host byte order, as devices do.
+// A SEND goes straight into the segments of the posted receive, a READ is answered from the region itself. Atomics act
+// on memory in host byte order, as devices do.
 //
-// A peer can send any packet at all. What grows with it: the responses queued (kMaxResponses), what is kept for duplicates
-// (ResponderSettings::resources).
+// A peer can send any packet at all. What grows with it: the responses queued (kMaxResponses), what is kept for
+// duplicates (ResponderSettings::resources).
 #pragma once
 
 #include <transport-replay/model/edges.hpp>
@@ -29,9 +30,10 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxResponses = 256;         // jobs queued: more than READs, ATOMICs and ACKs of a full window
+inline constexpr std::size_t kMaxResponses = 256;  // jobs queued: more than READs, ATOMICs and ACKs of a full window
 inline constexpr std::uint32_t kMaxDmaLength = 1U << 31;  // 9.7.4.1.6 (C9-93)
-inline constexpr std::uint8_t kMaxResources = 128;        // most READs and ATOMICs a device remembers; mlx5 offers 16, others up to 128
+inline constexpr std::uint8_t kMaxResources =
+    128;  // most READs and ATOMICs a device remembers; mlx5 offers 16, others up to 128
 
 struct ResponderSettings {
     dissect::Service service = dissect::Service::rc;  // rc, uc, ud or xrc
@@ -48,7 +50,8 @@ struct ResponderSettings {
     dissect::Pkey pkey{0xffff};
     bool credits = false;  // ACKs say how many receives are posted, where the queue is not shared; else code 31
 };
-inline constexpr std::uint32_t kNetworkHeaderBytes = 40;  // before every UD message in its receive (11.4.1.2, A17.4.5.2)
+inline constexpr std::uint32_t kNetworkHeaderBytes =
+    40;  // before every UD message in its receive (11.4.1.2, A17.4.5.2)
 
 enum class ResponderState : std::uint8_t { ready, sequence_nak_sent, rnr_nak_sent, error };
 enum class ResponderEvent : std::uint8_t { accept, duplicate, gap, not_ready, fatal };
@@ -90,8 +93,8 @@ enum class RequestEvent : std::uint8_t {
 
 inline constexpr Machine kMessageMachine{
     std::array<std::string_view, 3>{"between", "in_send", "in_write"},
-    std::array<std::string_view, 9>{"send_first", "send_middle", "send_last", "send_only", "write_first", "write_middle", "write_last",
-                                    "write_only", "other"},
+    std::array<std::string_view, 9>{"send_first", "send_middle", "send_last", "send_only", "write_first",
+                                    "write_middle", "write_last", "write_only", "other"},
     std::array{
         Edge{MessageState::between, RequestEvent::send_first, MessageState::in_send},
         Edge{MessageState::between, RequestEvent::send_only, MessageState::between},
@@ -106,7 +109,12 @@ inline constexpr Machine kMessageMachine{
 };
 static_assert(sound(kMessageMachine));
 
-enum class NakCode : std::uint8_t { sequence_error, invalid_request, remote_access_error, remote_operational_error };  // 9.7.5.2.1
+enum class NakCode : std::uint8_t {
+    sequence_error,
+    invalid_request,
+    remote_access_error,
+    remote_operational_error
+};  // 9.7.5.2.1
 
 enum class ResponderVerdict : std::uint8_t {
     accept,
@@ -134,8 +142,8 @@ struct ReceivedMessage {
     bool has_network_header = false;  // UD: IPv6 or GRH in bytes 0..39, IPv4 in bytes 20..39
 };
 
-// A FLUSH that was executed as far as a machine without I/O can: who keeps the memory on a medium writes it there before
-// the next poll() answers.
+// A FLUSH that was executed as far as a machine without I/O can: who keeps the memory on a medium writes it there
+// before the next poll() answers.
 struct FlushedMemory {
     Flush flush;
     dissect::MutableBytes bytes;
@@ -145,8 +153,8 @@ struct ResponderActions {
     ResponderVerdict verdict = ResponderVerdict::dropped;
     bool message_done = false;  // the request was the last of its message, and executed
     std::optional<ReceivedMessage> received{};
-    // Id of the receive that the failed message had taken. Of UC and UD: one whose segments lie nowhere; the queue pair is then for
-    // its user to move to error, the peer hears nothing.
+    // Id of the receive that the failed message had taken. Of UC and UD: one whose segments lie nowhere; the queue pair
+    // is then for its user to move to error, the peer hears nothing.
     std::optional<std::uint64_t> consumed_with_error{};
     std::optional<FlushedMemory> flushed{};
 };
@@ -155,12 +163,14 @@ class Responder {
 public:
     explicit Responder(const ResponderSettings& settings);
 
-    // Judges and executes one request. Of XRC `memory` and `receives` are those of the shared receive queue that it names, or, in a
-    // message, that its first packet named (may_turn()); where it names none that the queue pair may serve, `named` is false.
-    [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives, bool named = true);
+    // Judges and executes one request. Of XRC `memory` and `receives` are those of the shared receive queue that it
+    // names, or, in a message, that its first packet named (may_turn()); where it names none that the queue pair may
+    // serve, `named` is false.
+    [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives,
+                                           bool named = true);
 
-    // The next response, or nothing, from the memory of due() where that says one. A READ whose region is gone meanwhile becomes a NAK
-    // (remote access error).
+    // The next response, or nothing, from the memory of due() where that says one. A READ whose region is gone
+    // meanwhile becomes a NAK (remote access error).
     [[nodiscard]] std::optional<TransportPacket> poll(const Memory& memory);
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
     // Of XRC: the shared receive queue that the request of the next response named.
@@ -245,7 +255,8 @@ private:
     std::uint32_t open_ = 0;  // responses queued that take a resource
     std::uint8_t credits_;    // code of the AETH
     Current current_;
-    std::optional<PostedReceive> receive_;  // taken by the message being received; of UC and UD also by one that was given up
+    std::optional<PostedReceive>
+        receive_;  // taken by the message being received; of UC and UD also by one that was given up
     Ring<Job> responses_;
     Ring<Resource> resources_;
 };

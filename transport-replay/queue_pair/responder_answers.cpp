@@ -23,9 +23,9 @@ consteval Opcode response_opcode(Verb verb, Place place) {
     return Opcode::rc_acknowledge;
 }
 constexpr Opcode kAtomicAcknowledge = response_opcode(Verb::atomic_acknowledge, Place::only);
-constexpr std::array kReadResponses{response_opcode(Verb::read_response, Place::first), response_opcode(Verb::read_response, Place::middle),
-                                    response_opcode(Verb::read_response, Place::last),
-                                    response_opcode(Verb::read_response, Place::only)};  // by Place
+constexpr std::array kReadResponses{
+    response_opcode(Verb::read_response, Place::first), response_opcode(Verb::read_response, Place::middle),
+    response_opcode(Verb::read_response, Place::last), response_opcode(Verb::read_response, Place::only)};  // by Place
 
 // The most credits there is a code for that are not more than there are receives (9.7.7.2).
 std::uint8_t credit_code(std::size_t receives) {
@@ -35,8 +35,8 @@ std::uint8_t credit_code(std::size_t receives) {
 
 }  // namespace
 
-// A duplicate changes nothing (9.7.4.1.1): SEND and WRITE are acknowledged again, a READ is read again, an ATOMIC has the
-// result that was kept, ATOMIC WRITE and FLUSH are confirmed again.
+// A duplicate changes nothing (9.7.4.1.1): SEND and WRITE are acknowledged again, a READ is read again, an ATOMIC has
+// the result that was kept, ATOMIC WRITE and FLUSH are confirmed again.
 ResponderVerdict Responder::answer_again(const TransportPacket& request) {
     const OpcodeRow& row = info(request.opcode);
     if (responses_.size() >= kMaxResponses) return ResponderVerdict::duplicate_dropped;
@@ -47,7 +47,11 @@ ResponderVerdict Responder::answer_again(const TransportPacket& request) {
     for (std::size_t i = 0; request.access && i < resources_.size(); ++i) {
         const Resource& resource = resources_[i];
         if (!is_again(request, resource)) continue;
-        Job job{.kind = JobKind::done, .again = true, .psn = request.psn, .acknowledgment = positive(), .original = resource.original};
+        Job job{.kind = JobKind::done,
+                .again = true,
+                .psn = request.psn,
+                .acknowledgment = positive(),
+                .original = resource.original};
         if (row.is_atomic()) job.kind = JobKind::atomic;
         if (row.verb == Verb::read_request) {
             job.kind = JobKind::read;
@@ -72,14 +76,15 @@ bool Responder::is_again(const TransportPacket& request, const Resource& resourc
                access.length <= resource.access.length - skipped;
     }
     if (row.is_atomic())
-        return request.atomic == resource.atomic && access.key == resource.access.key && access.address == resource.access.address;
+        return request.atomic == resource.atomic && access.key == resource.access.key &&
+               access.address == resource.access.address;
     if (row.verb == Verb::flush) return request.flush == resource.flush && access == resource.access;
     if (access != resource.access || request.payload.size() != kAtomicLength) return false;
     return std::memcmp(&resource.original, request.payload.data(), kAtomicLength) == 0;  // ATOMIC WRITE
 }
 
-// The most recent request executed, but not past a READ or ATOMIC after `psn`: the requester would take that for an implied
-// NAK of it (C9-105).
+// The most recent request executed, but not past a READ or ATOMIC after `psn`: the requester would take that for an
+// implied NAK of it (C9-105).
 Psn Responder::acknowledgeable_after(Psn psn) const {
     for (std::size_t i = 0; i < resources_.size(); ++i)
         if (psn.before(resources_[i].psn)) return resources_[i].psn + Psn::kMask;  // the PSN before it
@@ -101,7 +106,9 @@ void Responder::acknowledge(Psn psn, bool requested) {
 }
 
 Acknowledgment Responder::positive() const { return {syndrome(SyndromeType::ack, credits_), msn()}; }
-Acknowledgment Responder::nak(NakCode code) const { return {syndrome(SyndromeType::nak, std::to_underlying(code)), msn()}; }
+Acknowledgment Responder::nak(NakCode code) const {
+    return {syndrome(SyndromeType::nak, std::to_underlying(code)), msn()};
+}
 Acknowledgment Responder::rnr_nak() const { return {syndrome(SyndromeType::rnr_nak, settings_.rnr_timer), msn()}; }
 
 void Responder::count_credits(const ReceiveQueue& receives) {
@@ -109,7 +116,8 @@ void Responder::count_credits(const ReceiveQueue& receives) {
 }
 
 void Responder::advertise(const ReceiveQueue& receives) {
-    if (credits_ != 0 || receives.size() == 0 || !is_acknowledged(settings_.service) || state_ == ResponderState::error) return;
+    if (credits_ != 0 || receives.size() == 0 || !is_acknowledged(settings_.service) || state_ == ResponderState::error)
+        return;
     if (responses_.size() >= kMaxResponses) return;
     count_credits(receives);
     acknowledge(expected_ + Psn::kMask, true);
@@ -120,8 +128,8 @@ void Responder::respond(const Job& job) {
     responses_.push_back(job);
 }
 
-// A READ that was asked for again after its region or window went: the copy came late, and the requester has what it read.
-// Not a reason to end the connection; who really still waits for it gives up.
+// A READ that was asked for again after its region or window went: the copy came late, and the requester has what it
+// read. Not a reason to end the connection; who really still waits for it gives up.
 void Responder::forget_stale(const Memory& memory) {
     while (!responses_.empty()) {
         const Job& job = responses_.front();
@@ -152,7 +160,8 @@ std::optional<TransportPacket> Responder::poll(const Memory& memory) {
     }
     packet.dest_qp = settings_.peer;
     packet.pkey = settings_.pkey;
-    if (packet.opcode == Opcode::rc_acknowledge && job.kind == JobKind::read) {  // the region is gone: nothing after it is answered
+    if (packet.opcode == Opcode::rc_acknowledge &&
+        job.kind == JobKind::read) {  // the region is gone: nothing after it is answered
         responses_.clear();
         open_ = 0;
     } else if (done) {

@@ -1,8 +1,9 @@
-// A queue that keeps its storage: what was popped leaves its place to what comes, so that a queue in steady use allocates
-// nothing. Invariant: `count_` values stand from `head_` on, around the end of the storage, whose size is a power of two.
+// A queue that keeps its storage: what was popped leaves its place to what comes, so that a queue in steady use
+// allocates nothing. Invariant: `count_` values stand from `head_` on, around the end of the storage, whose size is a
+// power of two.
 //
-// It grows by doubling and never shrinks; the bound is its user's, who knows why. A value that was popped lives on in its
-// place until another takes it.
+// It grows by doubling and never shrinks; the bound is its user's, who knows why. A value that was popped lives on in
+// its place until another takes it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,7 @@
 
 namespace qps::transport {
 
-template <class T>
-class Ring {
+template <class T> class Ring {
 public:
     [[nodiscard]] bool empty() const { return count_ == 0; }
     [[nodiscard]] std::size_t size() const { return count_; }

@@ -108,7 +108,8 @@ void set_extended(PacketSpec& spec, const TransportPacket& packet) {
 
 bool trustworthy(const Packet& packet) {
     return packet.has_transport() && !packet.frame.cut() && packet.icrc.status == CrcStatus::good &&
-           std::ranges::all_of(packet.layers().subspan(packet.bth_layer), [](const Layer& layer) { return layer.fault == Fault::none; });
+           std::ranges::all_of(packet.layers().subspan(packet.bth_layer),
+                               [](const Layer& layer) { return layer.fault == Fault::none; });
 }
 
 }  // namespace
@@ -154,10 +155,12 @@ std::optional<TransportPacket> from_packet(const Packet& packet) {
     result.immediate = seen.immediate;
     result.invalidate = seen.invalidate;
     if (const Layer* deth = find(packet, LayerKind::deth); deth != nullptr && seen.datagram)
-        result.datagram = Datagram{static_cast<Qkey>(read_be<std::uint32_t>(packet.bytes_of(*deth), 0)), seen.flow.source_qp};
+        result.datagram =
+            Datagram{static_cast<Qkey>(read_be<std::uint32_t>(packet.bytes_of(*deth), 0)), seen.flow.source_qp};
     if (const Layer* feth = find(packet, LayerKind::feth); feth != nullptr) {
         const Bytes bytes = packet.bytes_of(*feth);
-        result.flush = Flush{static_cast<std::uint8_t>(read(bytes, kPlacement)), static_cast<FlushSelectivity>(read(bytes, kSelectivity))};
+        result.flush = Flush{static_cast<std::uint8_t>(read(bytes, kPlacement)),
+                             static_cast<FlushSelectivity>(read(bytes, kSelectivity))};
     }
     if (const Layer* xrceth = find(packet, LayerKind::xrceth); xrceth != nullptr)
         result.srq = static_cast<Srqn>(read(packet.bytes_of(*xrceth), kSrq));

@@ -1,10 +1,10 @@
-// TransportPacket: what a queue pair says, as a value: BTH, extended headers and payload, free of the network that carries
-// it. What the transport machines take and give.
+// TransportPacket: what a queue pair says, as a value: BTH, extended headers and payload, free of the network that
+// carries it. What the transport machines take and give.
 //
 // It is a specification: to_frame() makes a right packet of it. from_packet() makes one of a decoded packet and refuses
 // whatever cannot be trusted (cut, malformed, wrong ICRC), so the machines never see that. Payloads are borrowed: of a
-// packet to send, from the memory of a work request or a region, until the machine that gave the packet is called again;
-// of a packet received, from the frame. They are bounded by the largest frame a capture or device hands over.
+// packet to send, from the memory of a work request or a region, until the machine that gave the packet is called
+// again; of a packet received, from the frame. They are bounded by the largest frame a capture or device hands over.
 #pragma once
 
 #include <dissect/build.hpp>
@@ -30,7 +30,8 @@ struct Datagram {  // DETH
 
 // FETH (A19): what a FLUSH covers, and how far it goes.
 enum class FlushSelectivity : std::uint8_t { memory_range = 0, memory_region = 1 };  // others are reserved
-inline constexpr std::uint8_t kGlobalVisibility = 1, kPersistence = 2;               // bits of the placement type; others are reserved
+inline constexpr std::uint8_t kGlobalVisibility = 1,
+                              kPersistence = 2;  // bits of the placement type; others are reserved
 struct Flush {
     std::uint8_t placement = kGlobalVisibility;
     FlushSelectivity selectivity = FlushSelectivity::memory_range;

@@ -37,8 +37,8 @@ std::string rdmap_of(std::size_t code) {
 }  // namespace
 
 NamedCounts encapsulation_counts(const Census& census) {
-    NamedCounts found = named_counts(
-        census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
+    NamedCounts found =
+        named_counts(census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
     if (census.iwarp != 0) found.push_back({"iWARP", census.iwarp, 0});
     return found;
 }
@@ -47,7 +47,8 @@ NamedCounts opcode_counts(const Census& census) { return named_counts(census.opc
 NamedCounts rdmap_counts(const Census& census) { return named_counts(census.rdmap, rdmap_of); }
 
 NamedCounts ultra_ethernet_counts(const Census& census) {
-    return named_counts(census.ultra_ethernet, [](std::size_t type) { return fmt::format("UET_{}", name_in(kPdsTypes, type)); });
+    return named_counts(census.ultra_ethernet,
+                        [](std::size_t type) { return fmt::format("UET_{}", name_in(kPdsTypes, type)); });
 }
 
 NamedCounts verdict_counts(const std::array<std::uint64_t, 4>& by_status) {
@@ -66,8 +67,7 @@ NamedCounts other_counts(const Census& census) {
     return named_counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
 }
 NamedCounts fault_counts(const Census& census) {
-    return named_counts(
-        census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
+    return named_counts(census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
 }
 
 std::uint64_t infiniband_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
@@ -92,8 +92,8 @@ std::string ultra_ethernet_text(const Census& census) {
 
 std::string crc_text(const std::array<std::uint64_t, 4>& by_status, const NamedCounts& reasons) {
     const auto of = [&](CrcStatus status) { return grouped(by_status[std::to_underlying(status)]); };
-    std::string text =
-        fmt::format("{} good, {} bad, {} not checkable", of(CrcStatus::good), of(CrcStatus::bad), of(CrcStatus::not_checkable));
+    std::string text = fmt::format("{} good, {} bad, {} not checkable", of(CrcStatus::good), of(CrcStatus::bad),
+                                   of(CrcStatus::not_checkable));
     if (!reasons.empty()) text += fmt::format(" ({})", list_of(reasons));
     return text;
 }

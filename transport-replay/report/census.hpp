@@ -1,5 +1,5 @@
-// A census in words: what a capture consists of, as names and their numbers, the same in every front end. Names are those of the
-// tables of headers, opcodes and verdicts.
+// A census in words: what a capture consists of, as names and their numbers, the same in every front end. Names are
+// those of the tables of headers, opcodes and verdicts.
 #pragma once
 
 #include <dissect/census.hpp>
@@ -20,7 +20,7 @@ using NamedCounts = std::vector<NamedCount>;  // none that is zero, but for verd
 [[nodiscard]] NamedCounts encapsulation_counts(const dissect::Census& census);  // iWARP among them, last
 [[nodiscard]] NamedCounts opcode_counts(const dissect::Census& census);         // of InfiniBand's transport
 [[nodiscard]] NamedCounts rdmap_counts(const dissect::Census& census);
-[[nodiscard]] NamedCounts ultra_ethernet_counts(const dissect::Census& census);  // by type of packet
+[[nodiscard]] NamedCounts ultra_ethernet_counts(const dissect::Census& census);           // by type of packet
 [[nodiscard]] NamedCounts verdict_counts(const std::array<std::uint64_t, 4>& by_status);  // good, bad, not checkable
 [[nodiscard]] NamedCounts unchecked_counts(const dissect::Census& census);  // why an ICRC could not be checked
 [[nodiscard]] NamedCounts other_counts(const dissect::Census& census);      // what is no RDMA, by its innermost header

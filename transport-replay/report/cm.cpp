@@ -22,8 +22,7 @@ std::string timeout_text(std::uint8_t exponent) {
     return human_time(kUnit * static_cast<double>(std::uint64_t{1} << (exponent & 31)));
 }
 
-template <class T>
-std::string value_text(const std::optional<T>& value) {
+template <class T> std::string value_text(const std::optional<T>& value) {
     if (!value) return "?";
     if constexpr (std::is_same_v<T, Psn>) return std::to_string(value->value());
     else if constexpr (std::is_enum_v<T>) return std::to_string(std::to_underlying(*value));
@@ -66,15 +65,21 @@ std::string time_text(const CmRow& row) { return seconds_text(row.rung.time - ro
 
 constexpr std::array kCmColumns{
     TableColumn<CmRow>{"attempt", "attempt", Side::right, [](const CmRow& row) { return number(row.attempt.uid); }},
-    TableColumn<CmRow>{"active", "active", Side::left, [](const CmRow& row) { return text_cell(text(row.attempt.active.address)); }},
-    TableColumn<CmRow>{"passive", "passive", Side::left, [](const CmRow& row) { return text_cell(text(row.attempt.passive.address)); }},
-    TableColumn<CmRow>{"service", "service", Side::left, [](const CmRow& row) { return text_cell(service_text(row.attempt)); }},
-    TableColumn<CmRow>{"outcome", "outcome", Side::left, [](const CmRow& row) { return text_cell(name(row.attempt.outcome)); }},
+    TableColumn<CmRow>{"active", "active", Side::left,
+                       [](const CmRow& row) { return text_cell(text(row.attempt.active.address)); }},
+    TableColumn<CmRow>{"passive", "passive", Side::left,
+                       [](const CmRow& row) { return text_cell(text(row.attempt.passive.address)); }},
+    TableColumn<CmRow>{"service", "service", Side::left,
+                       [](const CmRow& row) { return text_cell(service_text(row.attempt)); }},
+    TableColumn<CmRow>{"outcome", "outcome", Side::left,
+                       [](const CmRow& row) { return text_cell(name(row.attempt.outcome)); }},
     TableColumn<CmRow>{"frame", "frame", Side::right, [](const CmRow& row) { return number(row.rung.frame); }},
-    TableColumn<CmRow>{"time_ns", "time", Side::right, [](const CmRow& row) { return number(row.rung.time); }, time_text},
-    TableColumn<CmRow>{"message", "message", Side::left, [](const CmRow& row) { return text_cell(message_text(row.attempt, row.rung)); }},
+    TableColumn<CmRow>{"time_ns", "time", Side::right, [](const CmRow& row) { return number(row.rung.time); },
+                       time_text},
+    TableColumn<CmRow>{"message", "message", Side::left,
+                       [](const CmRow& row) { return text_cell(message_text(row.attempt, row.rung)); }},
     TableColumn<CmRow>{"from_active", "from", Side::left, [](const CmRow& row) -> Cell { return row.rung.from_active; },
-           [](const CmRow& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
+                       [](const CmRow& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
     TableColumn<CmRow>{"duplicate", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.duplicate; }},
     TableColumn<CmRow>{"unexpected", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.refused; }},
     TableColumn<CmRow>{"state", "state", Side::left, [](const CmRow& row) { return text_cell(name(row.rung.state)); }},
@@ -98,7 +103,8 @@ Tone tone_of(const CmAttempt& attempt) {
 Tone tone_of(const CmRung& rung) { return rung.refused ? Tone::error : rung.duplicate ? Tone::warning : Tone::plain; }
 
 std::string title_text(const CmAttempt& attempt) {
-    std::string title = fmt::format("attempt {}: {} -> {}", attempt.uid, text(attempt.active.address), text(attempt.passive.address));
+    std::string title =
+        fmt::format("attempt {}: {} -> {}", attempt.uid, text(attempt.active.address), text(attempt.passive.address));
     if (attempt.service) title += fmt::format("  {}", name(*attempt.service));
     if (const std::string service = service_text(attempt); !service.empty()) title += fmt::format(", {}", service);
     return title;
@@ -134,8 +140,8 @@ std::string reject_text(std::uint16_t reason) {
 
 std::string ip_text(const CmAttempt& attempt) {
     if (!attempt.ip || !attempt.ip->addressed) return {};
-    return fmt::format("IP {}:{} -> {}:{}", text(attempt.ip->source), attempt.ip->source_port, text(attempt.ip->destination),
-                       attempt.ip->port);
+    return fmt::format("IP {}:{} -> {}:{}", text(attempt.ip->source), attempt.ip->source_port,
+                       text(attempt.ip->destination), attempt.ip->port);
 }
 
 std::vector<std::string> agreed_texts(const CmAttempt& attempt) {
@@ -153,12 +159,15 @@ std::vector<std::string> agreed_texts(const CmAttempt& attempt) {
         add(fmt::format("ACK timeout {} ({})", *attempt.local_ack_timeout, timeout_text(*attempt.local_ack_timeout)));
     if (attempt.retry_count) add(fmt::format("retries {}", *attempt.retry_count));
     if (attempt.active.rnr_retry_count || attempt.passive.rnr_retry_count)
-        add(fmt::format("RNR retries {} <-> {}", rnr_text(attempt.active.rnr_retry_count), rnr_text(attempt.passive.rnr_retry_count)));
+        add(fmt::format("RNR retries {} <-> {}", rnr_text(attempt.active.rnr_retry_count),
+                        rnr_text(attempt.passive.rnr_retry_count)));
     add(pair_text("responder resources", attempt.active.responder_resources, attempt.passive.responder_resources));
     add(pair_text("initiator depth", attempt.active.initiator_depth, attempt.passive.initiator_depth));
     if (attempt.max_cm_retries) add(fmt::format("CM retries {}", *attempt.max_cm_retries));
-    if (attempt.remote_response_timeout) add(fmt::format("response timeout {}", timeout_text(*attempt.remote_response_timeout)));
-    if (attempt.mra_service_timeout) add(fmt::format("MRA service timeout {}", timeout_text(*attempt.mra_service_timeout)));
+    if (attempt.remote_response_timeout)
+        add(fmt::format("response timeout {}", timeout_text(*attempt.remote_response_timeout)));
+    if (attempt.mra_service_timeout)
+        add(fmt::format("MRA service timeout {}", timeout_text(*attempt.mra_service_timeout)));
     if (attempt.sidr_qkey) add(fmt::format("Q_Key {:#010x}", std::to_underlying(*attempt.sidr_qkey)));
     if (attempt.sidr_status && *attempt.sidr_status != 0) add(fmt::format("SIDR status {}", *attempt.sidr_status));
     return all;
@@ -169,8 +178,10 @@ std::string remarks_text(const CmAttempt& attempt) {
     if (attempt.roles_guessed) all.emplace_back("active and passive side are guessed");
     if (attempt.incomplete) all.emplace_back("the capture lacks some of its messages");
     if (attempt.data_without_rtu)
-        all.push_back(fmt::format("no RTU; established by data in frame {}", std::to_underlying(*attempt.data_without_rtu)));
-    if (attempt.rungs_dropped != 0) all.push_back(fmt::format("{} not shown", counted(attempt.rungs_dropped, "message")));
+        all.push_back(
+            fmt::format("no RTU; established by data in frame {}", std::to_underlying(*attempt.data_without_rtu)));
+    if (attempt.rungs_dropped != 0)
+        all.push_back(fmt::format("{} not shown", counted(attempt.rungs_dropped, "message")));
     return fmt::format("{}", fmt::join(all, "; "));
 }
 

@@ -17,7 +17,8 @@ std::string group_text(const Collective& collective) {
     if (collective.made_by != CollectiveLibrary::unknown) words = fmt::format("{} ", name(collective.made_by));
     words += name(collective.pattern);
     const std::size_t seen = collective.ranks.size();
-    if (collective.members > seen) return words + fmt::format(" ({} of {} seen)", grouped(seen), counted(collective.members, "rank"));
+    if (collective.members > seen)
+        return words + fmt::format(" ({} of {} seen)", grouped(seen), counted(collective.members, "rank"));
     return words + fmt::format(" of {}", counted(seen, "rank"));
 }
 
@@ -26,13 +27,18 @@ std::string steps_text(const Collective& collective, std::uint64_t count) {
 }
 
 std::string step_size_text(const Collective& collective) {
-    const auto senders = std::ranges::count_if(collective.ranks, [](const CollectiveRank& rank) { return rank.sent != 0; });
-    if (collective.operation != CollectiveOperation::all_reduce || collective.algorithm_rate <= 0 || senders == 0) return bytes_text(collective.step_bytes);
+    const auto senders =
+        std::ranges::count_if(collective.ranks, [](const CollectiveRank& rank) { return rank.sent != 0; });
+    if (collective.operation != CollectiveOperation::all_reduce || collective.algorithm_rate <= 0 || senders == 0)
+        return bytes_text(collective.step_bytes);
     // As much of what a rank sends as the rate of the result is of its own.
     const double part = collective.algorithm_rate / collective.bus_rate / static_cast<double>(senders);
-    const auto result_of = [&](const CollectiveStep& step) { return bytes_text(static_cast<std::uint64_t>(std::ceil(static_cast<double>(step.bytes) * part - 0.5))); };
+    const auto result_of = [&](const CollectiveStep& step) {
+        return bytes_text(static_cast<std::uint64_t>(std::ceil(static_cast<double>(step.bytes) * part - 0.5)));
+    };
     const auto [least, most] = std::ranges::minmax_element(collective.steps, {}, &CollectiveStep::bytes);
-    return least->bytes == most->bytes ? result_of(*most) : fmt::format("{} to {}", result_of(*least), result_of(*most));
+    return least->bytes == most->bytes ? result_of(*most)
+                                       : fmt::format("{} to {}", result_of(*least), result_of(*most));
 }
 
 std::string chain_text(const Collective& collective) {
@@ -44,7 +50,8 @@ std::string chain_text(const Collective& collective) {
     const auto add = [&](std::uint32_t place) {
         const CollectiveRank& rank = collective.ranks[place];
         numbered = numbered || rank.number.has_value();
-        words += fmt::format("{}{}", words.empty() ? "" : " -> ", rank.number ? std::to_string(*rank.number) : text(rank.address));
+        words += fmt::format("{}{}", words.empty() ? "" : " -> ",
+                             rank.number ? std::to_string(*rank.number) : text(rank.address));
     };
     for (std::size_t i = 0; i < shown; ++i) add(collective.chain[i]);
     if (shown < collective.chain.size()) words += " -> ...";

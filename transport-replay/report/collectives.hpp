@@ -1,4 +1,5 @@
-// What people call groups of hosts that work in steps, their ranks and what they do: the same words in summaries and findings.
+// What people call groups of hosts that work in steps, their ranks and what they do: the same words in summaries and
+// findings.
 #pragma once
 
 #include <transport-replay/model/collective_report.hpp>
@@ -13,7 +14,8 @@ namespace qps::transport {
 [[nodiscard]] std::string group_text(const Collective& collective);
 // "3 all-reduces", "20 steps".
 [[nodiscard]] std::string steps_text(const Collective& collective, std::uint64_t count);
-// "24 KiB", "1 byte to 24 KiB": the results of all-reduces, of other steps the data that the capture has of a typical one.
+// "24 KiB", "1 byte to 24 KiB": the results of all-reduces, of other steps the data that the capture has of a typical
+// one.
 [[nodiscard]] std::string step_size_text(const Collective& collective);
 // "rank 0 -> 1 -> 2 -> 0"; addresses where a number is not known; nothing where there is no chain.
 [[nodiscard]] std::string chain_text(const Collective& collective);

@@ -23,8 +23,8 @@ std::uint64_t ConnectionTimes::Entry::bytes() const {
 
 ConnectionTimes::ConnectionTimes(const MemoryBudget& memory) : most_(bytes_beside(memory, Beside::latencies)) {}
 
-// Requests of a way begin, and are answered, in the order of their PSNs: those before this message whose answer came after it began
-// were outstanding together with it.
+// Requests of a way begin, and are answered, in the order of their PSNs: those before this message whose answer came
+// after it began were outstanding together with it.
 void ConnectionTimes::add(ConnectionId connection, End requester, Outcome outcome, Instant first, Instant answer) {
     if (outcome != Outcome::completed && outcome != Outcome::failed) return;
     auto found = entries_.find(connection);
@@ -49,7 +49,8 @@ void ConnectionTimes::add(ConnectionId connection, End requester, Outcome outcom
     const std::uint64_t before = entry.bytes();
     // What grows doubles: as much again, at most.
     std::uint64_t more = 0;
-    if (completed && !way.latencies.has_room_for(answer - first)) more += std::max<std::uint64_t>(way.latencies.bytes(), sizeof(std::uint64_t));
+    if (completed && !way.latencies.has_room_for(answer - first))
+        more += std::max<std::uint64_t>(way.latencies.bytes(), sizeof(std::uint64_t));
     if (!answers.has_room()) more += std::max<std::uint64_t>(answers.bytes(), sizeof(Instant));
     if (more != 0 && bytes_ + more > most_) {
         left_out_ += entry.messages;

@@ -1,8 +1,10 @@
-// ConnectionTimes: how long the messages of each connection took, and how many of them were outstanding at once. Fed with messages in
-// the order in which they ended, which the command line hears while it reads and the window reads from an index.
+// ConnectionTimes: how long the messages of each connection took, and how many of them were outstanding at once. Fed
+// with messages in the order in which they ended, which the command line hears while it reads and the window reads from
+// an index.
 //
-// What an attacker could feed: any number of connections, any times. All of it is within Beside::latencies of the memory: a connection
-// that there is no room for has no times, and is counted. A part of its times would be no measure of it.
+// What an attacker could feed: any number of connections, any times. All of it is within Beside::latencies of the
+// memory: a connection that there is no room for has no times, and is counted. A part of its times would be no measure
+// of it.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -17,9 +19,9 @@ namespace qps::transport {
 
 // Of one end's requests.
 struct WayTimes {
-    LatencySketch latencies;      // first packet to completion, of messages that completed
-    dissect::Duration most{};   // of them
-    std::uint32_t depth = 0;    // messages outstanding at once, of those that were answered; 0: not known
+    LatencySketch latencies;   // first packet to completion, of messages that completed
+    dissect::Duration most{};  // of them
+    std::uint32_t depth = 0;   // messages outstanding at once, of those that were answered; 0: not known
 };
 
 class ConnectionTimes {
@@ -51,7 +53,8 @@ private:
         bool dropped = false;  // for want of room
         [[nodiscard]] std::uint64_t bytes() const;
     };
-    static constexpr std::uint64_t kEntryCost = sizeof(Entry) + 128;  // with its node, its place in a table that doubles, and what the heap adds to each piece
+    static constexpr std::uint64_t kEntryCost =
+        sizeof(Entry) + 128;  // with its node, its place in a table that doubles, and what the heap adds to each piece
 
     std::unordered_map<ConnectionId, Entry> entries_;
     std::uint64_t most_;

@@ -16,17 +16,18 @@ struct CongestionReport;
 
 struct ConnectionRow {
     const Connection& connection;
-    bool gave_up = false;                      // given_up() has it
-    std::string match{};                       // why a line of a log may be about it
-    const UlpConversation* ulp = nullptr;  // what it was used for, where that is known
+    bool gave_up = false;                            // given_up() has it
+    std::string match{};                             // why a line of a log may be about it
+    const UlpConversation* ulp = nullptr;            // what it was used for, where that is known
     const std::array<WayTimes, 2>* times = nullptr;  // of its messages, where any ended
     const CongestionReport* congestion = nullptr;    // has what its rates follow
 };
 
-// all: for programs, and for people whose table scrolls. A terminal has room for what a connection is and what went wrong (brief), or
-// for how quick it is and what slows it down (performance).
+// all: for programs, and for people whose table scrolls. A terminal has room for what a connection is and what went
+// wrong (brief), or for how quick it is and what slows it down (performance).
 enum class ConnectionColumns : std::uint8_t { all, brief, performance };
-[[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns(ConnectionColumns which = ConnectionColumns::all);
+[[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns(
+    ConnectionColumns which = ConnectionColumns::all);
 
 // Whose requester sent again until its retries were used up: as the findings say, so that a table and a report agree.
 [[nodiscard]] std::set<ConnectionId> given_up(const Timeline& timeline);
@@ -42,8 +43,7 @@ enum class ConnectionColumns : std::uint8_t { all, brief, performance };
 [[nodiscard]] std::uint32_t path_mtu(const Connection& connection);
 
 // Both ways together.
-template <class Of>
-[[nodiscard]] std::uint64_t both(const Connection& connection, Of of) {
+template <class Of> [[nodiscard]] std::uint64_t both(const Connection& connection, Of of) {
     return std::uint64_t{of(connection.ways[0])} + of(connection.ways[1]);
 }
 

@@ -27,8 +27,12 @@ void Document::add_row(std::string_view name, std::string_view value) {
     out_ += '\n';
 }
 
-void Document::add_bare(std::string_view name, std::string_view value) { rows() ? add_row(name, value) : json_.add_json(name, value); }
-void Document::add_text(std::string_view name, std::string_view value) { rows() ? add_row(name, value) : json_.add(name, value); }
+void Document::add_bare(std::string_view name, std::string_view value) {
+    rows() ? add_row(name, value) : json_.add_json(name, value);
+}
+void Document::add_text(std::string_view name, std::string_view value) {
+    rows() ? add_row(name, value) : json_.add(name, value);
+}
 void Document::add_nothing(std::string_view name) {
     if (!rows()) json_.add_json(name, "null");
 }

@@ -22,9 +22,11 @@ class Document {
 public:
     // json: an element a line; ndjson: all in one line, which the caller ends; csv, tsv: rows.
     Document(OutputFormat format, std::string& out)
-        : Document(format, out, format == OutputFormat::json ? dissect::JsonLayout::lines : dissect::JsonLayout::spaced) {}
+        : Document(format, out,
+                   format == OutputFormat::json ? dissect::JsonLayout::lines : dissect::JsonLayout::spaced) {}
     // The layout is of json and ndjson.
-    Document(OutputFormat format, std::string& out, dissect::JsonLayout layout) : format_(format), out_(out), json_(out, layout) {}
+    Document(OutputFormat format, std::string& out, dissect::JsonLayout layout)
+        : format_(format), out_(out), json_(out, layout) {}
 
     // An object: with a name in an object, without one in a list or as the whole document.
     void open(std::string_view name = {}) { begin(name, false); }
@@ -32,8 +34,7 @@ public:
     void open_list(std::string_view name) { begin(name, true); }
     void close_list() { end(true); }
 
-    template <class T>
-    void add(std::string_view name, const T& value) {
+    template <class T> void add(std::string_view name, const T& value) {
         if constexpr (std::is_same_v<T, bool>) add_bare(name, value ? "true" : "false");
         else if constexpr (std::is_same_v<T, dissect::Psn>) add_bare(name, std::to_string(value.value()));
         else if constexpr (std::is_enum_v<T>) add_bare(name, std::to_string(std::to_underlying(value)));
@@ -41,8 +42,7 @@ public:
         else add_text(name, value);
     }
     // null where there is nothing; in rows none.
-    template <class T>
-    void add(std::string_view name, const std::optional<T>& value) {
+    template <class T> void add(std::string_view name, const std::optional<T>& value) {
         if (value) add(name, *value);
         else add_nothing(name);
     }
@@ -52,8 +52,7 @@ public:
     }
     void add_texts(std::string_view name, std::span<const std::string> texts);
     // A list of numbers in one line, or in one cell.
-    template <class Range>
-    void add_numbers(std::string_view name, const Range& numbers) {
+    template <class Range> void add_numbers(std::string_view name, const Range& numbers) {
         std::string list;
         for (const auto& number : numbers) {
             if (!list.empty()) list += ',';

@@ -32,27 +32,37 @@ Cell peer_guid(const FabricRow& row) {
 Cell optional_text(std::string text) { return text.empty() ? Cell{} : Cell{std::move(text)}; }
 
 constexpr std::array kFabricColumns{
-    TableColumn<FabricRow>{"node_guid", "node GUID", Side::left,
-           [](const FabricRow& row) { return optional_text(guid_text(std::to_underlying(row.node.guid))); }},
-    TableColumn<FabricRow>{"node", "node", Side::left, [](const FabricRow& row) { return text_cell(node_text(row.node)); }},
-    TableColumn<FabricRow>{"type", "type", Side::left, [](const FabricRow& row) { return text_cell(type_text(row.node)); }},
+    TableColumn<FabricRow>{
+        "node_guid", "node GUID", Side::left,
+        [](const FabricRow& row) { return optional_text(guid_text(std::to_underlying(row.node.guid))); }},
+    TableColumn<FabricRow>{"node", "node", Side::left,
+                           [](const FabricRow& row) { return text_cell(node_text(row.node)); }},
+    TableColumn<FabricRow>{"type", "type", Side::left,
+                           [](const FabricRow& row) { return text_cell(type_text(row.node)); }},
     TableColumn<FabricRow>{"lid", "LID", Side::right,
-           [](const FabricRow& row) -> Cell {
-               const Lid lid = row.port.lid != Lid{} || row.node.type != kSwitch ? row.port.lid : row.node.lid();
-               return lid == Lid{} ? Cell{} : number(lid);
-           }},
+                           [](const FabricRow& row) -> Cell {
+                               const Lid lid =
+                                   row.port.lid != Lid{} || row.node.type != kSwitch ? row.port.lid : row.node.lid();
+                               return lid == Lid{} ? Cell{} : number(lid);
+                           }},
     TableColumn<FabricRow>{"port", "port", Side::right, [](const FabricRow& row) { return number(row.port.number); }},
-    TableColumn<FabricRow>{"state", "state", Side::left, [](const FabricRow& row) { return optional_text(state_text(row.port)); }},
-    TableColumn<FabricRow>{"rate", "rate", Side::left, [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
+    TableColumn<FabricRow>{"state", "state", Side::left,
+                           [](const FabricRow& row) { return optional_text(state_text(row.port)); }},
+    TableColumn<FabricRow>{"rate", "rate", Side::left,
+                           [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
     TableColumn<FabricRow>{"peer_guid", "", Side::left, peer_guid},
-    TableColumn<FabricRow>{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(row.peer_words); }},
-    TableColumn<FabricRow>{"errors", "errors", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
+    TableColumn<FabricRow>{"peer", "linked to", Side::left,
+                           [](const FabricRow& row) { return optional_text(row.peer_words); }},
+    TableColumn<FabricRow>{"errors", "errors", Side::left,
+                           [](const FabricRow& row) { return optional_text(row.errors); }},
 };
 
 // By the node's GUID, else by its LID, and the port.
 using PortKey = std::pair<std::uint64_t, std::uint8_t>;
 constexpr std::uint64_t kByLid = std::uint64_t{1} << 63;  // no GUID has it set and the company below
-std::uint64_t node_key(NodeGuid guid, Lid lid) { return guid != NodeGuid{} ? std::to_underlying(guid) : kByLid | std::to_underlying(lid); }
+std::uint64_t node_key(NodeGuid guid, Lid lid) {
+    return guid != NodeGuid{} ? std::to_underlying(guid) : kByLid | std::to_underlying(lid);
+}
 
 std::map<PortKey, const FabricEnd*> peers_of(const FabricMap& map) {
     std::map<PortKey, const FabricEnd*> peers;
@@ -89,7 +99,9 @@ std::string join_state_text(std::uint8_t state) {
     return out.empty() ? "not joined" : out;
 }
 
-std::string and_more(std::size_t all) { return all > kMostShown ? fmt::format(", and {} more", grouped(all - kMostShown)) : std::string(); }
+std::string and_more(std::size_t all) {
+    return all > kMostShown ? fmt::format(", and {} more", grouped(all - kMostShown)) : std::string();
+}
 
 }  // namespace
 
@@ -108,7 +120,8 @@ std::vector<FabricRow> fabric_rows(const ManagementReport& report) {
             const auto peer = peers.find({key, number});
             const auto moved = errors.find({key, number});
             const FabricEnd* end = peer == peers.end() ? nullptr : peer->second;
-            rows.push_back({node, port, end, end != nullptr ? end_text(nodes, *end) : "", moved == errors.end() ? "" : moved->second});
+            rows.push_back({node, port, end, end != nullptr ? end_text(nodes, *end) : "",
+                            moved == errors.end() ? "" : moved->second});
         }
         if (node.ports.empty()) rows.push_back({node, kNothingKnown, nullptr, "", ""});
     }
@@ -126,8 +139,9 @@ std::string type_text(const FabricNode& node) {
 }
 
 std::string owner_node_text(const FabricNodes& nodes, const PortCounterHistory& history) {
-    const FabricNode* node =
-        history.port_of.space == AddressSpace::infiniband_lid ? nodes.find(static_cast<Lid>(history.port_of.bits[1])) : nullptr;
+    const FabricNode* node = history.port_of.space == AddressSpace::infiniband_lid
+                                 ? nodes.find(static_cast<Lid>(history.port_of.bits[1]))
+                                 : nullptr;
     return node != nullptr ? node_text(*node) : text(history.port_of);
 }
 
@@ -141,9 +155,10 @@ std::vector<std::string> moved_texts(const PortCounterHistory& history, bool err
     for (std::size_t i = 0; i < fields.size() && i < history.counters.size(); ++i) {
         const CounterHistory& counter = history.counters[i];
         if (counter.increments == 0 || (errors && !counts_errors(*fields[i]))) continue;
-        moved.push_back(fmt::format("{} +{} to {}{}{}", counter_name(*fields[i]), grouped(counter.increments), grouped(counter.last),
-                                    counter.saturated ? " (saturated)" : "",
-                                    counter.resets != 0 ? fmt::format(", cleared {}", counted(counter.resets, "time")) : ""));
+        moved.push_back(
+            fmt::format("{} +{} to {}{}{}", counter_name(*fields[i]), grouped(counter.increments),
+                        grouped(counter.last), counter.saturated ? " (saturated)" : "",
+                        counter.resets != 0 ? fmt::format(", cleared {}", counted(counter.resets, "time")) : ""));
     }
     return moved;
 }
@@ -157,8 +172,8 @@ std::string sum_text(const ExchangeSum& sum) {
     if (sum.timed == 0) return out;
     const auto mean = Duration{std::to_underlying(sum.latency_sum) / static_cast<std::int64_t>(sum.timed)};
     if (sum.fastest == sum.slowest) return out + fmt::format("; latency {}", duration_text(mean));
-    return out +
-           fmt::format("; latency {} to {}, mean {}", duration_text(sum.fastest), duration_text(sum.slowest), duration_text(mean));
+    return out + fmt::format("; latency {} to {}, mean {}", duration_text(sum.fastest), duration_text(sum.slowest),
+                             duration_text(mean));
 }
 
 std::string exchange_text(const Exchange& exchange) {
@@ -168,7 +183,8 @@ std::string exchange_text(const Exchange& exchange) {
     out += fmt::format(": {}", name(exchange.outcome));
     if (exchange.status != 0) out += fmt::format(", {}", status_text(exchange.management_class, exchange.status));
     if (exchange.retries != 0) out += fmt::format(", sent {}", counted(exchange.retries + 1U, "time"));
-    if (exchange.rmpp && exchange.rmpp->stopped) out += fmt::format(", {} by RMPP", exchange.rmpp->aborted ? "aborted" : "stopped");
+    if (exchange.rmpp && exchange.rmpp->stopped)
+        out += fmt::format(", {} by RMPP", exchange.rmpp->aborted ? "aborted" : "stopped");
     return out;
 }
 
@@ -176,9 +192,10 @@ std::string manager_text(const SubnetManager& manager) {
     const auto state = std::ranges::find(kSmStates, manager.state, &ValueName::value);
     std::string out = fmt::format("port GUID 0x{:016x}", manager.port_guid);
     if (manager.lid != Lid{}) out += fmt::format(", LID {}", lid_text(manager.lid));
-    out += fmt::format(", {}, priority {}, activity {}", state == kSmStates.end() ? "unknown state" : state->name, manager.priority,
-                       grouped(manager.activity));
-    if (manager.changes_of_state != 0) out += fmt::format(", changed its state {}", counted(manager.changes_of_state, "time"));
+    out += fmt::format(", {}, priority {}, activity {}", state == kSmStates.end() ? "unknown state" : state->name,
+                       manager.priority, grouped(manager.activity));
+    if (manager.changes_of_state != 0)
+        out += fmt::format(", changed its state {}", counted(manager.changes_of_state, "time"));
     return out;
 }
 
@@ -208,21 +225,27 @@ MemberPorts::MemberPorts(const FabricMap& map) {
 
 bool MemberPorts::is_too_small(const MulticastGroup& group, const GroupMember& member) const {
     const FabricPort* const port = find(member);
-    return !member.left && port != nullptr && !mtu_text(port->mtu).empty() && !mtu_text(group.mtu).empty() && port->mtu < group.mtu;
+    return !member.left && port != nullptr && !mtu_text(port->mtu).empty() && !mtu_text(group.mtu).empty() &&
+           port->mtu < group.mtu;
 }
 
 std::string group_text(const MulticastGroup& group, const MemberPorts& ports) {
     std::vector<std::string> members;
     for (const GroupMember& member : group.members)
         if (members.size() < kMostShown) {
-            const std::string small = ports.is_too_small(group, member) ? fmt::format(", whose MTU of {} does not suffice", mtu_text(ports.find(member)->mtu)) : "";
-            members.push_back(fmt::format("{} ({}{})", text(member.port), member.left ? "left" : join_state_text(member.join_state), small));
+            const std::string small =
+                ports.is_too_small(group, member)
+                    ? fmt::format(", whose MTU of {} does not suffice", mtu_text(ports.find(member)->mtu))
+                    : "";
+            members.push_back(fmt::format("{} ({}{})", text(member.port),
+                                          member.left ? "left" : join_state_text(member.join_state), small));
         }
     const std::string mtu = mtu_text(group.mtu).empty() ? "" : fmt::format(", MTU {}", mtu_text(group.mtu));
     const std::string_view rate_name = dissect::name_in(dissect::kRates, group.rate);
     const std::string rate = group.rate == 0 || rate_name.empty() ? "" : fmt::format(", {}", rate_name);
     return fmt::format("{}, LID 0x{:04x}, P_Key 0x{:04x}{}{}: {}{}", text(group.group), std::to_underlying(group.lid),
-                       std::to_underlying(group.pkey), mtu, rate, members.empty() ? "no members seen" : fmt::format("{}", fmt::join(members, ", ")),
+                       std::to_underlying(group.pkey), mtu, rate,
+                       members.empty() ? "no members seen" : fmt::format("{}", fmt::join(members, ", ")),
                        and_more(group.members.size()));
 }
 

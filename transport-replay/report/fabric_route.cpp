@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::uint8_t kSwitchType = 2, kNoWay = 0xff;
 
-FabricEnd end_of(const FabricNode& node, std::uint8_t port) { return {node.guid, node.guid == NodeGuid{} ? node.lid() : Lid{}, port}; }
+FabricEnd end_of(const FabricNode& node, std::uint8_t port) {
+    return {node.guid, node.guid == NodeGuid{} ? node.lid() : Lid{}, port};
+}
 
 std::string hop_text(const FabricHop& hop) {
     const std::string name = node_text(*hop.node);
@@ -37,7 +39,8 @@ FabricRoutes::FabricRoutes(const FabricMap& map) : map_(map), nodes_(map) {
     for (const FabricNode& node : map.nodes) {
         tables_ += node.forwarding.empty() ? 0U : 1U;
         for (const auto& [number, port] : node.ports)
-            if (port.lid != Lid{} && !holders_.emplace(port.lid, Holder{&node, number}).second) several_.insert(port.lid);
+            if (port.lid != Lid{} && !holders_.emplace(port.lid, Holder{&node, number}).second)
+                several_.insert(port.lid);
     }
 }
 
@@ -99,7 +102,8 @@ FabricRoute FabricRoutes::route(Lid from, Lid to) const {
         if (is_switch) {
             step = next(*node, to);
         } else {
-            const auto own = std::ranges::find_if(node->ports, [&](const auto& port) { return port.second.lid == from; });
+            const auto own =
+                std::ranges::find_if(node->ports, [&](const auto& port) { return port.second.lid == from; });
             step = behind(*node, own->first);
         }
         route.hops.back().out = step.out;
@@ -134,11 +138,13 @@ RouteTroubles FabricRoutes::troubles() const {
                 const Next step = next(*node, to);
                 const bool outside = step.node != nullptr && step.node->type != kSwitchType;
                 if (step.end == RouteEnd::no_port) found.list.push_back({to, RouteTroubleKind::hole, {node}});
-                if (outside && end_at(*step.node, step.in, to) == RouteEnd::astray) found.list.push_back({to, RouteTroubleKind::astray, {node, step.node}});
+                if (outside && end_at(*step.node, step.in, to) == RouteEnd::astray)
+                    found.list.push_back({to, RouteTroubleKind::astray, {node, step.node}});
                 node = step.node;
             }
             const auto again = std::ranges::find(path, node);
-            if (node != nullptr && again != path.end()) found.list.push_back({to, RouteTroubleKind::loop, {again, path.end()}});
+            if (node != nullptr && again != path.end())
+                found.list.push_back({to, RouteTroubleKind::loop, {again, path.end()}});
         }
     }
     return found;
@@ -153,17 +159,25 @@ std::vector<std::string> route_lines(const FabricRoute& route) {
 std::string route_text(const FabricRoute& route) {
     const auto from = std::to_underlying(route.from), to = std::to_underlying(route.to);
     const std::string last = route.hops.empty() ? "" : node_text(*route.hops.back().node);
-    const std::size_t switches = static_cast<std::size_t>(std::ranges::count(route.hops, kSwitchType, [](const FabricHop& hop) { return hop.node->type; }));
+    const std::size_t switches = static_cast<std::size_t>(
+        std::ranges::count(route.hops, kSwitchType, [](const FabricHop& hop) { return hop.node->type; }));
     switch (route.end) {
         case RouteEnd::arrived: return fmt::format("LID {} to LID {}: {}", from, to, counted(switches, "switch"));
-        case RouteEnd::unknown_source: return fmt::format("LID {} to LID {}: no port with LID {} is in this capture", from, to, from);
-        case RouteEnd::no_link: return fmt::format("LID {} to LID {}: where port {} of {} leads to is not in this capture", from, to, route.hops.back().out, last);
-        case RouteEnd::no_table: return fmt::format("LID {} to LID {}: the forwarding table of {} for it is not in this capture", from, to, last);
+        case RouteEnd::unknown_source:
+            return fmt::format("LID {} to LID {}: no port with LID {} is in this capture", from, to, from);
+        case RouteEnd::no_link:
+            return fmt::format("LID {} to LID {}: where port {} of {} leads to is not in this capture", from, to,
+                               route.hops.back().out, last);
+        case RouteEnd::no_table:
+            return fmt::format("LID {} to LID {}: the forwarding table of {} for it is not in this capture", from, to,
+                               last);
         case RouteEnd::no_port: return fmt::format("LID {} to LID {}: {} has no port for it", from, to, last);
         case RouteEnd::loop: return fmt::format("LID {} to LID {}: a loop, at {} again", from, to, last);
-        case RouteEnd::astray: return fmt::format("LID {} to LID {}: astray, to {}, which has another LID", from, to, last);
+        case RouteEnd::astray:
+            return fmt::format("LID {} to LID {}: astray, to {}, which has another LID", from, to, last);
         case RouteEnd::undecided:
-            return fmt::format("LID {} to LID {}: to {}; whether it has that LID, too, is not in this capture", from, to, last);
+            return fmt::format("LID {} to LID {}: to {}; whether it has that LID, too, is not in this capture", from,
+                               to, last);
     }
     return {};
 }
@@ -175,7 +189,8 @@ std::string trouble_text(const RouteTrouble& trouble) {
     switch (trouble.kind) {
         case RouteTroubleKind::hole: return fmt::format("LID {}: {} has no port for it", to, names.front());
         case RouteTroubleKind::loop: return fmt::format("LID {}: a loop of {}", to, fmt::join(names, ", "));
-        case RouteTroubleKind::astray: return fmt::format("LID {}: astray, {} sends it to {}", to, names.front(), names.back());
+        case RouteTroubleKind::astray:
+            return fmt::format("LID {}: astray, {} sends it to {}", to, names.front(), names.back());
     }
     return {};
 }

@@ -1,7 +1,9 @@
-// Routes by linear forwarding tables (14.2.5.9), as far as a map of the fabric has them: from LID to LID, and what is wrong of them all.
+// Routes by linear forwarding tables (14.2.5.9), as far as a map of the fabric has them: from LID to LID, and what is
+// wrong of them all.
 //
-// Tables are those that were told last: a manager that was about to write them may have told half. What an attacker could feed: tables in
-// circles, any number of switches; a route ends at the first switch that it meets again, and troubles at kMaxRouteTroubles.
+// Tables are those that were told last: a manager that was about to write them may have told half. What an attacker
+// could feed: tables in circles, any number of switches; a route ends at the first switch that it meets again, and
+// troubles at kMaxRouteTroubles.
 #pragma once
 
 #include <transport-replay/model/fabric_map.hpp>
@@ -15,8 +17,8 @@ namespace qps::transport {
 
 class Document;
 
-inline constexpr std::size_t kMaxRouteTroubles = 64;            // that are listed
-inline constexpr std::size_t kMaxRouteSteps = 20'000'000;       // of all routes of all LIDs that are looked at
+inline constexpr std::size_t kMaxRouteTroubles = 64;       // that are listed
+inline constexpr std::size_t kMaxRouteSteps = 20'000'000;  // of all routes of all LIDs that are looked at
 
 // How a route ends.
 enum class RouteEnd : std::uint8_t {
@@ -27,10 +29,11 @@ enum class RouteEnd : std::uint8_t {
     no_port,         // the switch has no way to that LID: a hole
     loop,
     astray,     // at a port of another node or number than the one that has that LID
-    undecided,  // at a port with another LID, while nobody is known to have that one: one port may have several (LMC, 14.2.5.6)
+    undecided,  // at a port with another LID, while nobody is known to have that one: one port may have several
+                // (LMC, 14.2.5.6)
 };
-inline constexpr std::array<std::string_view, 8> kRouteEndNames{"arrived", "unknown_source", "no_link", "no_table",
-                                                                "no_port", "loop",           "wrong_port",  "undecided"};
+inline constexpr std::array<std::string_view, 8> kRouteEndNames{"arrived", "unknown_source", "no_link",    "no_table",
+                                                                "no_port", "loop",           "wrong_port", "undecided"};
 
 struct FabricHop {
     const FabricNode* node = nullptr;
@@ -49,7 +52,8 @@ inline constexpr std::array<std::string_view, 3> kRouteTroubleNames{"hole", "loo
 struct RouteTrouble {
     dissect::Lid to{};
     RouteTroubleKind kind{};
-    std::vector<const FabricNode*> nodes;  // of the loop, in turn; the switch without a way; the switch that leads astray, and whereto
+    std::vector<const FabricNode*>
+        nodes;  // of the loop, in turn; the switch without a way; the switch that leads astray, and whereto
 };
 struct RouteTroubles {
     std::vector<RouteTrouble> list;
@@ -82,9 +86,10 @@ private:
 
     const FabricMap& map_;
     FabricNodes nodes_;
-    std::map<FabricEnd, FabricEnd> links_;  // both ways
+    std::map<FabricEnd, FabricEnd> links_;    // both ways
     std::map<dissect::Lid, Holder> holders_;  // the first of each
-    std::set<dissect::Lid> several_;          // LIDs that several ports have, of several subnets perhaps: of these nothing is wrong for sure
+    std::set<dissect::Lid>
+        several_;  // LIDs that several ports have, of several subnets perhaps: of these nothing is wrong for sure
     std::size_t tables_ = 0;
 };
 

@@ -51,14 +51,19 @@ std::string fact_text(const Fact& fact, std::string_view style) {
             return row.unit == Unit::bits_per_second ? rate_text(value) : fmt::format("{:.3g} %", kPercent * value);
         }
         std::string operator()(dissect::Duration value) const { return duration_text(value); }
-        std::string operator()(const Endpoint& value) const { return style == "host" ? words::host(value) : words::who(value); }
+        std::string operator()(const Endpoint& value) const {
+            return style == "host" ? words::host(value) : words::who(value);
+        }
         std::string operator()(const Address& value) const { return text(value); }
-        std::string operator()(const std::string& value) const { return row.unit == Unit::text ? dissect::printable(value) : value; }
+        std::string operator()(const std::string& value) const {
+            return row.unit == Unit::text ? dissect::printable(value) : value;
+        }
         std::string operator()(const std::vector<std::string>& value) const {
             if (style == "clauses") return joined(value, "; ", "; ");
             if (style.empty() || style == "each") return joined(value, ", ", style.empty() ? " and " : ", ");
             if (value.empty()) return fmt::format("no {}", style);
-            return fmt::format("{} {}", value.size() == 1 ? std::string(style) : plural(style), joined(value, ", ", " and "));
+            return fmt::format("{} {}", value.size() == 1 ? std::string(style) : plural(style),
+                               joined(value, ", ", " and "));
         }
     };
     return std::visit(Writer{*fact.row, style}, fact.value);

@@ -1,4 +1,5 @@
-// Facts as people read them: by their unit, in the style that a template of a sentence asks for (findings/sentence.hpp has the styles).
+// Facts as people read them: by their unit, in the style that a template of a sentence asks for (findings/sentence.hpp
+// has the styles).
 #pragma once
 
 #include <transport-replay/model/fact.hpp>

@@ -36,7 +36,8 @@ char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsign
 
 std::string grouped(std::uint64_t number) {
     std::string digits = std::to_string(number);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(digits.begin() + at, ',');
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+        digits.insert(digits.begin() + at, ',');
     return digits;
 }
 
@@ -58,7 +59,8 @@ std::string plural(std::string_view noun) {
 
     constexpr std::string_view kVowels = "aeiou";
     const bool hissing = word.ends_with('s') || word.ends_with('x') || word.ends_with("ch") || word.ends_with("sh");
-    const bool in_y = word.size() > 1 && word.ends_with('y') && kVowels.find(word[word.size() - 2]) == std::string_view::npos;
+    const bool in_y =
+        word.size() > 1 && word.ends_with('y') && kVowels.find(word[word.size() - 2]) == std::string_view::npos;
     if (in_y) return fmt::format("{}ies{}", word.substr(0, word.size() - 1), rest);
     return fmt::format("{}{}{}", word, hissing ? "es" : "s", rest);
 }
@@ -76,7 +78,8 @@ std::string seconds_text(Duration since_start) {
     constexpr std::int64_t kMicrosecond = 1'000;
     const std::int64_t nanoseconds = std::to_underlying(since_start);
     const bool before = nanoseconds < 0;
-    const std::uint64_t size = before ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+    const std::uint64_t size =
+        before ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
     return fmt::format("{}{}.{:06}", before ? "-" : "", size / kSecond, size % kSecond / kMicrosecond);
 }
 
@@ -97,11 +100,14 @@ double per_second(std::uint64_t count, Duration during) {
 }
 
 std::string_view service_name(Service service) {
-    constexpr std::array<std::string_view, 10> kNames{"RC", "UC", "RD", "UD", "CNP", "XRC", "vendor 6", "vendor 7", "iWARP", "UET"};
+    constexpr std::array<std::string_view, 10> kNames{"RC",  "UC",       "RD",       "UD",    "CNP",
+                                                      "XRC", "vendor 6", "vendor 7", "iWARP", "UET"};
     return kNames[static_cast<std::size_t>(service) % kNames.size()];
 }
 
-std::string ends_text(const Connection& connection) { return fmt::format("{} <-> {}", text(connection.ends[0]), text(connection.ends[1])); }
+std::string ends_text(const Connection& connection) {
+    return fmt::format("{} <-> {}", text(connection.ends[0]), text(connection.ends[1]));
+}
 
 std::string nak_text(std::uint8_t code) {
     for (const ValueName& row : kNakCodes) {

@@ -27,19 +27,22 @@ std::string kind_of_advice(std::string_view advice) {
     return kind;
 }
 
-// A group has one advice, so what different parties can do something about, or what asks for something else, is not in one.
+// A group has one advice, so what different parties can do something about, or what asks for something else, is not in
+// one.
 std::vector<FindingGroup> groups_of(std::span<const Finding* const> findings) {
     std::vector<FindingGroup> groups;
     std::map<std::tuple<Severity, std::string_view, Party, std::string>, std::size_t> places;
     for (const Finding* finding : findings) {
-        const auto [place, is_new] = places.try_emplace({finding->severity, finding->id, finding->party, kind_of_advice(finding->advice)}, groups.size());
+        const auto [place, is_new] = places.try_emplace(
+            {finding->severity, finding->id, finding->party, kind_of_advice(finding->advice)}, groups.size());
         if (is_new) groups.emplace_back();
         FindingGroup& group = groups[place->second];
         group.findings.push_back(finding);
         group.count += finding->count;
     }
     for (FindingGroup& group : groups)
-        std::ranges::stable_sort(group.findings, std::ranges::greater{}, [](const Finding* finding) { return finding->count; });
+        std::ranges::stable_sort(group.findings, std::ranges::greater{},
+                                 [](const Finding* finding) { return finding->count; });
     return groups;
 }
 
@@ -64,7 +67,8 @@ std::set<std::size_t> panels_with(const Finding& finding, const Places& places) 
     std::set<std::size_t> panels;
     if (!finding.connection) return panels;
     for (const dissect::FrameIndex frame : finding.packets)
-        if (const auto found = places.find({*finding.connection, frame}); found != places.end()) panels.insert(found->second.begin(), found->second.end());
+        if (const auto found = places.find({*finding.connection, frame}); found != places.end())
+            panels.insert(found->second.begin(), found->second.end());
     return panels;
 }
 
@@ -81,8 +85,8 @@ std::optional<std::size_t> panel_for(const FindingGroup& group, const Places& pl
 
 }  // namespace
 
-// A group has the advice of its first finding: whom that of the others names, "(likewise for 10.1.0.3 and 10.1.0.4)", where one host differs
-// alone; else how many of them differ.
+// A group has the advice of its first finding: whom that of the others names, "(likewise for 10.1.0.3 and 10.1.0.4)",
+// where one host differs alone; else how many of them differ.
 std::string also_named(const FindingGroup& group) {
     const auto first = words_of(group.first().advice);
     std::vector<std::string_view> others;
@@ -102,12 +106,16 @@ std::string also_named(const FindingGroup& group) {
         }
     }
     if (differing == 0) return {};
-    const bool hosts = std::ranges::all_of(others, [](std::string_view word) { return word.find_first_of(".:") != std::string_view::npos; });
-    if (!one_place || !hosts || others.empty()) return fmt::format("(likewise for {}, with their hosts and numbers)", counted(differing, "more finding"));
+    const bool hosts = std::ranges::all_of(
+        others, [](std::string_view word) { return word.find_first_of(".:") != std::string_view::npos; });
+    if (!one_place || !hosts || others.empty())
+        return fmt::format("(likewise for {}, with their hosts and numbers)", counted(differing, "more finding"));
     const std::size_t shown = std::min(others.size(), kNamedOfMany);
     std::string text;
-    for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}", i == 0 ? "" : i + 1 == others.size() ? " and " : ", ", others[i]);
-    return fmt::format("(likewise for {}{})", text, shown == others.size() ? "" : fmt::format(" and {} more", grouped(others.size() - shown)));
+    for (std::size_t i = 0; i < shown; ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : i + 1 == others.size() ? " and " : ", ", others[i]);
+    return fmt::format("(likewise for {}{})", text,
+                       shown == others.size() ? "" : fmt::format(" and {} more", grouped(others.size() - shown)));
 }
 
 std::string advice_of(const FindingGroup& group) {
@@ -122,7 +130,8 @@ std::vector<FindingPanel> finding_panels(std::span<const Finding* const> finding
         const std::size_t at = panel_for(group, places).value_or(panels.size());
         for (const Finding* finding : group.findings)
             if (finding->connection)
-                for (const dissect::FrameIndex frame : finding->packets) places[{*finding->connection, frame}].insert(at);
+                for (const dissect::FrameIndex frame : finding->packets)
+                    places[{*finding->connection, frame}].insert(at);
         if (at == panels.size()) panels.push_back({std::move(group), {}});
         else panels[at].also.push_back(std::move(group));
     }

@@ -1,8 +1,7 @@
 // Findings as rows.
-#include <transport-replay/report/findings.hpp>
-
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/document.hpp>
+#include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <array>
@@ -14,16 +13,22 @@ namespace qps::transport {
 namespace {
 
 constexpr std::array kFindingColumns{
-    TableColumn<Finding>{"severity", "", Side::left, [](const Finding& finding) { return text_cell(severity_name(finding)); }},
+    TableColumn<Finding>{"severity", "", Side::left,
+                         [](const Finding& finding) { return text_cell(severity_name(finding)); }},
     TableColumn<Finding>{"", "severity", Side::left, [](const Finding& finding) { return number(finding.severity); },
-           [](const Finding& finding) { return std::string(severity_name(finding)); }},
+                         [](const Finding& finding) { return std::string(severity_name(finding)); }},
     TableColumn<Finding>{"id", "finding", Side::left, [](const Finding& finding) { return text_cell(finding.id); }},
-    TableColumn<Finding>{"party", "party", Side::left, [](const Finding& finding) { return text_cell(party_name(finding)); }},
-    TableColumn<Finding>{"connection", "#", Side::right, [](const Finding& finding) { return number(finding.connection); }},
+    TableColumn<Finding>{"party", "party", Side::left,
+                         [](const Finding& finding) { return text_cell(party_name(finding)); }},
+    TableColumn<Finding>{"connection", "#", Side::right,
+                         [](const Finding& finding) { return number(finding.connection); }},
     TableColumn<Finding>{"count", "count", Side::right, [](const Finding& finding) { return number(finding.count); }},
-    TableColumn<Finding>{"packets", "", Side::left, [](const Finding& finding) { return text_cell(frames_text(finding)); }},
-    TableColumn<Finding>{"summary", "summary", Side::left, [](const Finding& finding) { return text_cell(finding.summary); }},
-    TableColumn<Finding>{"advice", "advice", Side::left, [](const Finding& finding) { return text_cell(finding.advice); }},
+    TableColumn<Finding>{"packets", "", Side::left,
+                         [](const Finding& finding) { return text_cell(frames_text(finding)); }},
+    TableColumn<Finding>{"summary", "summary", Side::left,
+                         [](const Finding& finding) { return text_cell(finding.summary); }},
+    TableColumn<Finding>{"advice", "advice", Side::left,
+                         [](const Finding& finding) { return text_cell(finding.advice); }},
     TableColumn<Finding>{"clause", "", Side::left, [](const Finding& finding) { return text_cell(finding.clause); }},
     TableColumn<Finding>{"first_ns", "", Side::right, [](const Finding& finding) { return number(finding.first); }},
     TableColumn<Finding>{"last_ns", "", Side::right, [](const Finding& finding) { return number(finding.last); }},
@@ -42,7 +47,9 @@ Tone tone_of(Severity severity) {
     return Tone::plain;
 }
 
-std::string_view severity_name(const Finding& finding) { return kSeverityNames[static_cast<std::size_t>(finding.severity)]; }
+std::string_view severity_name(const Finding& finding) {
+    return kSeverityNames[static_cast<std::size_t>(finding.severity)];
+}
 std::string_view party_name(const Finding& finding) { return kPartyNames[static_cast<std::size_t>(finding.party)]; }
 
 std::string frames_text(const Finding& finding, std::string_view separator) {
@@ -54,7 +61,9 @@ std::string frames_text(const Finding& finding, std::string_view separator) {
     return text;
 }
 
-std::string_view clause_text(const Finding& finding) { return finding.clause == kObserved ? std::string_view{} : finding.clause; }
+std::string_view clause_text(const Finding& finding) {
+    return finding.clause == kObserved ? std::string_view{} : finding.clause;
+}
 
 std::string clock_text(dissect::Instant time, bool dated) {
     // "2026-11-21 01:12:21.422677000 UTC" to the millisecond, which tells events apart and finds a line of a log.
@@ -69,11 +78,14 @@ std::string when_text(const Finding& finding) {
     constexpr std::size_t kDate = 11;
     if (first == last) return fmt::format("at {} UTC", first.substr(kDate));
     const bool same_day = first.compare(0, kDate, last, 0, kDate) == 0;
-    return fmt::format("first {}, last {} UTC", same_day ? first.substr(kDate) : first, same_day ? last.substr(kDate) : last);
+    return fmt::format("first {}, last {} UTC", same_day ? first.substr(kDate) : first,
+                       same_day ? last.substr(kDate) : last);
 }
 
 std::string json_name(const FactRow& row) {
-    const auto with = [&](std::string_view unit) { return row.name.ends_with(unit) ? std::string(row.name) : fmt::format("{}_{}", row.name, unit); };
+    const auto with = [&](std::string_view unit) {
+        return row.name.ends_with(unit) ? std::string(row.name) : fmt::format("{}_{}", row.name, unit);
+    };
     switch (row.unit) {
         case Unit::duration: return with("ns");
         case Unit::bytes: return with("bytes");

@@ -1,7 +1,6 @@
-#include <transport-replay/report/format.hpp>
-
 #include <dissect/parse_value.hpp>
 #include <dissect/render_value.hpp>
+#include <transport-replay/report/format.hpp>
 
 #include <algorithm>
 
@@ -9,7 +8,8 @@ namespace qps::transport {
 
 namespace {
 
-// What a spreadsheet would take for a formula: begins like one, behind space that some of them cut off, and is no number.
+// What a spreadsheet would take for a formula: begins like one, behind space that some of them cut off, and is no
+// number.
 bool looks_like_formula(std::string_view text) {
     constexpr std::string_view kBegins = "=+-@";
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));

@@ -1,5 +1,6 @@
-// In which ways something is written out, and how the cells of a row are: CSV (RFC 4180) and TSV (backslashes and breaks escaped). What
-// acts where it is shown is written as \xNN in both, and what a spreadsheet would take for a formula begins with an apostrophe.
+// In which ways something is written out, and how the cells of a row are: CSV (RFC 4180) and TSV (backslashes and
+// breaks escaped). What acts where it is shown is written as \xNN in both, and what a spreadsheet would take for a
+// formula begins with an apostrophe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,9 @@ inline constexpr int kSchema = 2;  // of what programs read; raised when a name 
 // table: for people. ndjson: one JSON object a line.
 enum class OutputFormat : std::uint8_t { table, json, ndjson, csv, tsv };
 
-[[nodiscard]] constexpr bool has_rows(OutputFormat format) { return format == OutputFormat::csv || format == OutputFormat::tsv; }
+[[nodiscard]] constexpr bool has_rows(OutputFormat format) {
+    return format == OutputFormat::csv || format == OutputFormat::tsv;
+}
 [[nodiscard]] constexpr char separator(OutputFormat format) { return format == OutputFormat::csv ? ',' : '\t'; }
 
 // Of csv or tsv.

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t kPiece = 1U << 16;  // of text that is held before it is written
 
-template <class Kinds>
-void add_messages(Document& document, const Kinds& counts) {
-    for (std::size_t kind = 0; kind < kMessageKindNames.size(); ++kind) document.add(kMessageKindNames[kind], counts[kind]);
+template <class Kinds> void add_messages(Document& document, const Kinds& counts) {
+    for (std::size_t kind = 0; kind < kMessageKindNames.size(); ++kind)
+        document.add(kMessageKindNames[kind], counts[kind]);
 }
 
 void add_quality(Document& document, const CaptureQuality& quality) {
@@ -137,8 +137,7 @@ void add_gaps(Document& document, std::string_view name, const Gaps& gaps) {
     document.close();
 }
 
-template <class Values>
-void add_few(Document& document, std::string_view name, const Values& values) {
+template <class Values> void add_few(Document& document, std::string_view name, const Values& values) {
     document.open_list(name);
     for (std::size_t i = 0; i < values.size(); ++i) {
         document.open();
@@ -216,7 +215,8 @@ void add_way(Document& document, const Way& way) {
     add_gaps(document, "response_gaps", way.incidents->response_gaps);
     add_recovery_sums(document, way);
     document.add("spurious_timeouts", way.incidents->spurious);
-    document.add("ack_timeout_exponent", way.incidents->ack_timer ? std::optional(way.incidents->ack_timer->exponent) : std::nullopt);
+    document.add("ack_timeout_exponent",
+                 way.incidents->ack_timer ? std::optional(way.incidents->ack_timer->exponent) : std::nullopt);
     add_way_messages(document, way);
     document.add("path_mtu_bytes", way.path_mtu);
     document.add("first_psn", way.first_psn);
@@ -240,7 +240,8 @@ void add_sums(Document& document, const Connection& connection) {
     document.add("rnr_naks", sum([](const Way& way) { return way.incidents->rnr_naks; }));
     document.add("fatal_naks", sum([](const Way& way) { return way.incidents->fatal_naks; }));
     document.add("acks", sum([](const Way& way) { return way.acks; }));
-    document.add("timeouts", sum([](const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }));
+    document.add("timeouts",
+                 sum([](const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }));
 }
 
 void add_connection(Document& document, const Connection& connection) {
@@ -279,8 +280,10 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("psn", recovery.psn);
     if (recovery.kind == RecoveryKind::sequence_nak)
         document.add("nak_cause", kNakCauseNames[static_cast<std::size_t>(recovery.cause)]);
-    if (recovery.passed != HostNumber{}) document.add("seen_at_host", std::uint64_t{std::to_underlying(recovery.passed)});
-    if (recovery.missed != HostNumber{}) document.add("missing_at_host", std::uint64_t{std::to_underlying(recovery.missed)});
+    if (recovery.passed != HostNumber{})
+        document.add("seen_at_host", std::uint64_t{std::to_underlying(recovery.passed)});
+    if (recovery.missed != HostNumber{})
+        document.add("missing_at_host", std::uint64_t{std::to_underlying(recovery.missed)});
     if (recovery.missed_answer) document.add("answer_missing", true);
     document.add("lost_packets", recovery.lost);
     document.add("triggers", recovery.triggers);
@@ -411,8 +414,7 @@ public:
         document_.add("schema", kSchema);
     }
 
-    template <class Add>
-    void part(std::string_view name, Add add) {
+    template <class Add> void part(std::string_view name, Add add) {
         document_.open(lines() ? std::string_view{} : name);
         if (lines()) document_.add("type", name);
         add(document_);
@@ -440,7 +442,9 @@ private:
     static std::optional<ConnectionId> connection_of(const Connection& connection) { return connection.uid; }
     static std::optional<ConnectionId> connection_of(const Recovery& recovery) { return recovery.connection; }
     static std::optional<ConnectionId> connection_of(const Finding& finding) { return finding.connection; }
-    static std::optional<ConnectionId> connection_of(const UlpConversation& conversation) { return conversation.connection; }
+    static std::optional<ConnectionId> connection_of(const UlpConversation& conversation) {
+        return conversation.connection;
+    }
     static std::optional<ConnectionId> connection_of(const OperationSum&) { return {}; }  // of all connections
     static std::optional<ConnectionId> connection_of(const OperationFailures& failures) { return failures.connection; }
     static std::optional<ConnectionId> connection_of(const UlpEvent& event) { return event.connection; }
@@ -493,8 +497,10 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
     if (!timeline.collectives.collectives.empty())
         report.list("collectives", "collective", timeline.collectives.collectives, add_collective);
     if (has_ultra_ethernet(timeline.uet))
-        report.part("ultra_ethernet", [&](Document& document) { add_ultra_ethernet(document, timeline.uet, connections); });
-    report.list("findings", "finding", timeline.findings, [&](Document& document, const Finding& finding) { add_finding(document, finding, timeline); });
+        report.part("ultra_ethernet",
+                    [&](Document& document) { add_ultra_ethernet(document, timeline.uet, connections); });
+    report.list("findings", "finding", timeline.findings,
+                [&](Document& document, const Finding& finding) { add_finding(document, finding, timeline); });
     report.part("left_out", [&](Document& document) { add_left_out(document, timeline); });
     report.end();
 }

@@ -1,4 +1,5 @@
-// A reconstruction for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are decimal.
+// A reconstruction for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are
+// decimal.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
@@ -24,12 +25,13 @@ struct UlpEvent;
 
 using TextSink = std::function<void(std::string_view piece)>;
 
-// One report of the whole capture, in any format but a table. `inputs`: names of what was read; `connections`: those whose
-// parts are wanted, all where there are none.
+// One report of the whole capture, in any format but a table. `inputs`: names of what was read; `connections`: those
+// whose parts are wanted, all where there are none.
 void write_report(const Timeline& timeline, OutputFormat format, std::span<const std::string> inputs,
                   std::span<const ConnectionId> connections, const TextSink& sink);
 
-// Parts of it, each an object that the caller has opened. Of what was asked for: what was not read, and whether there was anything to judge.
+// Parts of it, each an object that the caller has opened. Of what was asked for: what was not read, and whether there
+// was anything to judge.
 void add_extent(Document& document, const Timeline& timeline);
 void add_attempt(Document& document, const CmAttempt& attempt);
 void add_join(Document& document, const MulticastJoin& join);

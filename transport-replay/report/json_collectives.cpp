@@ -49,7 +49,8 @@ void add_steps(Document& document, const Collective& collective) {
         document.add("start_ns", step.begin);
         document.add("duration_ns", step.length);
         document.add("bytes", step.bytes);
-        document.add("last_to_start", step.last ? std::optional(text(collective.ranks[*step.last].address)) : std::nullopt);
+        document.add("last_to_start",
+                     step.last ? std::optional(text(collective.ranks[*step.last].address)) : std::nullopt);
         document.add("wait_ns", step.waited);
         document.add("certainty_percent", step.certainty);
         add_beginnings(document, collective, step);
@@ -95,7 +96,8 @@ void add_collective(Document& document, const Collective& collective) {
     document.add("operation", name(collective.operation));
     document.add("protocol", name(collective.protocol));
     document.add("members", collective.members == 0 ? std::nullopt : std::optional(std::uint64_t{collective.members}));
-    document.add("channels", collective.channels == 0 ? std::nullopt : std::optional(std::uint64_t{collective.channels}));
+    document.add("channels",
+                 collective.channels == 0 ? std::nullopt : std::optional(std::uint64_t{collective.channels}));
     std::vector<std::string> chain;
     for (const std::uint32_t rank : collective.chain) chain.push_back(text(collective.ranks[rank].address));
     document.add_texts("chain", chain);

@@ -1,4 +1,5 @@
-// The fabric for programs, and as a picture: names with units, numbers in decimal, GUIDs and paths as people write them.
+// The fabric for programs, and as a picture: names with units, numbers in decimal, GUIDs and paths as people write
+// them.
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/management_words.hpp>
@@ -17,7 +18,9 @@ namespace {
 std::string guid_text(std::uint64_t guid) { return fmt::format("0x{:016x}", guid); }
 
 std::optional<Lid> known(Lid lid) { return lid == Lid{} ? std::nullopt : std::optional(lid); }
-std::optional<std::string> known_guid(std::uint64_t guid) { return guid == 0 ? std::nullopt : std::optional(guid_text(guid)); }
+std::optional<std::string> known_guid(std::uint64_t guid) {
+    return guid == 0 ? std::nullopt : std::optional(guid_text(guid));
+}
 
 void add_port(Document& document, const FabricPort& port) {
     document.open();

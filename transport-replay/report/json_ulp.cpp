@@ -49,7 +49,8 @@ void add_conversation(Document& document, const UlpConversation& conversation) {
     document.add("serialised_operations", conversation.alone);
     const bool any = conversation.operations != 0;
     document.add("first_request_ns", any ? std::optional(conversation.first_asked) : std::nullopt);
-    document.add("last_answer_ns", conversation.latency.count != 0 ? std::optional(conversation.last_answered) : std::nullopt);
+    document.add("last_answer_ns",
+                 conversation.latency.count != 0 ? std::optional(conversation.last_answered) : std::nullopt);
     add_durations(document, "latency", conversation.latency);
     document.add("min_credits", conversation.least_credits);
     document.add("max_credits", conversation.most_credits);

@@ -8,7 +8,8 @@ namespace qps::transport {
 
 namespace {
 
-void add_codes(Document& document, std::string_view list, const std::vector<UetCode>& codes, std::span<const dissect::ValueName> names) {
+void add_codes(Document& document, std::string_view list, const std::vector<UetCode>& codes,
+               std::span<const dissect::ValueName> names) {
     document.open_list(list);
     for (const UetCode& code : codes) {
         document.open();

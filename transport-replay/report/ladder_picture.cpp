@@ -20,7 +20,8 @@ std::string shortened(const std::string& line) {
 
 }  // namespace
 
-std::string ladder_picture(std::string_view left, std::string_view right, std::span<const LadderRow> rows, std::string_view about) {
+std::string ladder_picture(std::string_view left, std::string_view right, std::span<const LadderRow> rows,
+                           std::string_view about) {
     if (rows.empty()) return {};
     // What a telephone shows without scrolling (some 400 units) are times, numbers and arrows.
     const bool clocks = std::ranges::any_of(rows, [](const LadderRow& row) { return !row.clock.empty(); });
@@ -30,20 +31,26 @@ std::string ladder_picture(std::string_view left, std::string_view right, std::s
     std::string out =
         fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, height, markup_text(about));
     constexpr int kOverhang = 30;  // of names past their lines, away from each other
-    for (const auto& [x, at, anchor, name] : {std::tuple{near, near + kOverhang, "end", left}, std::tuple{far, far - kOverhang, "start", right}})
-        out += fmt::format("<text x=\"{}\" y=\"16\" text-anchor=\"{}\">{}</text><path class=\"axis\" d=\"M{} 22V{}\"/>\n", at, anchor, markup_text(name), x,
-                           height - 6);
+    for (const auto& [x, at, anchor, name] :
+         {std::tuple{near, near + kOverhang, "end", left}, std::tuple{far, far - kOverhang, "start", right}})
+        out +=
+            fmt::format("<text x=\"{}\" y=\"16\" text-anchor=\"{}\">{}</text><path class=\"axis\" d=\"M{} 22V{}\"/>\n",
+                        at, anchor, markup_text(name), x, height - 6);
     int y = kTop;
     for (const LadderRow& row : rows) {
-        out += fmt::format("<text class=\"soft\" x=\"0\" y=\"{0}\">{1}</text><text class=\"soft\" x=\"{3}\" y=\"{0}\" text-anchor=\"end\">{2}</text>\n", y + 4,
-                           markup_text(row.when), markup_text(row.number), number);
-        if (!row.clock.empty()) out += fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n", kClock, y + 4, markup_text(row.clock));
+        out += fmt::format(
+            "<text class=\"soft\" x=\"0\" y=\"{0}\">{1}</text><text class=\"soft\" x=\"{3}\" y=\"{0}\" text-anchor=\"end\">{2}</text>\n",
+            y + 4, markup_text(row.when), markup_text(row.number), number);
+        if (!row.clock.empty())
+            out += fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n", kClock, y + 4,
+                               markup_text(row.clock));
         const bool forth = row.way == LadderWay::forth;
         const int from = forth ? near : far, to = forth ? far : near, tip = to + (forth ? -7 : 7);
         if (row.way != LadderWay::none)
-            out += fmt::format("<path class=\"arrow{}{}\" d=\"M{} {}H{}M{} {}L{} {}L{} {}\"/>\n", row.style.empty() ? "" : " ", row.style, from, y, to,
-                               tip, y - 4, to, y, tip, y + 4);
-        out += fmt::format("<text class=\"mono\" x=\"{}\" y=\"{}\">{}</text>\n", words, y + 4, markup_text(shortened(row.text)));
+            out += fmt::format("<path class=\"arrow{}{}\" d=\"M{} {}H{}M{} {}L{} {}L{} {}\"/>\n",
+                               row.style.empty() ? "" : " ", row.style, from, y, to, tip, y - 4, to, y, tip, y + 4);
+        out += fmt::format("<text class=\"mono\" x=\"{}\" y=\"{}\">{}</text>\n", words, y + 4,
+                           markup_text(shortened(row.text)));
         y += kStep;
     }
     return out + "</svg>";

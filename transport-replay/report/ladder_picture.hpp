@@ -1,5 +1,5 @@
-// An exchange of two ends as SVG: two lines down the page, an arrow for each packet, its words beside it. All text is escaped; colours
-// are those of the page around it.
+// An exchange of two ends as SVG: two lines down the page, an arrow for each packet, its words beside it. All text is
+// escaped; colours are those of the page around it.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ enum class LadderWay : std::uint8_t { none, forth, back };  // none: a packet of
 
 struct LadderRow {
     std::string when;
-    std::string clock{};     // time of day; where no row has one, there is no room for it
-    std::string number;      // of the packet; none: empty
+    std::string clock{};  // time of day; where no row has one, there is no room for it
+    std::string number;   // of the packet; none: empty
     LadderWay way{};
     std::string_view style;  // of its arrow, beside `arrow`
     std::string text;        // shortened where it is long
 };
 
 // One <svg>; nothing where there are no rows. `about` says what it shows.
-[[nodiscard]] std::string ladder_picture(std::string_view left, std::string_view right, std::span<const LadderRow> rows, std::string_view about);
+[[nodiscard]] std::string ladder_picture(std::string_view left, std::string_view right, std::span<const LadderRow> rows,
+                                         std::string_view about);
 
 // What a page has to say of its colours: ends and times are quiet, what failed stands out, what did not come is dashed.
 inline constexpr std::string_view kLadderStyle = R"(

@@ -37,7 +37,8 @@ std::string_view status_name(ManagementClass management_class, std::uint16_t sta
     write_bits(header, kStatus.bit, kStatus.width, status);
     const std::uint64_t code = read(header, kStatusCode);
     const auto of_class = static_cast<std::uint64_t>(status >> 8);
-    if (management_class == ManagementClass::subnet_administration && of_class != 0) return name_in(kSaStatusCodes, of_class);
+    if (management_class == ManagementClass::subnet_administration && of_class != 0)
+        return name_in(kSaStatusCodes, of_class);
     if (code != 0) return name_in(kMadStatusCodes, code);
     if ((status & kBusy) != 0) return "Busy";
     return (status & kRedirect) != 0 ? "Redirection required" : "";

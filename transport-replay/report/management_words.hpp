@@ -10,7 +10,8 @@
 namespace qps::transport {
 
 // "SubnAdm GetTable NodeRecord"; numbers where there is no name.
-[[nodiscard]] std::string request_text(dissect::ManagementClass management_class, ManagementMethod method, std::uint16_t attribute);
+[[nodiscard]] std::string request_text(dissect::ManagementClass management_class, ManagementMethod method,
+                                       std::uint16_t attribute);
 // "No records", "Busy"; empty where it has no name, and of 0.
 [[nodiscard]] std::string_view status_name(dissect::ManagementClass management_class, std::uint16_t status);
 // "no records", "busy", "status 0x1234"; "ok" of 0.

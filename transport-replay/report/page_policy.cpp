@@ -21,7 +21,8 @@ std::string hash_of(std::string_view text) {
     for (std::size_t at = 0; at < digest.size(); at += kGroup) {
         std::uint32_t bits = 0;
         for (std::size_t i = 0; i < kGroup; ++i) bits = bits << 8U | (at + i < digest.size() ? digest[at + i] : 0U);
-        for (std::size_t i = 0; i <= kGroup; ++i) out += at + i > digest.size() ? '=' : kDigits[bits >> (18 - 6 * i) & 0x3fU];
+        for (std::size_t i = 0; i <= kGroup; ++i)
+            out += at + i > digest.size() ? '=' : kDigits[bits >> (18 - 6 * i) & 0x3fU];
     }
     return out + "'";
 }
@@ -30,8 +31,9 @@ std::string hash_of(std::string_view text) {
 
 std::string policy_line(std::string_view style, std::string_view script) {
     const std::string scripts = script.empty() ? std::string() : fmt::format("; script-src {}", hash_of(script));
-    return fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}{}; base-uri 'none'; form-action 'none'\">\n",
-                       hash_of(style), scripts);
+    return fmt::format(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}{}; base-uri 'none'; form-action 'none'\">\n",
+        hash_of(style), scripts);
 }
 
 }  // namespace qps::transport

@@ -1,4 +1,5 @@
-// What a browser may do with a page of ours: its own style and script, and nothing else, however what was captured stands in it.
+// What a browser may do with a page of ours: its own style and script, and nothing else, however what was captured
+// stands in it.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace qps::transport {
 
-// The line of the head, before everything that it speaks of. `style`, `script`: what stands between the tags, to the byte; no script: none.
+// The line of the head, before everything that it speaks of. `style`, `script`: what stands between the tags, to the
+// byte; no script: none.
 [[nodiscard]] std::string policy_line(std::string_view style, std::string_view script = {});
 
 }  // namespace qps::transport

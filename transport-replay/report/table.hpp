@@ -16,16 +16,12 @@ namespace qps::transport {
 using Cell = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, std::string>;
 
 // What types of numbers there are, as a cell.
-template <class T>
-[[nodiscard]] Cell number(T value) {
+template <class T> [[nodiscard]] Cell number(T value) {
     if constexpr (std::is_enum_v<T>) return number(std::to_underlying(value));
     else if constexpr (std::is_signed_v<T>) return static_cast<std::int64_t>(value);
     else return static_cast<std::uint64_t>(value);
 }
-template <class T>
-[[nodiscard]] Cell number(const std::optional<T>& value) {
-    return value ? number(*value) : Cell{};
-}
+template <class T> [[nodiscard]] Cell number(const std::optional<T>& value) { return value ? number(*value) : Cell{}; }
 [[nodiscard]] inline Cell text_cell(std::string_view text) { return std::string(text); }
 
 // "1234", "0" and "1" of flags, the text itself; nothing where it is absent.
@@ -36,8 +32,7 @@ enum class Side : std::uint8_t { left, right };
 // How much a row should stand out.
 enum class Tone : std::uint8_t { plain, warning, error };
 
-template <class Row>
-struct TableColumn {
+template <class Row> struct TableColumn {
     std::string_view name;     // empty: for people only
     std::string_view heading;  // empty: for programs only
     Side side = Side::left;
@@ -45,8 +40,7 @@ struct TableColumn {
     std::string (*shown)(const Row& row) = nullptr;  // what people read where it is not the plain value
 };
 
-template <class Row>
-[[nodiscard]] std::string shown_text(const TableColumn<Row>& column, const Row& row) {
+template <class Row> [[nodiscard]] std::string shown_text(const TableColumn<Row>& column, const Row& row) {
     return column.shown != nullptr ? column.shown(row) : plain_text(column.value(row));
 }
 

@@ -1,7 +1,7 @@
 // A finding as a ticket: Markdown.
 //
-// What an attacker could feed: addresses and file names. All text that is not our own goes through markdown_text(), so it
-// can begin no heading, link or tag.
+// What an attacker could feed: addresses and file names. All text that is not our own goes through markdown_text(), so
+// it can begin no heading, link or tag.
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -30,7 +30,8 @@ constexpr std::string_view kMarks = "\\`*_[]<#|~&";
 
 bool is_word(std::string_view text, std::size_t at) {
     constexpr auto is_between = [](char c, char least, char most) { return c >= least && c <= most; };
-    return at < text.size() && (is_between(text[at], '0', '9') || is_between(text[at], 'A', 'Z') || is_between(text[at], 'a', 'z'));
+    return at < text.size() &&
+           (is_between(text[at], '0', '9') || is_between(text[at], 'A', 'Z') || is_between(text[at], 'a', 'z'));
 }
 
 // A sentence of a finding: commands stand between backquotes in it, and stay code.
@@ -56,7 +57,9 @@ void append_said(std::string& out, std::string_view label, std::string_view word
     if (!words.empty()) out += fmt::format("\n**{}:** {}\n", label, sentence_text(words));
 }
 
-std::string period_text(Instant first, Instant last) { return fmt::format("{}, {}", utc(first), duration_text(last - first)); }
+std::string period_text(Instant first, Instant last) {
+    return fmt::format("{}, {}", utc(first), duration_text(last - first));
+}
 
 struct Figure {
     std::string_view label;
@@ -67,7 +70,8 @@ constexpr std::array kFigures{
     Figure{"bytes on the wire", [](const Way& way) { return grouped(way.bytes); }},
     Figure{"messages requested", [](const Way& way) { return grouped(way.all_messages()); }},
     Figure{"completed", [](const Way& way) { return grouped(way.completed); }},
-    Figure{"failed or abandoned", [](const Way& way) { return grouped(way.incidents->failed + way.incidents->abandoned); }},
+    Figure{"failed or abandoned",
+           [](const Way& way) { return grouped(way.incidents->failed + way.incidents->abandoned); }},
     Figure{"packets retransmitted", [](const Way& way) { return grouped(way.incidents->retransmitted); }},
     Figure{"timeouts", [](const Way& way) { return grouped(way.incidents->recovery(RecoveryKind::timeout).triggers); }},
     Figure{"sequence NAKs", [](const Way& way) { return grouped(way.incidents->sequence_naks); }},
@@ -85,7 +89,8 @@ void append_carried(std::string& out, const Timeline& timeline, const Connection
     if (conversation->operations == 0) return;
     append_item(out, "operations",
                 fmt::format("{} ({} failed, {} unanswered), at most {} outstanding", grouped(conversation->operations),
-                            grouped(conversation->failed), grouped(conversation->unanswered), grouped(conversation->most_outstanding)));
+                            grouped(conversation->failed), grouped(conversation->unanswered),
+                            grouped(conversation->most_outstanding)));
     if (conversation->latency.count != 0)
         append_item(out, "latency",
                     fmt::format("mean {}, max {}", duration_text(conversation->latency.mean()),
@@ -104,7 +109,8 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
     out += fmt::format("\n| sent by | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
                        markdown_text(words::who(connection.ends[1])));
     for (const Figure& figure : kFigures)
-        out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection.ways[0]), figure.of(connection.ways[1]));
+        out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection.ways[0]),
+                           figure.of(connection.ways[1]));
 }
 
 void append_facts(std::string& out, const Finding& finding) {
@@ -120,7 +126,8 @@ void append_evidence(std::string& out, const Finding& finding) {
         out += fmt::format("- {} {}: `frame.number in {{{}}}`\n", finding.packets.size() == 1 ? "frame" : "frames",
                            frames_text(finding, ", "), frames_text(finding, ", "));
     if (finding.connection)
-        out += fmt::format("- the whole connection: `rdma.connection == {}`\n", std::to_underlying(*finding.connection));
+        out +=
+            fmt::format("- the whole connection: `rdma.connection == {}`\n", std::to_underlying(*finding.connection));
 }
 
 // Whether the pair of hosts is that of the connection.
@@ -145,16 +152,18 @@ void append_doubts(std::string& out, const Timeline& timeline, const Connection*
     for (const Bound& bound : bounds()) doubt(bound.count(timeline), bound.noun, bound.what);
     for (const OneWay& pair : quality.one_way)
         if (pair.reliable && connection != nullptr && is_between(pair, *connection))
-            out += fmt::format("- only packets from {} to {} were captured, none in the other direction\n", markdown_text(text(pair.source)),
-                               markdown_text(text(pair.destination)));
+            out += fmt::format("- only packets from {} to {} were captured, none in the other direction\n",
+                               markdown_text(text(pair.source)), markdown_text(text(pair.destination)));
 }
 
-void append_capture(std::string& out, const Timeline& timeline, const Connection* connection, std::span<const std::string> inputs) {
+void append_capture(std::string& out, const Timeline& timeline, const Connection* connection,
+                    std::span<const std::string> inputs) {
     out += "\n## Capture\n\n";
     for (const std::string& input : inputs) append_item(out, "file", input);
     if (inputs.size() > 1) out += "- frames are numbered through all files, in this order\n";
     if (timeline.first && timeline.last) append_item(out, "period", period_text(*timeline.first, *timeline.last));
-    append_item(out, "packets", fmt::format("{} ({} RDMA)", grouped(timeline.packets), grouped(rdma_packets(timeline))));
+    append_item(out, "packets",
+                fmt::format("{} ({} RDMA)", grouped(timeline.packets), grouped(rdma_packets(timeline))));
     append_doubts(out, timeline, connection);
 }
 
@@ -173,7 +182,8 @@ std::string markdown_text(std::string_view text) {
     return out;
 }
 
-void append_ticket(std::string& out, const Timeline& timeline, const Finding& finding, std::span<const std::string> inputs) {
+void append_ticket(std::string& out, const Timeline& timeline, const Finding& finding,
+                   std::span<const std::string> inputs) {
     out += fmt::format("# {}: {}\n", severity_name(finding), finding.id);
     append_said(out, "What happened", finding.summary);
     append_said(out, "What to do", finding.advice);

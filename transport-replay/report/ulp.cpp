@@ -14,7 +14,8 @@ std::string spoken_text(const UlpConversation& conversation) {
     const std::string_view word = info(conversation.protocol).word;
     if (conversation.certainty >= 100) return std::string(word);
     constexpr std::array<std::string_view, kUlpBasisNames.size()> kBy{"content", "port", "private data", "user"};
-    return fmt::format("{} (by {}, {} %)", word, kBy[static_cast<std::size_t>(conversation.basis)], conversation.certainty);
+    return fmt::format("{} (by {}, {} %)", word, kBy[static_cast<std::size_t>(conversation.basis)],
+                       conversation.certainty);
 }
 
 std::string operation_name(UlpProtocol protocol, OperationCode code) {
@@ -62,7 +63,9 @@ std::optional<LatencyParts> parts_of(const UlpOperation& operation) {
                         operation.answered - operation.data_last};
 }
 
-std::uint64_t moved_bytes(const UlpOperation& operation) { return operation.in_message + operation.written + operation.read; }
+std::uint64_t moved_bytes(const UlpOperation& operation) {
+    return operation.in_message + operation.written + operation.read;
+}
 
 bool is_bad(const UlpOperation& operation) {
     if (operation.outcome == OperationOutcome::failed || operation.outcome == OperationOutcome::unanswered) return true;

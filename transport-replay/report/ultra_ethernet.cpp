@@ -42,13 +42,15 @@ std::string paths_text(const UetWay& way) {
     };
     const auto worst = std::ranges::max_element(way.paths, {}, resent_share);
     if (worst->resent != 0)
-        text += fmt::format("; {:#06x} resent most: {} of {}", worst->entropy, grouped(worst->resent), grouped(worst->packets));
+        text += fmt::format("; {:#06x} resent most: {} of {}", worst->entropy, grouped(worst->resent),
+                            grouped(worst->packets));
     DurationSummary all;
     for (const UetPath& path : way.paths) all.add(path.delay);
     if (all.count == 0) return text;
     text += fmt::format("; delay {} on average", duration_text(all.mean()));
     const auto slowest = std::ranges::max_element(way.paths, {}, [](const UetPath& path) { return path.delay.mean(); });
-    if (way.paths.size() > 1) text += fmt::format(", {:#06x} slowest with {}", slowest->entropy, duration_text(slowest->delay.mean()));
+    if (way.paths.size() > 1)
+        text += fmt::format(", {:#06x} slowest with {}", slowest->entropy, duration_text(slowest->delay.mean()));
     return text;
 }
 

@@ -19,7 +19,8 @@ struct Timeline;
 // "2 TRIMMED, 1 ROD_OOO": NACKs; return codes likewise. Empty where there are none.
 [[nodiscard]] std::string nacks_text(const UetWay& way);
 [[nodiscard]] std::string refusals_text(const UetWay& way);
-// "4 paths; 0xc002 resent most: 3 of 10; delay 9 us on average, 0xc003 slowest with 12 us": empty where no path is known.
+// "4 paths; 0xc002 resent most: 3 of 10; delay 9 us on average, 0xc003 slowest with 12 us": empty where no path is
+// known.
 [[nodiscard]] std::string paths_text(const UetWay& way);
 // "2 secured packets, 3 without context, 1 cut off"
 [[nodiscard]] std::string not_followed_text(const UetReport& report);

@@ -12,8 +12,9 @@ namespace qps::transport {
 using namespace dissect;
 
 std::string verb_text(const Message& message) {
-    constexpr std::array<std::string_view, 12> kNames{"SEND",     "WRITE",     "READ",   "READ response", "ACK",          "atomic ACK",
-                                                      "CMP_SWAP", "FETCH_ADD", "RESYNC", "FLUSH",         "ATOMIC_WRITE", "CNP"};
+    constexpr std::array<std::string_view, 12> kNames{"SEND",   "WRITE",      "READ",         "READ response",
+                                                      "ACK",    "atomic ACK", "CMP_SWAP",     "FETCH_ADD",
+                                                      "RESYNC", "FLUSH",      "ATOMIC_WRITE", "CNP"};
     static_assert(static_cast<std::size_t>(Verb::notify) + 1 == kNames.size());
     if (message.service == Service::uet && is_atomic(message.verb)) return "ATOMIC";  // of many operations
     std::string text(kNames[static_cast<std::size_t>(message.verb)]);
@@ -29,7 +30,8 @@ std::string outcome_text(const Message& message) {
         case Outcome::sent: return "sent";
         case Outcome::failed:
             if (message.service == Service::uet)
-                return message.nak_code == 0 ? "failed" : fmt::format("failed: {}", name_in(kSesReturnCodes, message.nak_code));
+                return message.nak_code == 0 ? "failed"
+                                             : fmt::format("failed: {}", name_in(kSesReturnCodes, message.nak_code));
             return fmt::format("failed: {}", nak_text(message.nak_code));
         case Outcome::gave_up: return "gave up";
         case Outcome::abandoned: break;

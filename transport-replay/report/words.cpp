@@ -18,8 +18,10 @@ std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration 
 }
 
 std::string resent(const RecoverySum& sum, std::uint64_t rests_of_reads) {
-    const std::string fresh = sum.first_seen == 0 ? "" : fmt::format(", {} of them new to the tap", grouped(sum.first_seen));
-    const std::string rests = rests_of_reads == 0 ? "" : fmt::format(", {} of them for the rest of a READ", grouped(rests_of_reads));
+    const std::string fresh =
+        sum.first_seen == 0 ? "" : fmt::format(", {} of them new to the tap", grouped(sum.first_seen));
+    const std::string rests =
+        rests_of_reads == 0 ? "" : fmt::format(", {} of them for the rest of a READ", grouped(rests_of_reads));
     return fmt::format("{} ({}{}{})", counted(sum.resent, "packet"), bytes_text(sum.resent_bytes), fresh, rests);
 }
 
@@ -32,7 +34,8 @@ std::string host(const Endpoint& end) { return text(end.address); }
 std::string who(const Endpoint& end) {
     const std::string network = text(end.network);
     const std::string in = network.empty() ? network : " in " + network;
-    return end.qpn ? fmt::format("{} {} {}{}", host(end), end.is_port ? "port" : "QP", std::to_underlying(*end.qpn), in) : host(end) + in;
+    return end.qpn ? fmt::format("{} {} {}{}", host(end), end.is_port ? "port" : "QP", std::to_underlying(*end.qpn), in)
+                   : host(end) + in;
 }
 
 std::string_view verb(dissect::Verb verb) {

@@ -10,13 +10,16 @@ namespace qps::transport::series {
 
 using namespace dissect;
 
-std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, const Scope& scope, const Range& range, const Stop& stop) {
+std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, const Scope& scope, const Range& range,
+                                                  const Stop& stop) {
     CongestionSeries series;
     boost::unordered_flat_map<std::uint32_t, HitWay> ways;  // by connection and end
     const auto take = [&](const PacketRow& row, std::uint64_t position) {
         const bool notifies = Scope::notifies(row);
         if (!notifies && !row.has(Mark::congestion_experienced)) return;
-        if (row.has(Mark::timeless) || row.has(Mark::mirror_copy) || !range.contains(row.time()) || !scope.has(row, position)) return;
+        if (row.has(Mark::timeless) || row.has(Mark::mirror_copy) || !range.contains(row.time()) ||
+            !scope.has(row, position))
+            return;
         const FrameIndex frame = frame_at(position);
         if (notifies) series.notifications.push_back({row.time(), 1, frame});
         else series.marks.push_back({row.time(), row.wire_length(), frame});
@@ -32,7 +35,8 @@ std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, con
     };
     if (!scan(index.packets, 0, index.packets.size(), stop, take)) return std::nullopt;
     for (const auto& [key, way] : ways) series.hits.push_back(way);
-    std::ranges::sort(series.hits, {}, [](const HitWay& way) { return std::tuple(~way.all(), way.connection, way.from); });
+    std::ranges::sort(series.hits, {},
+                      [](const HitWay& way) { return std::tuple(~way.all(), way.connection, way.from); });
     if (series.hits.size() > kMaxHits) {
         series.hits_left_out = series.hits.size() - kMaxHits;
         series.hits.resize(kMaxHits);

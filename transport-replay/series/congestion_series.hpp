@@ -1,5 +1,5 @@
-// CongestionSeries: what a picture of congestion shows beside the throughput: marks, notifications and pauses on the axis of time, and
-// which connections they hit. How many marks and notifications fall into a bin, Throughput says.
+// CongestionSeries: what a picture of congestion shows beside the throughput: marks, notifications and pauses on the
+// axis of time, and which connections they hit. How many marks and notifications fall into a bin, Throughput says.
 //
 // What an attacker could feed: pauses of any length, connections without number; kMaxHits bounds those that are listed.
 #pragma once
@@ -30,14 +30,14 @@ struct CongestionSeries {
     std::uint64_t unnamed = 0;         // marks and CNPs of packets of no known connection
 };
 // Of the packets of a scope in a range, which has a time. Nothing where it was stopped.
-[[nodiscard]] std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, const Scope& scope, const Range& range,
-                                                                const Stop& stop = {});
+[[nodiscard]] std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, const Scope& scope,
+                                                                const Range& range, const Stop& stop = {});
 
 // Pauses that touch a range, by their beginning.
 [[nodiscard]] std::vector<PausePeriod> pauses_in(const CongestionReport& report, const Range& range);
 
-// Whether a pause can have held up what an end sent: it was active then, and sent with that priority. Packets without a VLAN tag do
-// not say their priority (switches take it from the DSCP, by a table nobody tells us).
+// Whether a pause can have held up what an end sent: it was active then, and sent with that priority. Packets without a
+// VLAN tag do not say their priority (switches take it from the DSCP, by a table nobody tells us).
 enum class PauseHit : std::uint8_t { no, perhaps, yes };
 [[nodiscard]] PauseHit hit_by(const PausePeriod& pause, const Way& way);
 

@@ -5,7 +5,8 @@
 
 namespace qps::transport::series {
 
-std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const MemoryBudget& memory, const Stop& stop) {
+std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const MemoryBudget& memory,
+                                                const Stop& stop) {
     ConnectionTimes times(memory);
     const auto add = [&](const MessageRow& row, std::uint64_t) {
         const auto first = time_of(index, row.first_frame());
@@ -16,14 +17,17 @@ std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const
     return times;
 }
 
-std::optional<ActivityLines> activity_lines(const CaptureIndex& index, const Range& range, std::size_t connections, const Stop& stop) {
+std::optional<ActivityLines> activity_lines(const CaptureIndex& index, const Range& range, std::size_t connections,
+                                            const Stop& stop) {
     constexpr std::size_t kBars = ActivityLines::kBars;
     const std::size_t lines = std::min(connections + 1, ActivityLines::kMostLines);  // they count from 1
     std::vector<std::uint32_t> sums(lines * kBars);
     const auto length = static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(range.length())));
     const auto add = [&](const PacketRow& row, std::uint64_t) {
         const auto connection = row.connection();
-        if (!connection || static_cast<std::size_t>(*connection) >= lines || row.has(Mark::timeless) || !range.contains(row.time())) return;
+        if (!connection || static_cast<std::size_t>(*connection) >= lines || row.has(Mark::timeless) ||
+            !range.contains(row.time()))
+            return;
         const double share = static_cast<double>(std::to_underlying(row.time() - range.from)) / length;
         const auto bar = std::min(static_cast<std::size_t>(share * kBars), kBars - 1);
         std::uint32_t& sum = sums[static_cast<std::size_t>(*connection) * kBars + bar];

@@ -1,5 +1,5 @@
-// ConnectionFigures: what only the rows of an index tell of connections: how long their messages took, and how much they carried over
-// the time of the capture, as a line of small bars each.
+// ConnectionFigures: what only the rows of an index tell of connections: how long their messages took, and how much
+// they carried over the time of the capture, as a line of small bars each.
 //
 // What an attacker could feed: a range of centuries, any number of connections: past kMostLines they have no bars.
 #pragma once
@@ -22,7 +22,8 @@ public:
     // kBars heights from 0 to 255; none of one that has no line.
     [[nodiscard]] std::span<const std::uint8_t> of(ConnectionId connection) const {
         const std::size_t begin = static_cast<std::size_t>(connection) * kBars;
-        return begin + kBars <= heights_.size() ? std::span(heights_).subspan(begin, kBars) : std::span<const std::uint8_t>{};
+        return begin + kBars <= heights_.size() ? std::span(heights_).subspan(begin, kBars)
+                                                : std::span<const std::uint8_t>{};
     }
 
 private:
@@ -35,8 +36,9 @@ struct ConnectionFigures {
 };
 
 // Nothing where it was stopped.
-[[nodiscard]] std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const MemoryBudget& memory, const Stop& stop = {});
-[[nodiscard]] std::optional<ActivityLines> activity_lines(const CaptureIndex& index, const Range& range, std::size_t connections,
-                                                          const Stop& stop = {});
+[[nodiscard]] std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const MemoryBudget& memory,
+                                                              const Stop& stop = {});
+[[nodiscard]] std::optional<ActivityLines> activity_lines(const CaptureIndex& index, const Range& range,
+                                                          std::size_t connections, const Stop& stop = {});
 
 }  // namespace qps::transport::series

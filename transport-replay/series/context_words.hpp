@@ -1,4 +1,5 @@
-// What a packet of Ultra Ethernet of an open capture is, in words. A row keeps little of it: the frame is read and decoded again.
+// What a packet of Ultra Ethernet of an open capture is, in words. A row keeps little of it: the frame is read and
+// decoded again.
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>

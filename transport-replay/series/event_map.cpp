@@ -32,20 +32,24 @@ void add_event(EventSlot& slot, const PacketRow& row, std::uint64_t position) {
 
 }  // namespace
 
-std::optional<std::vector<EventSlot>> events_by_time(const CaptureIndex& index, const Range& range, const RowSet* hits, std::size_t slots,
-                                                     const Stop& stop) {
+std::optional<std::vector<EventSlot>> events_by_time(const CaptureIndex& index, const Range& range, const RowSet* hits,
+                                                     std::size_t slots, const Stop& stop) {
     std::vector<EventSlot> all(slots);
     const auto length = static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(range.length())));
     const auto add = [&](const PacketRow& row, std::uint64_t position) {
-        if (row.has(Mark::timeless) || !range.contains(row.time()) || (hits != nullptr && !hits->contains(frame_at(position)))) return;
+        if (row.has(Mark::timeless) || !range.contains(row.time()) ||
+            (hits != nullptr && !hits->contains(frame_at(position))))
+            return;
         const double share = static_cast<double>(std::to_underlying(row.time() - range.from)) / length;
-        add_event(all[std::min(static_cast<std::size_t>(share * static_cast<double>(slots)), slots - 1)], row, position);
+        add_event(all[std::min(static_cast<std::size_t>(share * static_cast<double>(slots)), slots - 1)], row,
+                  position);
     };
     if (slots == 0 || !scan(index.packets, 0, index.packets.size(), stop, add)) return std::nullopt;
     return all;
 }
 
-std::optional<std::vector<EventSlot>> events_by_place(const CaptureIndex& index, const RowSet* hits, std::size_t slots, const Stop& stop) {
+std::optional<std::vector<EventSlot>> events_by_place(const CaptureIndex& index, const RowSet* hits, std::size_t slots,
+                                                      const Stop& stop) {
     std::vector<EventSlot> all(slots);
     const std::uint64_t packets = index.packets.size();
     const std::uint64_t shown = std::max<std::uint64_t>(1, hits == nullptr ? packets : hits->size());

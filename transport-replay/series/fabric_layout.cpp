@@ -21,7 +21,8 @@ constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max();
 
 class Laying {
 public:
-    explicit Laying(const ManagementReport& report) : report_(report), map_(report.fabric), neighbours_(map_.nodes.size()) {
+    explicit Laying(const ManagementReport& report)
+        : report_(report), map_(report.fabric), neighbours_(map_.nodes.size()) {
         for (std::size_t i = 0; i < map_.nodes.size(); ++i) {
             by_guid_.emplace(map_.nodes[i].guid, i);
             for (const auto& [number, port] : map_.nodes[i].ports)
@@ -48,7 +49,9 @@ private:
 
     void add_wires() {
         std::map<std::pair<std::size_t, std::uint8_t>, FabricRow> ports;
-        for (FabricRow& row : fabric_rows(report_)) ports.emplace(std::pair(static_cast<std::size_t>(&row.node - map_.nodes.data()), row.port.number), std::move(row));
+        for (FabricRow& row : fabric_rows(report_))
+            ports.emplace(std::pair(static_cast<std::size_t>(&row.node - map_.nodes.data()), row.port.number),
+                          std::move(row));
         std::map<std::pair<std::size_t, std::size_t>, std::size_t> between;
         for (std::size_t i = 0; i < map_.links.size(); ++i) {
             const FabricLink& link = map_.links[i];
@@ -66,7 +69,8 @@ private:
                 const FabricPort& port = row->second.port;
                 wire.down = wire.down || (port.described && port.state <= kDownState);
                 if (rate.empty()) rate = rate_text(port);
-                if (!row->second.errors.empty()) errors += fmt::format("{}{}", errors.empty() ? "" : ", ", row->second.errors);
+                if (!row->second.errors.empty())
+                    errors += fmt::format("{}{}", errors.empty() ? "" : ", ", row->second.errors);
             }
             wire.errors = !errors.empty();
             if (!rate.empty()) wire.words += ", " + rate;

@@ -1,8 +1,8 @@
-// The map of a fabric laid out for a picture: nodes in rows, channel adapters at the bottom, above each the switches that lead to it;
-// within a row so that links cross little. Values only, in units of a node's room.
+// The map of a fabric laid out for a picture: nodes in rows, channel adapters at the bottom, above each the switches
+// that lead to it; within a row so that links cross little. Values only, in units of a node's room.
 //
-// What an attacker could feed: any map: links to nodes that nobody described, loops, several between the same two. The map is bounded
-// (fabric_map.hpp); the work is that of a few passes over its links.
+// What an attacker could feed: any map: links to nodes that nobody described, loops, several between the same two. The
+// map is bounded (fabric_map.hpp); the work is that of a few passes over its links.
 #pragma once
 
 #include <transport-replay/model/management_report.hpp>

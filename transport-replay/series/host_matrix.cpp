@@ -11,7 +11,8 @@ namespace qps::transport::series {
 
 namespace {
 
-// Hosts are told apart by what they are called; GIDs of RoCEv1 and addresses of RoCEv2 have the same bits and are the same host.
+// Hosts are told apart by what they are called; GIDs of RoCEv1 and addresses of RoCEv2 have the same bits and are the
+// same host.
 auto key_of(const Address& address) { return std::tuple(address.space == AddressSpace::infiniband_lid, address.bits); }
 
 struct WayOfPair {

@@ -1,5 +1,6 @@
-// HostMatrix: who sent how much to whom, and how it went: a cell for each pair of hosts that a connection joins, in the direction of
-// the packets; stalls and latencies are those of requests in that direction. Sums over the connections of a timeline.
+// HostMatrix: who sent how much to whom, and how it went: a cell for each pair of hosts that a connection joins, in the
+// direction of the packets; stalls and latencies are those of requests in that direction. Sums over the connections of
+// a timeline.
 //
 // What an attacker could feed: any number of hosts: past kMostHosts, by their bytes, they are left out and counted.
 #pragma once
@@ -34,10 +35,10 @@ public:
     HostMatrix() = default;
     HostMatrix(const Timeline& timeline, const ConnectionTimes& times);
 
-    [[nodiscard]] std::span<const Address> hosts() const { return hosts_; }         // in order
-    [[nodiscard]] std::span<const HostPair> pairs() const { return pairs_; }        // by from, to
+    [[nodiscard]] std::span<const Address> hosts() const { return hosts_; }          // in order
+    [[nodiscard]] std::span<const HostPair> pairs() const { return pairs_; }         // by from, to
     [[nodiscard]] const HostPair* find(std::uint32_t from, std::uint32_t to) const;  // nullptr: nothing joins them
-    [[nodiscard]] std::size_t left_out() const { return left_out_; }                // hosts
+    [[nodiscard]] std::size_t left_out() const { return left_out_; }                 // hosts
 
 private:
     std::vector<Address> hosts_;

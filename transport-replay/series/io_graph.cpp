@@ -152,12 +152,14 @@ Duration graph_width(Duration range, Duration wanted) {
     return width;
 }
 
-std::optional<IoGraph> io_graph(const std::shared_ptr<const CaptureIndex>& index, std::uint64_t packets, std::span<const GraphSeries> series,
-                                const Range& range, Duration wanted, const PassWatch& watch) {
+std::optional<IoGraph> io_graph(const std::shared_ptr<const CaptureIndex>& index, std::uint64_t packets,
+                                std::span<const GraphSeries> series, const Range& range, Duration wanted,
+                                const PassWatch& watch) {
     series = series.first(std::min(series.size(), kMostSeries));
     IoGraph graph{range, graph_width(range.length(), wanted), {}};
     const std::int64_t width = std::to_underlying(graph.width);
-    const auto bins = range.empty() ? 0 : static_cast<std::size_t>((std::to_underlying(range.length()) - 1) / width + 1);
+    const auto bins =
+        range.empty() ? 0 : static_cast<std::size_t>((std::to_underlying(range.length()) - 1) / width + 1);
     std::vector<RowFilter> filters;
     std::vector<Summing> sums;
     for (const GraphSeries& one : series) {

@@ -20,7 +20,8 @@ std::optional<LadderMessages> LadderMessages::of(const CaptureIndex& index, Conn
     LadderMessages found;
     found.connection_ = connection;
     const auto take = [&](const MessageRow& message, std::uint64_t) {
-        if (message.connection() == connection && time_of(index, message.first_frame())) found.messages_.push_back(message);
+        if (message.connection() == connection && time_of(index, message.first_frame()))
+            found.messages_.push_back(message);
     };
     if (!scan(index.messages, 0, index.messages.size(), stop, take)) return std::nullopt;
     std::ranges::stable_sort(found.messages_, {}, &MessageRow::first_frame);
@@ -48,7 +49,8 @@ std::optional<std::size_t> LadderMessages::message_of(const CaptureIndex& index,
     if (!index.has(frame) || index.row(frame).connection() != connection_) return std::nullopt;
     const PacketRow& row = index.row(frame);
     std::optional<std::size_t> answered;
-    const std::size_t after = static_cast<std::size_t>(std::ranges::upper_bound(messages_, frame, {}, &MessageRow::first_frame) - messages_.begin());
+    const std::size_t after = static_cast<std::size_t>(
+        std::ranges::upper_bound(messages_, frame, {}, &MessageRow::first_frame) - messages_.begin());
     for (std::size_t i = after; i > 0 && i + kMaxLadderMessages > after; --i) {
         const MessageRow& message = messages_[i - 1];
         const FrameIndex last = index.has(message.last_frame()) ? message.last_frame() : message.first_frame();
@@ -88,9 +90,11 @@ LadderTone tone_of_segment(const CaptureIndex& index, FrameIndex frame) {
 
 std::string segment_words(const CaptureIndex& index, FrameIndex frame) {
     const PacketRow& row = index.row(frame);
-    std::string words = row.payload_length() == 0 ? fmt::format("TCP ACK {}", row.tcp_acknowledged()) : segment_of(index, frame).words;
+    std::string words =
+        row.payload_length() == 0 ? fmt::format("TCP ACK {}", row.tcp_acknowledged()) : segment_of(index, frame).words;
     if (words.empty()) words = "TCP segment";
-    if (row.payload_length() != 0) words += fmt::format(", sequence {}, {}", row.tcp_sequence(), counted(row.payload_length(), "byte"));
+    if (row.payload_length() != 0)
+        words += fmt::format(", sequence {}, {}", row.tcp_sequence(), counted(row.payload_length(), "byte"));
     if (row.has(Mark::duplicated)) words += ", doubled by the network";
     else if (row.has(Mark::retransmission)) words += ", retransmitted";
     if (row.has(Mark::mirror_copy)) words += ", copy of a mirror";
@@ -114,7 +118,8 @@ std::string words_in_context(const CaptureIndex& index, FrameIndex frame) {
 
 LadderTone tone_of(const PacketRow& row) {
     if (row.has(Mark::retransmission) || row.has(Mark::duplicated)) return LadderTone::retransmission;
-    if (const auto syndrome = row.syndrome(); syndrome && static_cast<SyndromeType>(*syndrome >> 5 & 3) != SyndromeType::ack)
+    if (const auto syndrome = row.syndrome();
+        syndrome && static_cast<SyndromeType>(*syndrome >> 5 & 3) != SyndromeType::ack)
         return LadderTone::nak;
     const OpcodeRow& opcode = info(row.opcode());
     if (opcode.request) return LadderTone::request;
@@ -146,9 +151,11 @@ std::string kind_words(const CaptureIndex& index, const MessageRow& message) {
         if (const auto msn = msn_of(index, message)) words += fmt::format(", MSN {}", *msn);
         return words;
     }
-    if (first.kind() == ObservationKind::ultra_ethernet) return std::string(kMessageKindTitles[static_cast<std::size_t>(message.kind())]);
+    if (first.kind() == ObservationKind::ultra_ethernet)
+        return std::string(kMessageKindTitles[static_cast<std::size_t>(message.kind())]);
     std::string words(words::verb(info(first.opcode()).verb));
-    if (index.has(message.last_frame()) && info(index.row(message.last_frame()).opcode()).has_immediate()) words += " with immediate";
+    if (index.has(message.last_frame()) && info(index.row(message.last_frame()).opcode()).has_immediate())
+        words += " with immediate";
     return words;
 }
 
@@ -190,14 +197,17 @@ public:
         const MessageRow& message = messages_[position];
         const auto number = [](FrameIndex frame) { return std::to_underlying(frame); };
         const std::uint64_t begin = number(message.first_frame()) - 1;
-        const std::uint64_t all = std::min(number(message.answer_frame().value_or(message.last_frame())), index_.packets.size());
+        const std::uint64_t all =
+            std::min(number(message.answer_frame().value_or(message.last_frame())), index_.packets.size());
         const std::uint64_t end = std::min(all, begin + kMaxMessageRows);
         const PacketRow& first = index_.row(message.first_frame());
         const PacketRow& last = index_.has(message.last_frame()) ? index_.row(message.last_frame()) : first;
         std::size_t found = 0;
         std::size_t left_out = 0;
         const auto take = [&](const PacketRow& row, std::uint64_t at) {
-            if (row.connection() != messages_.connection() || !belongs(row, message) || !carries(message, first, last, row)) return;
+            if (row.connection() != messages_.connection() || !belongs(row, message) ||
+                !carries(message, first, last, row))
+                return;
             if (++found > kMaxMessagePackets) ++left_out;
             else add_packet(frame_at(at), position);
         };
@@ -207,7 +217,8 @@ public:
             LadderLine& line = ladder_.lines[heading->second];
             line.heading = true;
             line.message = position;
-            if (left_out != 0 || end < all) line.label += fmt::format(", only its first {} shown", counted(found - left_out, "packet"));
+            if (left_out != 0 || end < all)
+                line.label += fmt::format(", only its first {} shown", counted(found - left_out, "packet"));
         }
         if (const auto answer = message.answer_frame()) add_answer(*answer, position);
         return true;
@@ -222,21 +233,23 @@ public:
             const Instant until = std::max(recovery.time.begin(), again ? recovery.resumed_time : recovery.time.end());
             if (recovery.connection != messages_.connection() || until < from || to < recovery.time.begin()) continue;
             if (recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak)
-                add_packet(recovery.trigger, std::nullopt);  // it ended no message, but tells why the requester sends again
-            ladder_.waits.push_back({recovery.requester, recovery.time.begin(), until, recovery.kind, recovery.trigger, recovery.resumed,
-                                     wait_words(recovery, until - recovery.time.begin())});
+                add_packet(recovery.trigger,
+                           std::nullopt);  // it ended no message, but tells why the requester sends again
+            ladder_.waits.push_back({recovery.requester, recovery.time.begin(), until, recovery.kind, recovery.trigger,
+                                     recovery.resumed, wait_words(recovery, until - recovery.time.begin())});
         }
     }
 
     Ladder finish() {
-        std::ranges::stable_sort(ladder_.lines, {}, [](const LadderLine& line) { return std::tuple(line.begins, line.frame); });
+        std::ranges::stable_sort(ladder_.lines, {},
+                                 [](const LadderLine& line) { return std::tuple(line.begins, line.frame); });
         return std::move(ladder_);
     }
 
 private:
     static std::string wait_words(const Recovery& recovery, Duration length) {
-        constexpr std::array<std::string_view, kRecoveryKindNames.size()> kReasons{"after a NAK", "receiver not ready", "timeout", "READ retried",
-                                                                                  "cause undecided"};
+        constexpr std::array<std::string_view, kRecoveryKindNames.size()> kReasons{
+            "after a NAK", "receiver not ready", "timeout", "READ retried", "cause undecided"};
         return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], duration_text(length));
     }
 
@@ -250,7 +263,8 @@ private:
         const LadderTone tone = row.kind() == ObservationKind::stream           ? tone_of_segment(index_, frame)
                                 : row.kind() == ObservationKind::ultra_ethernet ? tone_of_context(index_, frame)
                                                                                 : tone_of(row);
-        ladder_.lines.push_back({row.from(), *time, *time, frame, frame, tone, message, false, false, packet_words(index_, frame)});
+        ladder_.lines.push_back(
+            {row.from(), *time, *time, frame, frame, tone, message, false, false, packet_words(index_, frame)});
         return &ladder_.lines.back();
     }
 
@@ -280,8 +294,9 @@ private:
 
 }  // namespace
 
-std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline, const LadderMessages& messages, std::size_t first,
-                             std::size_t end, const std::set<std::size_t>& expanded, const Stop& stop) {
+std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline, const LadderMessages& messages,
+                             std::size_t first, std::size_t end, const std::set<std::size_t>& expanded,
+                             const Stop& stop) {
     Drafting drafting(index, messages);
     end = std::min({end, messages.size(), first + kMaxLadderMessages});
     for (std::size_t position = first; position < end; ++position) {

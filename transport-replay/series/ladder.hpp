@@ -1,9 +1,9 @@
-// Ladder: the sequence diagram of a connection: its messages as arrows between the two ends, what answered them, and the times when a
-// requester waited to send again. A message stands as one line, or as its packets.
+// Ladder: the sequence diagram of a connection: its messages as arrows between the two ends, what answered them, and
+// the times when a requester waited to send again. A message stands as one line, or as its packets.
 //
-// Only a window of the messages is drawn up at a time, so that a connection may have any number. What an attacker could feed: a
-// message that lasts as long as the capture, packets of one PSN without number; kMaxMessagePackets and kMaxMessageRows bound what is
-// looked for, and a message that has more says so.
+// Only a window of the messages is drawn up at a time, so that a connection may have any number. What an attacker could
+// feed: a message that lasts as long as the capture, packets of one PSN without number; kMaxMessagePackets and
+// kMaxMessageRows bound what is looked for, and a message that has more says so.
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
@@ -26,15 +26,16 @@ class LadderMessages {
 public:
     LadderMessages() = default;
     // Nothing where it was stopped.
-    [[nodiscard]] static std::optional<LadderMessages> of(const CaptureIndex& index, ConnectionId connection, const Stop& stop = {});
+    [[nodiscard]] static std::optional<LadderMessages> of(const CaptureIndex& index, ConnectionId connection,
+                                                          const Stop& stop = {});
 
     [[nodiscard]] std::size_t size() const { return messages_.size(); }
     [[nodiscard]] const MessageRow& operator[](std::size_t position) const { return messages_[position]; }
     [[nodiscard]] ConnectionId connection() const { return connection_; }
     // The last one that began no later than a packet; 0 where none did.
     [[nodiscard]] std::size_t position_of(dissect::FrameIndex frame) const;
-    // The message that a packet is of, or answers; of several under way the one that has its PSN. Nothing where none does, or where more
-    // than kMaxLadderMessages have begun since.
+    // The message that a packet is of, or answers; of several under way the one that has its PSN. Nothing where none
+    // does, or where more than kMaxLadderMessages have begun since.
     [[nodiscard]] std::optional<std::size_t> message_of(const CaptureIndex& index, dissect::FrameIndex frame) const;
 
 private:
@@ -52,9 +53,10 @@ struct LadderLine {
     dissect::FrameIndex frame{};
     dissect::FrameIndex last{};  // of a packet the same
     LadderTone tone{};
-    std::optional<std::size_t> message;  // position of the message that it is, or is a packet of; an answer may be of several
-    bool collapsed = false;              // it stands for a message, which can be expanded
-    bool heading = false;                // it is the first packet of a message that is expanded
+    std::optional<std::size_t>
+        message;             // position of the message that it is, or is a packet of; an answer may be of several
+    bool collapsed = false;  // it stands for a message, which can be expanded
+    bool heading = false;    // it is the first packet of a message that is expanded
     std::string label;
 };
 
@@ -74,8 +76,8 @@ struct Ladder {
 };
 
 // Messages first .. end - 1, of which those in `expanded` as their packets. Nothing where it was stopped.
-[[nodiscard]] std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline, const LadderMessages& messages,
-                                           std::size_t first, std::size_t end, const std::set<std::size_t>& expanded,
-                                           const Stop& stop = {});
+[[nodiscard]] std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline,
+                                           const LadderMessages& messages, std::size_t first, std::size_t end,
+                                           const std::set<std::size_t>& expanded, const Stop& stop = {});
 
 }  // namespace qps::transport::series

@@ -1,7 +1,8 @@
 // LadderLayout: where the lines of a ladder lie, to scale.
 //
-// Time runs down. Lines keep so much distance that their labels do not overlap, so that where many packets come at once the picture
-// is longer than the scale says; it is never shorter but at a break, which stands for a silence and names its length.
+// Time runs down. Lines keep so much distance that their labels do not overlap, so that where many packets come at once
+// the picture is longer than the scale says; it is never shorter but at a break, which stands for a silence and names
+// its length.
 #pragma once
 
 #include <transport-replay/series/ladder.hpp>
@@ -31,7 +32,9 @@ public:
         double top = 0;
         double bottom = 0;
     };
-    [[nodiscard]] const std::vector<Extent>& lines() const { return lines_; }  // as in the ladder: where they begin and end
+    [[nodiscard]] const std::vector<Extent>& lines() const {
+        return lines_;
+    }  // as in the ladder: where they begin and end
     [[nodiscard]] const std::vector<Extent>& waits() const { return waits_; }
     [[nodiscard]] const std::vector<LadderBreak>& breaks() const { return breaks_; }
     [[nodiscard]] double height() const { return knots_.empty() ? 0 : knots_.back().y; }

@@ -7,19 +7,22 @@ namespace qps::transport::series {
 
 using namespace dissect;
 
-std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, const Scope& scope, const std::optional<Range>& range,
-                                                   MessageKinds kinds, const Stop& stop) {
+std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, const Scope& scope,
+                                                   const std::optional<Range>& range, MessageKinds kinds,
+                                                   const Stop& stop) {
     std::vector<LatencyPoint> points;
     if (scope.all_connections() && !range) points.reserve(index.messages.size());  // most will be there
     const auto take = [&](const MessageRow& message, std::uint64_t) {
         const auto answer = message.answer_frame();
-        if (message.outcome() != Outcome::completed || !answer || (kinds >> std::to_underlying(message.kind()) & 1) == 0) return;
+        if (message.outcome() != Outcome::completed || !answer ||
+            (kinds >> std::to_underlying(message.kind()) & 1) == 0)
+            return;
         if (!scope.has(message)) return;
         const auto from = time_of(index, message.first_frame());
         const auto to = time_of(index, *answer);
         if (!from || !to || *to < *from || (range && !range->contains(*from))) return;
-        points.push_back({*from, std::to_underlying(*to - *from), message.first_frame(), message.bytes(), message.connection(),
-                          message.requester(), message.kind()});
+        points.push_back({*from, std::to_underlying(*to - *from), message.first_frame(), message.bytes(),
+                          message.connection(), message.requester(), message.kind()});
     };
     if (!scan(index.messages, 0, index.messages.size(), stop, take)) return std::nullopt;
     return points;
@@ -27,7 +30,8 @@ std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, co
 
 namespace {
 
-// The value that at least so many of a thousand do not exceed. `values` from `first` on hold all that are no less than those before.
+// The value that at least so many of a thousand do not exceed. `values` from `first` on hold all that are no less than
+// those before.
 Duration at_rank(std::vector<std::int64_t>& values, std::size_t& first, std::size_t per_mille) {
     const std::size_t rank = (values.size() / 1000 * per_mille) + (values.size() % 1000 * per_mille + 999) / 1000;
     const std::size_t at = std::max<std::size_t>(rank, 1) - 1;

@@ -1,5 +1,6 @@
-// Latency: how long messages took, from the first request packet to what completed them: each one as a point, and of many the
-// distribution. Percentiles are exact, by nearest rank; the histogram's bins grow with the value, 8 to each doubling.
+// Latency: how long messages took, from the first request packet to what completed them: each one as a point, and of
+// many the distribution. Percentiles are exact, by nearest rank; the histogram's bins grow with the value, 8 to each
+// doubling.
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
@@ -22,11 +23,12 @@ struct LatencyPoint {
 using MessageKinds = std::uint8_t;  // bit n: MessageKind n
 inline constexpr MessageKinds kAllMessageKinds = (1U << kMessageKindNames.size()) - 1;
 
-// Completed messages of these kinds whose first packet lies in the range, in the order in which they ended. Those that the clock says
-// ended before they began are left out. Nothing where it was stopped.
+// Completed messages of these kinds whose first packet lies in the range, in the order in which they ended. Those that
+// the clock says ended before they began are left out. Nothing where it was stopped.
 [[nodiscard]] std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, const Scope& scope,
                                                                  const std::optional<Range>& range = {},
-                                                                 MessageKinds kinds = kAllMessageKinds, const Stop& stop = {});
+                                                                 MessageKinds kinds = kAllMessageKinds,
+                                                                 const Stop& stop = {});
 
 // Of a duration, the bin: 0 to 15 ns have one each, then every doubling has 8.
 inline constexpr unsigned kBinsPerDoubling = 8;

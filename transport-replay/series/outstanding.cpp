@@ -51,7 +51,8 @@ Outstanding add_up(std::vector<Change> begun, std::vector<Change> ended) {
 
 }  // namespace
 
-std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline, const Scope& scope, const Stop& stop) {
+std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline, const Scope& scope,
+                                       const Stop& stop) {
     std::vector<Change> begun;
     std::vector<Change> ended;
     const auto take = [&](const MessageRow& message, std::uint64_t) {

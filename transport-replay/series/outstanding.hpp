@@ -1,8 +1,8 @@
 // Outstanding: what requesters had on the wire unanswered, in bytes and in messages, as steps over time.
 //
-// A message is outstanding from its first request packet until it was answered; one that never was, until its connection was last
-// heard of. Messages that nobody answers (UC, UD) are not. What an attacker could feed: answers before their requests, by a clock
-// that runs backwards: such a message was outstanding for no time.
+// A message is outstanding from its first request packet until it was answered; one that never was, until its
+// connection was last heard of. Messages that nobody answers (UC, UD) are not. What an attacker could feed: answers
+// before their requests, by a clock that runs backwards: such a message was outstanding for no time.
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
@@ -21,7 +21,7 @@ struct Outstanding {
 };
 
 // Nothing where it was stopped.
-[[nodiscard]] std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline, const Scope& scope,
-                                                     const Stop& stop = {});
+[[nodiscard]] std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline,
+                                                     const Scope& scope, const Stop& stop = {});
 
 }  // namespace qps::transport::series

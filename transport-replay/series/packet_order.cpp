@@ -26,11 +26,15 @@ std::pair<std::string_view, std::size_t> digits_of(std::string_view text) {
 // The frame of each place.
 class Places {
 public:
-    Places(std::uint64_t packets, const RowSet* shown) : shown_(shown), size_(shown != nullptr ? shown->size() : packets) {
-        if (size_ != 0) static_cast<void>(frame(0));  // a set counts when it is first asked: not by several threads at once
+    Places(std::uint64_t packets, const RowSet* shown)
+        : shown_(shown), size_(shown != nullptr ? shown->size() : packets) {
+        if (size_ != 0)
+            static_cast<void>(frame(0));  // a set counts when it is first asked: not by several threads at once
     }
     [[nodiscard]] std::uint64_t size() const { return size_; }
-    [[nodiscard]] dissect::FrameIndex frame(std::uint64_t place) const { return shown_ != nullptr ? shown_->at(place) : frame_at(place); }
+    [[nodiscard]] dissect::FrameIndex frame(std::uint64_t place) const {
+        return shown_ != nullptr ? shown_->at(place) : frame_at(place);
+    }
 
 private:
     const RowSet* shown_;
@@ -40,7 +44,8 @@ private:
 // Numbers of one piece of places, in one thread.
 class NumberMaker {
 public:
-    NumberMaker(const Places& places, const OrderBy& by, const PassWatch& watch) : places_(&places), watch_(&watch), number_(by.number()) {}
+    NumberMaker(const Places& places, const OrderBy& by, const PassWatch& watch)
+        : places_(&places), watch_(&watch), number_(by.number()) {}
 
     std::vector<std::uint64_t> operator()(std::uint64_t piece) {
         std::vector<std::uint64_t> keys;
@@ -74,15 +79,18 @@ void append_key(std::string& out, std::string_view text) {
     }
 }
 
-// Texts of one piece in their order, each as what it has that the one before has not: how much they share, how long the rest is, the
-// rest, and the place in the piece.
+// Texts of one piece in their order, each as what it has that the one before has not: how much they share, how long the
+// rest is, the rest, and the place in the piece.
 struct SortedTexts {
-    static constexpr std::size_t kLongestKey = 3 * kLongestSortedText;  // a text of which every other character is a digit
+    static constexpr std::size_t kLongestKey =
+        3 * kLongestSortedText;  // a text of which every other character is a digit
     static_assert(kLongestKey < 256 && RowSet::kPieceRows <= 65536);
     std::vector<char> bytes;
     std::uint32_t count = 0;
 
-    static std::ptrdiff_t shared_by(std::string_view before, std::string_view key) { return std::ranges::mismatch(before, key).in2 - key.begin(); }
+    static std::ptrdiff_t shared_by(std::string_view before, std::string_view key) {
+        return std::ranges::mismatch(before, key).in2 - key.begin();
+    }
     static std::size_t length(std::string_view before, std::string_view key) {
         return 4 + key.size() - static_cast<std::size_t>(shared_by(before, key));
     }
@@ -156,7 +164,8 @@ private:
         return run;
     }
     void count_own() {
-        const std::uint64_t now = keys_.capacity() + sizeof(ends_.front()) * ends_.capacity() + sizeof(order_.front()) * order_.capacity();
+        const std::uint64_t now =
+            keys_.capacity() + sizeof(ends_.front()) * ends_.capacity() + sizeof(order_.front()) * order_.capacity();
         memory_->take(now - own_);
         own_ = now;
     }
@@ -172,15 +181,16 @@ private:
     bool descending_;
     std::uint64_t own_ = 0;
     std::string buffer_;
-    std::string keys_;                  // one after the other
-    std::vector<std::uint32_t> ends_;   // by place in the piece
+    std::string keys_;                 // one after the other
+    std::vector<std::uint32_t> ends_;  // by place in the piece
     std::vector<std::uint16_t> order_;
 };
 
 // Through a run from its beginning.
 class SortedReader {
 public:
-    SortedReader(const SortedTexts& run, std::uint32_t number) : at_(run.bytes.data()), left_(run.count), number_(number) {}
+    SortedReader(const SortedTexts& run, std::uint32_t number)
+        : at_(run.bytes.data()), left_(run.count), number_(number) {}
     [[nodiscard]] bool next() {
         if (left_ == 0) return false;
         --left_;
@@ -194,7 +204,9 @@ public:
         return true;
     }
     [[nodiscard]] const std::string& key() const { return key_; }
-    [[nodiscard]] std::uint32_t place() const { return number_ * static_cast<std::uint32_t>(RowSet::kPieceRows) + place_; }
+    [[nodiscard]] std::uint32_t place() const {
+        return number_ * static_cast<std::uint32_t>(RowSet::kPieceRows) + place_;
+    }
     [[nodiscard]] std::uint32_t number() const { return number_; }
 
 private:
@@ -206,7 +218,8 @@ private:
 };
 
 // Of all runs the first, again and again.
-std::optional<std::vector<std::uint32_t>> merged(const std::vector<SortedTexts>& runs, std::uint64_t packets, bool descending, const PassWatch& watch) {
+std::optional<std::vector<std::uint32_t>> merged(const std::vector<SortedTexts>& runs, std::uint64_t packets,
+                                                 bool descending, const PassWatch& watch) {
     std::vector<SortedReader> readers;
     readers.reserve(runs.size());
     std::vector<std::uint32_t> heap;
@@ -225,7 +238,8 @@ std::optional<std::vector<std::uint32_t>> merged(const std::vector<SortedTexts>&
     while (!heap.empty()) {
         if (places.size() % RowSet::kPieceRows == 0) {
             if (watch.stop()) return std::nullopt;
-            if (watch.done != nullptr) watch.done->store(pieces + places.size() / RowSet::kPieceRows / 4, std::memory_order_relaxed);
+            if (watch.done != nullptr)
+                watch.done->store(pieces + places.size() / RowSet::kPieceRows / 4, std::memory_order_relaxed);
         }
         std::ranges::pop_heap(heap, after);
         SortedReader& first = readers[heap.back()];
@@ -236,13 +250,15 @@ std::optional<std::vector<std::uint32_t>> merged(const std::vector<SortedTexts>&
     return places;
 }
 
-std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const OrderBy& by, const PassWatch& watch, std::uint64_t memory) {
+std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const OrderBy& by, const PassWatch& watch,
+                                                  std::uint64_t memory) {
     if (places.size() > most_sorted_by_text(memory)) return std::unexpected(NoOrder::too_many_packets);
     std::vector<SortedTexts> runs;
     TextMemory used{memory - 8 * places.size()};
     const PassWatch inner{[&] { return used.is_over() || watch.stop(); }, watch.done};
     const auto begin = [&] { return TextSorter(places, by, inner, used); };
-    const bool whole = pass_pieces<SortedTexts>(pieces_of(places.size()), inner, begin, [&](SortedTexts&& run) { runs.push_back(std::move(run)); });
+    const bool whole = pass_pieces<SortedTexts>(pieces_of(places.size()), inner, begin,
+                                                [&](SortedTexts&& run) { runs.push_back(std::move(run)); });
     if (used.is_over()) return std::unexpected(NoOrder::too_many_texts);
     if (!whole) return std::unexpected(NoOrder::stopped);
     auto order = merged(runs, places.size(), by.descending, watch);
@@ -252,7 +268,8 @@ std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const Or
 }
 
 // Runs are sorted and then merged, so that nobody waits long for a sort that is not wanted any more.
-std::optional<std::vector<std::uint32_t>> sorted(const std::vector<std::uint64_t>& keys, bool descending, const PassWatch& watch) {
+std::optional<std::vector<std::uint32_t>> sorted(const std::vector<std::uint64_t>& keys, bool descending,
+                                                 const PassWatch& watch) {
     const auto before = [&](std::uint32_t one, std::uint32_t other) {
         return keys[one] != keys[other] ? (keys[one] < keys[other]) != descending : one < other;
     };
@@ -269,7 +286,8 @@ std::optional<std::vector<std::uint32_t>> sorted(const std::vector<std::uint64_t
     for (std::size_t run = kRunOfSort; run < keys.size(); run *= 2) {
         for (std::size_t from = 0; from < keys.size(); from += 2 * run) {
             if (watch.stop()) return std::nullopt;
-            std::merge(at(places, from), at(places, from + run), at(places, from + run), at(places, from + 2 * run), at(merged, from), before);
+            std::merge(at(places, from), at(places, from + run), at(places, from + run), at(places, from + 2 * run),
+                       at(merged, from), before);
         }
         places.swap(merged);
     }
@@ -297,11 +315,12 @@ bool comes_before(std::string_view one, std::string_view other) {
 }
 
 PacketOrder::PacketOrder(std::vector<std::uint32_t> places) : places_(std::move(places)), positions_(places_.size()) {
-    for (std::size_t position = 0; position < places_.size(); ++position) positions_[places_[position]] = static_cast<std::uint32_t>(position);
+    for (std::size_t position = 0; position < places_.size(); ++position)
+        positions_[places_[position]] = static_cast<std::uint32_t>(position);
 }
 
-std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown, const OrderBy& by, const PassWatch& watch,
-                                                  std::uint64_t memory) {
+std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown, const OrderBy& by,
+                                                  const PassWatch& watch, std::uint64_t memory) {
     const Places places(packets, shown);
     if (!by.number) return order_by_text(places, by, watch, memory);
     if (places.size() > most_sorted_by_number(memory)) return std::unexpected(NoOrder::too_many_packets);

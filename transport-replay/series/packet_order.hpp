@@ -1,8 +1,8 @@
-// PacketOrder: packets sorted by a column: by a number of each, or by a text in which runs of digits count as numbers. Packets that are
-// alike stay in the order of the capture, whichever way the others go.
+// PacketOrder: packets sorted by a column: by a number of each, or by a text in which runs of digits count as numbers.
+// Packets that are alike stay in the order of the capture, whichever way the others go.
 //
-// What an attacker could feed: texts that are all different, and packets by the hundred million: past the bounds nothing is sorted,
-// and why is told.
+// What an attacker could feed: texts that are all different, and packets by the hundred million: past the bounds
+// nothing is sorted, and why is told.
 #pragma once
 
 #include <transport-replay/index/packet_pass.hpp>
@@ -16,8 +16,8 @@
 
 namespace qps::transport::series {
 
-// What a sort may take: packets as numbers 20 bytes each while they are sorted, as texts 8, what sorted texts have that the one
-// before has not, and what each thread sorts a piece with, some MiB; 8 a packet afterwards.
+// What a sort may take: packets as numbers 20 bytes each while they are sorted, as texts 8, what sorted texts have that
+// the one before has not, and what each thread sorts a piece with, some MiB; 8 a packet afterwards.
 inline constexpr std::uint64_t kUsualSortMemory = std::uint64_t{120} << 20;
 [[nodiscard]] constexpr std::uint64_t most_sorted_by_number(std::uint64_t memory) { return memory / 20; }
 [[nodiscard]] constexpr std::uint64_t most_sorted_by_text(std::uint64_t memory) { return memory / 12; }
@@ -30,7 +30,8 @@ struct OrderBy {
     bool descending = false;
 };
 
-// Places are those of the packets that were sorted, in the order of the capture, from 0; positions those in the new order.
+// Places are those of the packets that were sorted, in the order of the capture, from 0; positions those in the new
+// order.
 class PacketOrder {
 public:
     PacketOrder() = default;
@@ -47,11 +48,14 @@ private:
 enum class NoOrder : std::uint8_t { stopped, too_many_packets, too_many_texts };
 
 // A sort by text goes on when all texts were made: watch.done counts up to this.
-[[nodiscard]] constexpr std::uint64_t steps_of_sort(std::uint64_t packets) { return pieces_of(packets) + pieces_of(packets) / 4; }
+[[nodiscard]] constexpr std::uint64_t steps_of_sort(std::uint64_t packets) {
+    return pieces_of(packets) + pieces_of(packets) / 4;
+}
 
 // Of the first `packets` packets, or of those that are `shown`. Throws std::bad_alloc.
-[[nodiscard]] std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown, const OrderBy& by,
-                                                                const PassWatch& watch, std::uint64_t memory = kUsualSortMemory);
+[[nodiscard]] std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown,
+                                                                const OrderBy& by, const PassWatch& watch,
+                                                                std::uint64_t memory = kUsualSortMemory);
 
 // Whether one text comes before another: "10.0.0.2" before "10.0.0.10".
 [[nodiscard]] bool comes_before(std::string_view one, std::string_view other);

@@ -19,7 +19,8 @@ class ByteCounter {
 public:
     [[nodiscard]] bool begun() const { return begun_; }
     [[nodiscard]] std::int64_t near(std::uint32_t sequence) const {
-        return begun_ ? last_ + static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(last_ & UINT32_MAX)) : sequence;
+        return begun_ ? last_ + static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(last_ & UINT32_MAX))
+                      : sequence;
     }
     std::int64_t take(std::uint32_t sequence) {
         last_ = near(sequence);
@@ -36,15 +37,19 @@ class Drawing {
 public:
     Drawing(const Timeline& timeline, ConnectionId connection, End requester, ReadSpans spans)
         : requester_(requester), spans_(std::move(spans)) {
-        if (const Connection* known = timeline.find(connection)) series_.of(PsnMark::request).reserve(known->way(requester).requests);
+        if (const Connection* known = timeline.find(connection))
+            series_.of(PsnMark::request).reserve(known->way(requester).requests);
         for (const Recovery& recovery : timeline.recoveries)
-            if (recovery.connection == connection && recovery.requester == requester) recoveries_.emplace(recovery.trigger, &recovery);
+            if (recovery.connection == connection && recovery.requester == requester)
+                recoveries_.emplace(recovery.trigger, &recovery);
     }
 
     void take(const PacketRow& row, FrameIndex frame) {
         if (row.kind() == ObservationKind::stream) return take_segment(row, {row.time(), 0, frame, 1});
-        if (row.kind() == ObservationKind::ultra_ethernet) return take_packet_of_context(row, {row.time(), 0, frame, 1});
-        if (row.kind() != ObservationKind::transport || row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad) return;
+        if (row.kind() == ObservationKind::ultra_ethernet)
+            return take_packet_of_context(row, {row.time(), 0, frame, 1});
+        if (row.kind() != ObservationKind::transport || row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad)
+            return;
         const OpcodeRow& opcode = info(row.opcode());
         if (!opcode.defined || opcode.verb == Verb::notify) return;
         const PsnPoint point{row.time(), 0, frame, 1};
@@ -87,7 +92,8 @@ private:
         series_.of(PsnMark::gap).push_back(point);
     }
 
-    // PSNs of 32 bits, sent over many paths: that one is due is known of none. What answers them names what came, not up to where.
+    // PSNs of 32 bits, sent over many paths: that one is due is known of none. What answers them names what came, not
+    // up to where.
     void take_packet_of_context(const PacketRow& row, PsnPoint point) {
         if (row.from() != requester_ || !row.arrival() || row.has(Mark::mirror_copy)) return;
         point.y = bytes_.take(row.uet_psn());
@@ -99,10 +105,12 @@ private:
         point.y = counter_.near(row.psn());
         const std::uint8_t syndrome = row.syndrome().value_or(0);
         const auto type = static_cast<SyndromeType>(Acknowledgment{syndrome, {}}.type());
-        if (opcode.verb == Verb::read_response || opcode.verb == Verb::atomic_acknowledge) series_.of(PsnMark::response).push_back(point);
+        if (opcode.verb == Verb::read_response || opcode.verb == Verb::atomic_acknowledge)
+            series_.of(PsnMark::response).push_back(point);
         else if (type == SyndromeType::rnr_nak) series_.of(PsnMark::rnr_nak).push_back(point);
         else if (type == SyndromeType::nak)
-            series_.of(Acknowledgment{syndrome, {}}.code() == 0 ? PsnMark::sequence_nak : PsnMark::fatal_nak).push_back(point);
+            series_.of(Acknowledgment{syndrome, {}}.code() == 0 ? PsnMark::sequence_nak : PsnMark::fatal_nak)
+                .push_back(point);
         if (row.has(Mark::unmatched)) return;
         // A NAK acknowledges all before the PSN that it names (9.7.5.1.2).
         acknowledge(point, type == SyndromeType::ack ? point.y : point.y - 1);
@@ -129,14 +137,16 @@ private:
 
     // Where a record's PSN lies is known best when its trigger passes.
     void add_waits(const PsnPoint& point) {
-        for (auto next = recoveries_.begin(); next != recoveries_.end() && next->first <= point.frame; next = recoveries_.erase(next))
+        for (auto next = recoveries_.begin(); next != recoveries_.end() && next->first <= point.frame;
+             next = recoveries_.erase(next))
             add_wait(*next->second, counter_.near(next->second->psn));
     }
 
     void add_wait(const Recovery& recovery, std::int64_t psn) {
         const bool again = recovery.resumed != FrameIndex{};
         const Instant until = again ? recovery.resumed_time : recovery.time.end();
-        series_.waits.push_back({recovery.time.begin(), std::max(recovery.time.begin(), until), psn, recovery.kind, recovery.trigger, recovery.resumed});
+        series_.waits.push_back({recovery.time.begin(), std::max(recovery.time.begin(), until), psn, recovery.kind,
+                                 recovery.trigger, recovery.resumed});
     }
 
     End requester_;
@@ -150,11 +160,12 @@ private:
 
 }  // namespace
 
-std::optional<PsnSeries> psn_series(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection, End requester,
-                                    const Stop& stop) {
+std::optional<PsnSeries> psn_series(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection,
+                                    End requester, const Stop& stop) {
     ReadSpans spans;
     const auto note_read = [&](const MessageRow& message, std::uint64_t) {
-        if (message.connection() == connection && message.requester() == requester && message.kind() == MessageKind::read)
+        if (message.connection() == connection && message.requester() == requester &&
+            message.kind() == MessageKind::read)
             spans.emplace(message.first_frame(), message.psns());
     };
     if (!scan(index.messages, 0, index.messages.size(), stop, note_read)) return std::nullopt;

@@ -1,8 +1,9 @@
-// PsnSeries: what a PSN over time picture of one requester shows, in the manner of tcptrace: its requests, what was acknowledged of
-// them, what was refused, sent again or missing, and how long it waited.
+// PsnSeries: what a PSN over time picture of one requester shows, in the manner of tcptrace: its requests, what was
+// acknowledged of them, what was refused, sent again or missing, and how long it waited.
 //
-// PSNs count on past their 24 bits: each is taken to lie as near as can be to the one before. Packets that the reconstruction does
-// not follow (ICRC wrong, copies of a mirror) are left out. What an attacker could feed: PSNs that jump; a jump is drawn, nothing more.
+// PSNs count on past their 24 bits: each is taken to lie as near as can be to the one before. Packets that the
+// reconstruction does not follow (ICRC wrong, copies of a mirror) are left out. What an attacker could feed: PSNs that
+// jump; a jump is drawn, nothing more.
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
@@ -25,8 +26,8 @@ enum class PsnMark : std::uint8_t {
     fatal_nak,
     gap,  // PSNs before this request are missing
 };
-inline constexpr std::array<std::string_view, 8> kPsnMarkNames{"request",      "retransmission", "acknowledged", "response",
-                                                               "sequence_nak", "rnr_nak",        "fatal_nak",    "gap"};
+inline constexpr std::array<std::string_view, 8> kPsnMarkNames{
+    "request", "retransmission", "acknowledged", "response", "sequence_nak", "rnr_nak", "fatal_nak", "gap"};
 
 struct PsnPoint {
     dissect::Instant time{};
@@ -46,7 +47,8 @@ struct PsnWait {
 };
 
 struct PsnSeries {
-    bool stream = false;  // of TCP: what counts are its sequence numbers, which go on past 32 bits, and of a request its bytes
+    bool stream =
+        false;  // of TCP: what counts are its sequence numbers, which go on past 32 bits, and of a request its bytes
     std::array<std::vector<PsnPoint>, kPsnMarkNames.size()> marks;
     std::vector<PsnWait> waits;
     [[nodiscard]] const std::vector<PsnPoint>& of(PsnMark mark) const { return marks[static_cast<std::size_t>(mark)]; }
@@ -58,7 +60,8 @@ class PsnCounter {
 public:
     // Where it lies, seen from the last one taken.
     [[nodiscard]] std::int64_t near(dissect::Psn psn) const {
-        return begun_ ? last_ + (psn - dissect::Psn(static_cast<std::uint32_t>(last_ & dissect::Psn::kMask))) : psn.value();
+        return begun_ ? last_ + (psn - dissect::Psn(static_cast<std::uint32_t>(last_ & dissect::Psn::kMask)))
+                      : psn.value();
     }
     std::int64_t take(dissect::Psn psn) {
         last_ = near(psn);
@@ -72,7 +75,7 @@ private:
 };
 
 // Nothing where it was stopped.
-[[nodiscard]] std::optional<PsnSeries> psn_series(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection,
-                                                  End requester, const Stop& stop = {});
+[[nodiscard]] std::optional<PsnSeries> psn_series(const CaptureIndex& index, const Timeline& timeline,
+                                                  ConnectionId connection, End requester, const Stop& stop = {});
 
 }  // namespace qps::transport::series

@@ -1,8 +1,9 @@
-// Pyramid: points over time with the extremes of ever larger groups of them, so that a picture of any part of them costs as much as
-// it has columns, whatever the number of points.
+// Pyramid: points over time with the extremes of ever larger groups of them, so that a picture of any part of them
+// costs as much as it has columns, whatever the number of points.
 //
-// Points stand in the order of their times; where the clock ran backwards they are sorted, those of one time in the order they came.
-// A level keeps the extremes of 8 of the level below: with Point that is a twelfth of the points' memory.
+// Points stand in the order of their times; where the clock ran backwards they are sorted, those of one time in the
+// order they came. A level keeps the extremes of 8 of the level below: with Point that is a twelfth of the points'
+// memory.
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
@@ -21,8 +22,7 @@ namespace qps::transport::series {
 }
 
 // P has `time` and `y`, an integer or a floating point number.
-template <class P>
-class Pyramid {
+template <class P> class Pyramid {
 public:
     using Y = decltype(P::y);
     static constexpr std::size_t kFold = 8;
@@ -85,8 +85,8 @@ public:
         return all;
     }
 
-    // The points to draw as marks: of each column all while they are `most` or fewer, else its extremes and some between, `most` in
-    // all. Positions in points(), ascending. `most` is 3 at least.
+    // The points to draw as marks: of each column all while they are `most` or fewer, else its extremes and some
+    // between, `most` in all. Positions in points(), ascending. `most` is 3 at least.
     [[nodiscard]] std::vector<std::size_t> marks(const Range& range, std::size_t number, std::size_t most) const {
         std::vector<std::size_t> chosen;
         for (const Column& column : columns(range, number)) {
@@ -96,8 +96,10 @@ public:
             }
             const std::size_t before = chosen.size();
             const std::size_t end = column.first + column.count;
-            chosen.push_back(find(column.first, end, column.extremes.least, column.extremes.least).value_or(column.first));
-            chosen.push_back(find(column.first, end, column.extremes.most, column.extremes.most).value_or(column.first));
+            chosen.push_back(
+                find(column.first, end, column.extremes.least, column.extremes.least).value_or(column.first));
+            chosen.push_back(
+                find(column.first, end, column.extremes.most, column.extremes.most).value_or(column.first));
             for (std::size_t i = 0; i + 2 < most; ++i) chosen.push_back(column.first + i * column.count / (most - 2));
             const auto begin = chosen.begin() + static_cast<std::ptrdiff_t>(before);
             std::sort(begin, chosen.end());
@@ -106,7 +108,8 @@ public:
         return chosen;
     }
 
-    // The first of points first .. end - 1 whose y lies from `least` to `most`. Groups that cannot have one are passed over.
+    // The first of points first .. end - 1 whose y lies from `least` to `most`. Groups that cannot have one are passed
+    // over.
     [[nodiscard]] std::optional<std::size_t> find(std::size_t first, std::size_t end, Y least, Y most) const {
         for (std::size_t position = first; position < end;) {
             std::size_t level = 0;
@@ -126,15 +129,16 @@ public:
         return std::nullopt;
     }
 
-    // Of the points of a time range whose y lies from `least` to `most`, the one nearest to a time; looks at kMostNear at most. What a
-    // pointer hovers over.
+    // Of the points of a time range whose y lies from `least` to `most`, the one nearest to a time; looks at kMostNear
+    // at most. What a pointer hovers over.
     [[nodiscard]] std::optional<std::size_t> nearest(const Range& range, dissect::Instant time, Y least, Y most) const {
         constexpr std::size_t kMostNear = 4096;
         const std::size_t begin = lower_bound(range.from, 0);
         const std::size_t end = lower_bound(range.to, begin);
         std::optional<std::size_t> best;
         std::size_t looked = 0;
-        for (auto at = find(begin, end, least, most); at && looked < kMostNear; at = find(*at + 1, end, least, most), ++looked) {
+        for (auto at = find(begin, end, least, most); at && looked < kMostNear;
+             at = find(*at + 1, end, least, most), ++looked) {
             const auto distance = [&](std::size_t i) { return magnitude(time - points_[i].time); };
             if (!best || distance(*at) < distance(*best)) best = at;
             if (points_[*at].time >= time) break;
@@ -145,7 +149,8 @@ public:
     // The first point at or after a time, searched from a position on.
     [[nodiscard]] std::size_t lower_bound(dissect::Instant time, std::size_t from) const {
         const auto begin = points_.begin() + static_cast<std::ptrdiff_t>(from);
-        return static_cast<std::size_t>(std::ranges::lower_bound(begin, points_.end(), time, {}, &P::time) - points_.begin());
+        return static_cast<std::size_t>(std::ranges::lower_bound(begin, points_.end(), time, {}, &P::time) -
+                                        points_.begin());
     }
 
 private:

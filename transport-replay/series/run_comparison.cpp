@@ -15,8 +15,9 @@ using dissect::Duration;
 
 namespace {
 
-constexpr double kNoticeable = 0.05;  // of what has no measure of its noise, smaller changes are no trend: two runs are never alike
-constexpr double kTimes = 2;          // from this factor on people say "times"
+constexpr double kNoticeable =
+    0.05;  // of what has no measure of its noise, smaller changes are no trend: two runs are never alike
+constexpr double kTimes = 2;  // from this factor on people say "times"
 constexpr double kMillion = 1e6;
 
 // Where a value may lie by chance, in another run of the same.
@@ -39,14 +40,12 @@ double per_million(std::uint64_t count, const Run& run) {
 double of(Duration duration) { return static_cast<double>(std::to_underlying(duration)); }
 // A bin tells the middle of what it holds; nothing took longer than the slowest.
 Duration latency(const Run& run, unsigned percent) { return std::min(run.latencies.percentile(percent), run.slowest); }
-template <unsigned kPercent>
-Spread latency_range(const Run& run) {
+template <unsigned kPercent> Spread latency_range(const Run& run) {
     const auto [least, most] = run.latencies.range_of(kPercent);
     return {of(least), of(most)};
 }
 // Events that come one by one vary by the root of their number (Poisson); those that come in bursts vary more.
-template <std::uint64_t Totals::*kCount>
-Spread count_range(const Run& run) {
+template <std::uint64_t Totals::* kCount> Spread count_range(const Run& run) {
     const double count = static_cast<double>(run.totals.*kCount), spread = 2 * std::sqrt(count + 1);
     const double scale = run.packets == 0 ? 0 : kMillion / static_cast<double>(run.packets);
     return {std::max(0.0, count - spread) * scale, (count + spread) * scale};
@@ -64,29 +63,50 @@ constexpr std::array kLines{
     FigureLine{"Bytes on the wire", 0, [](const Run& run) { return static_cast<double>(run.bytes); }, size_words},
     FigureLine{"Duration", 0, [](const Run& run) { return of(run.duration); }, time_words},
     FigureLine{"Connections", 0, [](const Run& run) { return static_cast<double>(run.connections); }, count_words},
-    FigureLine{"Messages with a latency", 0, [](const Run& run) { return static_cast<double>(run.messages); }, count_words},
-    FigureLine{"Payload of messages", 0, [](const Run& run) { return static_cast<double>(run.totals.message_bytes); }, size_words},
+    FigureLine{"Messages with a latency", 0, [](const Run& run) { return static_cast<double>(run.messages); },
+               count_words},
+    FigureLine{"Payload of messages", 0, [](const Run& run) { return static_cast<double>(run.totals.message_bytes); },
+               size_words},
     FigureLine{"Goodput over the duration", 1,
-               [](const Run& run) { return seconds(run) <= 0 ? 0 : 8 * static_cast<double>(run.totals.message_bytes) / seconds(run); }, speed_words},
-    FigureLine{"Latency, median", -1, [](const Run& run) { return of(latency(run, 50)); }, time_words, latency_range<50>},
-    FigureLine{"Latency, 99th percentile", -1, [](const Run& run) { return of(latency(run, 99)); }, time_words, latency_range<99>},
+               [](const Run& run) {
+                   return seconds(run) <= 0 ? 0 : 8 * static_cast<double>(run.totals.message_bytes) / seconds(run);
+               },
+               speed_words},
+    FigureLine{"Latency, median", -1, [](const Run& run) { return of(latency(run, 50)); }, time_words,
+               latency_range<50>},
+    FigureLine{"Latency, 99th percentile", -1, [](const Run& run) { return of(latency(run, 99)); }, time_words,
+               latency_range<99>},
     FigureLine{"Latency, maximum", 0, [](const Run& run) { return of(run.slowest); }, time_words},
-    FigureLine{"Retransmitted packets", 0, [](const Run& run) { return static_cast<double>(run.totals.retransmitted_packets); }, count_words},
-    FigureLine{"Retransmitted per million packets", -1, [](const Run& run) { return per_million(run.totals.retransmitted_packets, run); }, rate_words, count_range<&Totals::retransmitted_packets>},
-    FigureLine{"Packets lost before the tap", 0, [](const Run& run) { return static_cast<double>(run.lost); }, count_words},
-    FigureLine{"Lost before the tap per million", -1, [](const Run& run) { return per_million(run.lost, run); }, rate_words},
+    FigureLine{"Retransmitted packets", 0,
+               [](const Run& run) { return static_cast<double>(run.totals.retransmitted_packets); }, count_words},
+    FigureLine{"Retransmitted per million packets", -1,
+               [](const Run& run) { return per_million(run.totals.retransmitted_packets, run); }, rate_words,
+               count_range<&Totals::retransmitted_packets>},
+    FigureLine{"Packets lost before the tap", 0, [](const Run& run) { return static_cast<double>(run.lost); },
+               count_words},
+    FigureLine{"Lost before the tap per million", -1, [](const Run& run) { return per_million(run.lost, run); },
+               rate_words},
     FigureLine{"Timeouts", 0, [](const Run& run) { return static_cast<double>(run.totals.timeouts); }, count_words},
-    FigureLine{"Timeouts per million packets", -1, [](const Run& run) { return per_million(run.totals.timeouts, run); }, rate_words, count_range<&Totals::timeouts>},
-    FigureLine{"Sequence NAKs", 0, [](const Run& run) { return static_cast<double>(run.totals.sequence_naks); }, count_words},
+    FigureLine{"Timeouts per million packets", -1, [](const Run& run) { return per_million(run.totals.timeouts, run); },
+               rate_words, count_range<&Totals::timeouts>},
+    FigureLine{"Sequence NAKs", 0, [](const Run& run) { return static_cast<double>(run.totals.sequence_naks); },
+               count_words},
     FigureLine{"RNR NAKs", 0, [](const Run& run) { return static_cast<double>(run.totals.rnr_naks); }, count_words},
-    FigureLine{"RNR NAKs per million packets", -1, [](const Run& run) { return per_million(run.totals.rnr_naks, run); }, rate_words, count_range<&Totals::rnr_naks>},
-    FigureLine{"Fatal NAKs", -1, [](const Run& run) { return static_cast<double>(run.totals.fatal_naks); }, count_words},
+    FigureLine{"RNR NAKs per million packets", -1, [](const Run& run) { return per_million(run.totals.rnr_naks, run); },
+               rate_words, count_range<&Totals::rnr_naks>},
+    FigureLine{"Fatal NAKs", -1, [](const Run& run) { return static_cast<double>(run.totals.fatal_naks); },
+               count_words},
     FigureLine{"Time stalled, all connections", 0, [](const Run& run) { return of(run.stalled); }, time_words},
-    FigureLine{"Stalled of the duration, %", -1, [](const Run& run) { return of(run.duration) <= 0 ? 0 : 100 * of(run.stalled) / of(run.duration); }, rate_words},
+    FigureLine{"Stalled of the duration, %", -1,
+               [](const Run& run) { return of(run.duration) <= 0 ? 0 : 100 * of(run.stalled) / of(run.duration); },
+               rate_words},
     FigureLine{"CE marks", 0, [](const Run& run) { return static_cast<double>(run.totals.ce_marked); }, count_words},
-    FigureLine{"CE marks per million packets", -1, [](const Run& run) { return per_million(run.totals.ce_marked, run); }, rate_words, count_range<&Totals::ce_marked>},
+    FigureLine{"CE marks per million packets", -1,
+               [](const Run& run) { return per_million(run.totals.ce_marked, run); }, rate_words,
+               count_range<&Totals::ce_marked>},
     FigureLine{"CNPs", 0, [](const Run& run) { return static_cast<double>(run.totals.cnps); }, count_words},
-    FigureLine{"CNPs per million packets", -1, [](const Run& run) { return per_million(run.totals.cnps, run); }, rate_words, count_range<&Totals::cnps>},
+    FigureLine{"CNPs per million packets", -1, [](const Run& run) { return per_million(run.totals.cnps, run); },
+               rate_words, count_range<&Totals::cnps>},
 };
 
 std::string change_words(double before, double after) {
@@ -114,7 +134,8 @@ Trend trend_of(const FigureLine& line, const Run& before, const Run& after) {
     return (is > was) == (line.good > 0) ? Trend::better : Trend::worse;
 }
 
-// Of events of which fewer are better: square roots of counts by chance differ by less than 1 (Poisson, two standard deviations).
+// Of events of which fewer are better: square roots of counts by chance differ by less than 1 (Poisson, two standard
+// deviations).
 Trend trend_of_count(double before, double after) {
     if (before == after) return Trend::same;
     if (std::abs(std::sqrt(after) - std::sqrt(before)) < 1) return Trend::other;
@@ -123,16 +144,19 @@ Trend trend_of_count(double before, double after) {
 
 }  // namespace
 
-std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const MemoryBudget& memory, const Stop& stop) {
+std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const MemoryBudget& memory,
+                          const Stop& stop) {
     const auto times = connection_times(index, memory, stop);
     if (!times) return std::nullopt;
     Run run;
     run.packets = timeline.packets;
     run.bytes = timeline.bytes;
-    if (timeline.first && timeline.last && *timeline.last > *timeline.first) run.duration = *timeline.last - *timeline.first;
+    if (timeline.first && timeline.last && *timeline.last > *timeline.first)
+        run.duration = *timeline.last - *timeline.first;
     run.connections = timeline.connections.size() + timeline.retired.connections;
     run.totals = timeline.totals;
-    run.judged = timeline.retired.connections == 0 && timeline.left_out.messages == 0 && timeline.left_out.packets_of_connections == 0;
+    run.judged = timeline.retired.connections == 0 && timeline.left_out.messages == 0 &&
+                 timeline.left_out.packets_of_connections == 0;
     for (const Connection& connection : timeline.connections) {
         if (stopped(stop)) return std::nullopt;
         const auto hosts = std::minmax(connection.ends[0].address, connection.ends[1].address);
@@ -169,7 +193,8 @@ std::vector<ComparedFigure> compare_figures(const Run& before, const Run& after)
     std::vector<ComparedFigure> figures;
     for (const FigureLine& line : kLines) {
         const double was = line.value(before), is = line.value(after);
-        figures.push_back({std::string(line.name), line.text(was), line.text(is), change_words(was, is), trend_of(line, before, after)});
+        figures.push_back({std::string(line.name), line.text(was), line.text(is), change_words(was, is),
+                           trend_of(line, before, after)});
     }
     return figures;
 }
@@ -194,7 +219,9 @@ std::vector<ComparedFinding> compare_findings(const Run& before, const Run& afte
         found.push_back(std::move(one));
     }
     std::ranges::stable_sort(found, [](const ComparedFinding& a, const ComparedFinding& b) {
-        const auto rank = [](const ComparedFinding& one) { return one.trend == Trend::worse ? 0 : one.trend == Trend::better ? 1 : 2; };
+        const auto rank = [](const ComparedFinding& one) {
+            return one.trend == Trend::worse ? 0 : one.trend == Trend::better ? 1 : 2;
+        };
         return std::pair(rank(a), -static_cast<int>(a.severity)) < std::pair(rank(b), -static_cast<int>(b.severity));
     });
     return found;

@@ -1,13 +1,13 @@
-// Two captures of the same thing, before and after a change: figures of each run, and what became of them. A run is values: the capture
-// it was made of need not stay open.
+// Two captures of the same thing, before and after a change: figures of each run, and what became of them. A run is
+// values: the capture it was made of need not stay open.
 //
 // What an attacker could feed: any capture; pairs of hosts are bounded, and those past the bound are counted.
 #pragma once
 
 #include <transport-replay/model/latency_sketch.hpp>
 #include <transport-replay/model/memory_budget.hpp>
-#include <transport-replay/series/scope.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/series/scope.hpp>
 
 #include <map>
 #include <string>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostRunPairs = 4096;  // of some 700 bytes
 struct RunPair {
     std::uint64_t bytes = 0;          // on the wire
     std::uint64_t retransmitted = 0;  // packets
-    LatencySketch latencies;            // of messages that completed
+    LatencySketch latencies;          // of messages that completed
 };
 
 struct RunFinding {
@@ -36,9 +36,9 @@ struct Run {
     dissect::Duration duration{};
     std::uint64_t connections = 0;
     Totals totals;
-    std::uint64_t lost = 0;         // request packets and responses that the network lost
-    dissect::Duration stalled{};    // time until new data went out, over all connections
-    std::uint64_t messages = 0;     // completed, with a latency
+    std::uint64_t lost = 0;       // request packets and responses that the network lost
+    dissect::Duration stalled{};  // time until new data went out, over all connections
+    std::uint64_t messages = 0;   // completed, with a latency
     LatencySketch latencies;
     dissect::Duration slowest{};
     std::map<std::string, RunFinding, std::less<>> findings;  // by id
@@ -51,7 +51,12 @@ struct Run {
 [[nodiscard]] std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const MemoryBudget& memory,
                                         const Stop& stop = {});
 
-enum class Trend : std::uint8_t { same, better, worse, other };  // other: it changed, and neither is good or bad of itself
+enum class Trend : std::uint8_t {
+    same,
+    better,
+    worse,
+    other
+};  // other: it changed, and neither is good or bad of itself
 
 struct ComparedFigure {
     std::string name;
@@ -61,7 +66,8 @@ struct ComparedFigure {
     Trend trend = Trend::same;
 };
 
-// What the two can be measured by; counts that grow with the length of a run stand beside their rate, which alone is judged.
+// What the two can be measured by; counts that grow with the length of a run stand beside their rate, which alone is
+// judged.
 [[nodiscard]] std::vector<ComparedFigure> compare_figures(const Run& before, const Run& after);
 
 struct ComparedFinding {

@@ -1,7 +1,7 @@
 // Scope: which packets a picture shows, and the one pass over the rows of a capture that all series make.
 //
-// What an attacker could feed: times that run backwards or lie centuries apart. A range that is asked for bounds the work; code
-// that divides one into bins bounds their number.
+// What an attacker could feed: times that run backwards or lie centuries apart. A range that is asked for bounds the
+// work; code that divides one into bins bounds their number.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -29,7 +29,9 @@ bool scan(const GrowingStore<Row>& rows, std::uint64_t first, std::uint64_t end,
     return true;
 }
 
-[[nodiscard]] constexpr dissect::FrameIndex frame_at(std::uint64_t position) { return dissect::FrameIndex{position + 1}; }
+[[nodiscard]] constexpr dissect::FrameIndex frame_at(std::uint64_t position) {
+    return dissect::FrameIndex{position + 1};
+}
 
 // From an instant up to, not including, another.
 struct Range {
@@ -64,7 +66,8 @@ public:
     }
     // Messages count with their first packet.
     [[nodiscard]] bool has(const MessageRow& message) const {
-        return has(message.connection(), message.requester()) && (hits_ == nullptr || hits_->contains(message.first_frame()));
+        return has(message.connection(), message.requester()) &&
+               (hits_ == nullptr || hits_->contains(message.first_frame()));
     }
     // Whether it is a congestion notification; these go against the way that they are about.
     [[nodiscard]] static bool notifies(const PacketRow& row) {

@@ -72,7 +72,8 @@ SegmentContent segment_of(const CaptureIndex& index, FrameIndex frame) {
         last = std::move(words);
     }
     if (named > kMostNamed) content.words += "; more";
-    content.responds = !all.empty() && (all.front().opcode == RdmapOpcode::read_response || all.front().opcode == RdmapOpcode::atomic_response);
+    content.responds = !all.empty() && (all.front().opcode == RdmapOpcode::read_response ||
+                                        all.front().opcode == RdmapOpcode::atomic_response);
     return content;
 }
 

@@ -1,7 +1,7 @@
 // What a TCP segment of an open capture carries of iWARP, in words: the RDMAP messages that begin or go on in it.
 //
-// A row keeps none of it: the segment is read and decoded again. What an attacker could feed: a segment of many FPDUs; kMostNamed of
-// them are named.
+// A row keeps none of it: the segment is read and decoded again. What an attacker could feed: a segment of many FPDUs;
+// kMostNamed of them are named.
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
@@ -18,7 +18,8 @@ struct SegmentContent {
 };
 [[nodiscard]] SegmentContent segment_of(const CaptureIndex& index, dissect::FrameIndex frame);
 
-// The message sequence number of a SEND, a READ or an atomic, where its first segment carries only one of its kind; WRITEs have none.
+// The message sequence number of a SEND, a READ or an atomic, where its first segment carries only one of its kind;
+// WRITEs have none.
 [[nodiscard]] std::optional<std::uint32_t> msn_of(const CaptureIndex& index, const MessageRow& message);
 
 }  // namespace qps::transport::series

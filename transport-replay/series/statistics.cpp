@@ -71,7 +71,8 @@ void Statistics::count_port(const Observation& observation) {
 
 void Statistics::tell_queue_pair(HostsPorts& pair, Qpn queue_pair) {
     if (pair.queue_pairs.contains(queue_pair)) return;
-    pair.more_queue_pairs |= pair.queue_pairs.size() == HostsPorts::kMostQueuePairs || told_queue_pairs_ == kMostQueuePairs;
+    pair.more_queue_pairs |=
+        pair.queue_pairs.size() == HostsPorts::kMostQueuePairs || told_queue_pairs_ == kMostQueuePairs;
     if (pair.more_queue_pairs) return;
     pair.queue_pairs.insert(queue_pair);
     ++told_queue_pairs_;
@@ -88,7 +89,8 @@ void Statistics::count(const Packet& packet) {
         const auto dscp = static_cast<std::uint8_t>(*traffic >> 2);
         classes[{dscp, observation.pcp, static_cast<std::uint8_t>(*traffic & 3U)}].add(one);
     }
-    if (packet.encapsulation == Encapsulation::roce_v2 && observation.kind == ObservationKind::transport) count_port(observation);
+    if (packet.encapsulation == Encapsulation::roce_v2 && observation.kind == ObservationKind::transport)
+        count_port(observation);
 }
 
 void Statistics::add(Statistics&& next) {
@@ -119,8 +121,8 @@ void Statistics::add(Statistics&& next) {
     unreadable += next.unreadable;
 }
 
-std::optional<Statistics> statistics(const std::shared_ptr<const CaptureIndex>& index, std::uint64_t packets, const RowSet* only,
-                                     const PassWatch& watch) {
+std::optional<Statistics> statistics(const std::shared_ptr<const CaptureIndex>& index, std::uint64_t packets,
+                                     const RowSet* only, const PassWatch& watch) {
     Statistics sum;
     const auto begin = [&] {
         return [&, reader = PacketReader(index)](std::uint64_t piece) mutable {
@@ -136,7 +138,9 @@ std::optional<Statistics> statistics(const std::shared_ptr<const CaptureIndex>& 
             return part;
         };
     };
-    if (!pass_pieces<Statistics>(pieces_of(packets), watch, begin, [&](Statistics&& part) { sum.add(std::move(part)); })) return std::nullopt;
+    if (!pass_pieces<Statistics>(pieces_of(packets), watch, begin,
+                                 [&](Statistics&& part) { sum.add(std::move(part)); }))
+        return std::nullopt;
     return sum;
 }
 

@@ -1,7 +1,9 @@
-// Statistics: how much of what there is in a capture, or among some of its packets: the census of `qpscope info`, lengths, how packets
-// are marked for switches, and how source ports spread between two hosts, which is what ECMP chooses a path by.
+// Statistics: how much of what there is in a capture, or among some of its packets: the census of `qpscope info`,
+// lengths, how packets are marked for switches, and how source ports spread between two hosts, which is what ECMP
+// chooses a path by.
 //
-// What an attacker could feed: any number of hosts, ports and queue pairs: past the bounds they are counted, not told apart.
+// What an attacker could feed: any number of hosts, ports and queue pairs: past the bounds they are counted, not told
+// apart.
 #pragma once
 
 #include <dissect/census.hpp>
@@ -28,8 +30,8 @@ struct Share {
     }
 };
 
-// Packets by their length on the wire: from the bound of a class up to, not including, that of the next. Doubling, as Wireshark's are;
-// the last has no end.
+// Packets by their length on the wire: from the bound of a class up to, not including, that of the next. Doubling, as
+// Wireshark's are; the last has no end.
 inline constexpr std::array<std::uint32_t, 11> kLengthBounds{0, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480};
 
 // How an RDMA packet over IP is marked for the switches on its way.
@@ -46,9 +48,9 @@ struct HostsPorts {
     Share all;
     std::map<std::uint16_t, std::uint64_t> packets;  // by UDP source port
     static constexpr std::size_t kMostQueuePairs = 4096;
-    std::set<dissect::Qpn> queue_pairs;              // of the receiver
-    bool more_queue_pairs = false;                   // past kMostQueuePairs, or Statistics::kMostQueuePairs: not told apart
-    std::uint64_t untold = 0;                        // packets of ports past kMostPorts
+    std::set<dissect::Qpn> queue_pairs;  // of the receiver
+    bool more_queue_pairs = false;       // past kMostQueuePairs, or Statistics::kMostQueuePairs: not told apart
+    std::uint64_t untold = 0;            // packets of ports past kMostPorts
 
     // Shannon's, in bits: 0 where one port has all packets, n where 2^n have the same number each.
     [[nodiscard]] double entropy() const;
@@ -57,10 +59,10 @@ struct HostsPorts {
 };
 
 struct Statistics {
-    static constexpr std::size_t kMostPairs = 1U << 14;  // hosts of a large pod, all to all of 128
-    static constexpr std::size_t kMostPorts = 1U << 19;  // over all pairs; some 25 MB
+    static constexpr std::size_t kMostPairs = 1U << 14;       // hosts of a large pod, all to all of 128
+    static constexpr std::size_t kMostPorts = 1U << 19;       // over all pairs; some 25 MB
     static constexpr std::size_t kMostQueuePairs = 1U << 19;  // the same
-    using Hosts = std::pair<Address, Address>;           // from, to
+    using Hosts = std::pair<Address, Address>;                // from, to
 
     dissect::Census census;
     std::array<Share, kLengthBounds.size()> lengths{};
@@ -81,7 +83,8 @@ private:
 };
 
 // Of the packets in `only`, nullptr: of all `packets`. Nothing where it was stopped.
-[[nodiscard]] std::optional<Statistics> statistics(const std::shared_ptr<const CaptureIndex>& index, std::uint64_t packets,
-                                                   const RowSet* only, const PassWatch& watch = {});
+[[nodiscard]] std::optional<Statistics> statistics(const std::shared_ptr<const CaptureIndex>& index,
+                                                   std::uint64_t packets, const RowSet* only,
+                                                   const PassWatch& watch = {});
 
 }  // namespace qps::transport::series

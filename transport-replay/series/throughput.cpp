@@ -36,7 +36,8 @@ Amount amount_of(const PacketRow& row) {
     amount.bytes = row.wire_length();
     amount.packets = 1;
     amount.marked = row.has(Mark::congestion_experienced) ? 1 : 0;
-    const bool segment = (row.kind() == ObservationKind::stream || row.kind() == ObservationKind::ultra_ethernet) && row.connection();
+    const bool segment =
+        (row.kind() == ObservationKind::stream || row.kind() == ObservationKind::ultra_ethernet) && row.connection();
     if (row.kind() != ObservationKind::transport && !segment) return amount;
     const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
     if (again) amount.retransmitted = amount.bytes;
@@ -64,7 +65,8 @@ constexpr std::int64_t next_round(std::int64_t number) {
 }
 
 constexpr std::uint64_t bins_of(Duration range, std::int64_t width) {
-    return (static_cast<std::uint64_t>(range) + static_cast<std::uint64_t>(width) - 1) / static_cast<std::uint64_t>(width);
+    return (static_cast<std::uint64_t>(range) + static_cast<std::uint64_t>(width) - 1) /
+           static_cast<std::uint64_t>(width);
 }
 
 // A power of ten, so that every wider round width is whole bins.
@@ -76,11 +78,14 @@ std::int64_t finest_width(Duration range) {
 
 }  // namespace
 
-Duration wider(Duration width) { return Duration{std::to_underlying(width) >= kWidest ? kWidest : next_round(std::to_underlying(width))}; }
+Duration wider(Duration width) {
+    return Duration{std::to_underlying(width) >= kWidest ? kWidest : next_round(std::to_underlying(width))};
+}
 
 Duration bin_width(Duration range, std::size_t bins) {
     Duration width = kFinestBin;
-    while (bins_of(range, std::to_underlying(width)) > std::max<std::size_t>(bins, 1) && std::to_underlying(width) < kWidest)
+    while (bins_of(range, std::to_underlying(width)) > std::max<std::size_t>(bins, 1) &&
+           std::to_underlying(width) < kWidest)
         width = wider(width);
     return width;
 }
@@ -104,7 +109,8 @@ std::vector<Throughput::Bar> Throughput::bars(const Range& part, std::size_t fol
     if (shown.empty() || fold == 0) return found;
     const auto width = static_cast<std::uint64_t>(width_);
     const std::size_t first = static_cast<std::uint64_t>(shown.from - range_.from) / width / fold * fold;
-    const std::size_t end = std::min<std::size_t>(bins(), (static_cast<std::uint64_t>(shown.to - range_.from) - 1) / width + 1);
+    const std::size_t end =
+        std::min<std::size_t>(bins(), (static_cast<std::uint64_t>(shown.to - range_.from) - 1) / width + 1);
     for (std::size_t bin = first; bin < end; bin += fold) {
         const Instant from = begin_of(bin);
         found.push_back({from, begin_of(bin + fold) - from, sum(bin, bin + fold)});
@@ -114,12 +120,14 @@ std::vector<Throughput::Bar> Throughput::bars(const Range& part, std::size_t fol
 
 std::size_t Throughput::fold_for(Duration part, std::size_t columns) const {
     Duration width = width_;
-    while (bins_of(part, std::to_underlying(width)) > std::max<std::size_t>(columns, 1) && std::to_underlying(width) < kWidest)
+    while (bins_of(part, std::to_underlying(width)) > std::max<std::size_t>(columns, 1) &&
+           std::to_underlying(width) < kWidest)
         width = wider(width);
     return static_cast<std::size_t>(std::to_underlying(width) / std::to_underlying(width_));
 }
 
-std::optional<Throughput> throughput(const CaptureIndex& index, const Scope& scope, const Range& range, const Stop& stop) {
+std::optional<Throughput> throughput(const CaptureIndex& index, const Scope& scope, const Range& range,
+                                     const Stop& stop) {
     if (range.empty()) return Throughput{};
     const std::int64_t width = finest_width(range.length());
     std::vector<Amount> before(bins_of(range.length(), width) + 1);

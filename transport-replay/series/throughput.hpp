@@ -1,7 +1,8 @@
 // Throughput: how much of what went over the wire in each piece of a time range.
 //
-// Sums from the start of the range to each bin's begin are kept, so that any run of bins is summed at once, and a picture zoomed out
-// shows the very sums of the finest bins. The finest width is a power of ten, which every wider 1-2-5 width is a multiple of.
+// Sums from the start of the range to each bin's begin are kept, so that any run of bins is summed at once, and a
+// picture zoomed out shows the very sums of the finest bins. The finest width is a power of ten, which every wider
+// 1-2-5 width is a multiple of.
 //
 // What an attacker could feed: a range of centuries: there are never more than kMaxBins.
 #pragma once
@@ -14,8 +15,9 @@ inline constexpr std::size_t kMaxBins = std::size_t{1} << 18;  // 13 MB; some 60
 inline constexpr dissect::Duration kFinestBin{1000};           // 1 us: incast and pauses live there
 
 struct Amount {
-    std::uint64_t bytes = 0;          // on the wire
-    std::uint64_t goodput = 0;        // payload of packets that were new, right, and answered something where they are answers
+    std::uint64_t bytes = 0;  // on the wire
+    std::uint64_t goodput =
+        0;  // payload of packets that were new, right, and answered something where they are answers
     std::uint64_t retransmitted = 0;  // on the wire, of requests whose PSN had been there; doubled packets included
     std::uint64_t packets = 0;
     std::uint32_t marked = 0;  // congestion experienced
@@ -54,7 +56,8 @@ public:
         dissect::Duration width{};  // the last one of a range may be shorter than the others
         Amount amount;
     };
-    // The bins that touch a part of the range, `fold` of them as one; the first begins at a multiple of `fold`. One bar each.
+    // The bins that touch a part of the range, `fold` of them as one; the first begins at a multiple of `fold`. One bar
+    // each.
     [[nodiscard]] std::vector<Bar> bars(const Range& part, std::size_t fold) const;
     // The least fold with which a part has at most so many bars of a 1-2-5 width.
     [[nodiscard]] std::size_t fold_for(dissect::Duration part, std::size_t columns) const;

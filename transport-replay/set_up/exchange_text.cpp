@@ -22,10 +22,13 @@ constexpr std::size_t kGidBytes = 16;
 constexpr std::array kForms{
     Form{"xxxx:xxxxxx:xxxxxx:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx0", 5, 12, 19},
     Form{"xxxx:xxxxxx:xxxxxx:xxxxxx:xxxxxx:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx0", 5, 19, 33, 12},
-    Form{"xxxx:xxxx:xxxxxx:xxxxxx:xxxxxxxx:xxxxxxxxxxxxxxxx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xxxxxxxx:0", 10, 17, 50},
+    Form{"xxxx:xxxx:xxxxxx:xxxxxx:xxxxxxxx:xxxxxxxxxxxxxxxx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xxxxxxxx:0",
+         10, 17, 50},
 };
-static_assert(std::ranges::max(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() == kLongestExchange);
-static_assert(std::ranges::min(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() == kShortestExchange);
+static_assert(std::ranges::max(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() ==
+              kLongestExchange);
+static_assert(std::ranges::min(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() ==
+              kShortestExchange);
 
 constexpr int digit(std::byte byte) {
     const int c = std::to_integer<int>(byte);
@@ -37,7 +40,8 @@ constexpr int digit(std::byte byte) {
 // As far as there are bytes.
 bool fits_shape(Bytes bytes, std::string_view shape) {
     for (std::size_t i = 0; i < std::min(bytes.size(), shape.size()); ++i) {
-        const bool fits = shape[i] == 'x' ? digit(bytes[i]) >= 0 : bytes[i] == static_cast<std::byte>(shape[i] == '0' ? '\0' : shape[i]);
+        const bool fits = shape[i] == 'x' ? digit(bytes[i]) >= 0
+                                          : bytes[i] == static_cast<std::byte>(shape[i] == '0' ? '\0' : shape[i]);
         if (!fits) return false;
     }
     return true;
@@ -56,7 +60,9 @@ const Form* form_of(Bytes bytes) {
 }
 
 // Where the GID has each byte, of two digits: one behind the other or with a colon between.
-std::size_t place_of(std::size_t byte, const Form& form) { return form.gid + byte * (form.shape[form.gid + 2] == ':' ? 3 : 2); }
+std::size_t place_of(std::size_t byte, const Form& form) {
+    return form.gid + byte * (form.shape[form.gid + 2] == ':' ? 3 : 2);
+}
 
 Address address_of(Bytes text, const Form& form) {
     Address address{.bits = {}, .space = AddressSpace::roce_v2};
@@ -70,7 +76,8 @@ Address address_of(Bytes text, const Form& form) {
 }  // namespace
 
 bool begins_exchange(Bytes bytes) {
-    return std::ranges::any_of(kForms, [&](const Form& one) { return bytes.size() < one.shape.size() && fits_shape(bytes, one.shape); });
+    return std::ranges::any_of(
+        kForms, [&](const Form& one) { return bytes.size() < one.shape.size() && fits_shape(bytes, one.shape); });
 }
 
 std::optional<ExchangeText> read_exchange(Bytes bytes) {

@@ -24,8 +24,12 @@ FlowKey key_of(const FlowKey& flow) {
 void tell(const ExchangeText& mine, const ExchangeText& theirs, Tracker& tracker) {
     if (mine.initiator.has_value() != theirs.initiator.has_value()) return;
     if (!mine.initiator) return tracker.tell(mine.end, theirs.end);
-    const auto asking = [](const ExchangeText& text) { return ToldEnd{text.end.address, *text.initiator, text.end.psn}; };
-    const auto serving = [](const ExchangeText& text) { return ToldEnd{text.end.address, text.end.qpn, text.end.psn, false}; };
+    const auto asking = [](const ExchangeText& text) {
+        return ToldEnd{text.end.address, *text.initiator, text.end.psn};
+    };
+    const auto serving = [](const ExchangeText& text) {
+        return ToldEnd{text.end.address, text.end.qpn, text.end.psn, false};
+    };
     tracker.tell(asking(mine), serving(theirs));
     tracker.tell(serving(mine), asking(theirs));
 }
@@ -36,7 +40,8 @@ void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
     if (exchanges_.empty() && observation.payload_length < kNcclMagic) return;
     const TcpSegmentView segment = tcp_view(observation);
     const auto begins = [&] {
-        return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data)) || begins_nccl(segment.data);
+        return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data)) ||
+               begins_nccl(segment.data);
     };
     if (exchanges_.empty() && !begins()) return;
     const FlowKey key = key_of(observation.flow);
@@ -58,7 +63,8 @@ void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
     if (segment.fin || (found->second.connects && found->second.lost)) exchanges_.erase(found);
 }
 
-void ExchangeWatch::take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment, Tracker& tracker) {
+void ExchangeWatch::take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment,
+                         Tracker& tracker) {
     const End from = from_of(observation.flow);
     Side& side = exchange.sides[static_cast<std::size_t>(from)];
     const std::uint32_t end = segment.seq + segment.length;
@@ -69,7 +75,8 @@ void ExchangeWatch::take(Exchange& exchange, const Observation& observation, con
     side.next = end;
     if (exchange.lost) return;
     const Bytes fresh = segment.data.subspan(known, segment.length - known);
-    exchange.connects ? take_nccl(exchange, observation.flow, fresh, tracker) : take_texts(exchange, observation.flow, fresh, tracker);
+    exchange.connects ? take_nccl(exchange, observation.flow, fresh, tracker)
+                      : take_texts(exchange, observation.flow, fresh, tracker);
 }
 
 void ExchangeWatch::take_texts(Exchange& exchange, const FlowKey& flow, Bytes fresh, Tracker& tracker) {
@@ -100,7 +107,8 @@ void ExchangeWatch::take_nccl(Exchange& exchange, const FlowKey& flow, Bytes fre
     if (!side.offered.empty()) return;
     side.rest.insert(side.rest.end(), fresh.begin(), fresh.end());
     const std::size_t hello = from == *exchange.connects ? kNcclHello : 0;
-    exchange.lost = side.rest.size() > kLongestNccl || (hello != 0 && side.rest.size() >= kNcclMagic && !begins_nccl(side.rest));
+    exchange.lost =
+        side.rest.size() > kLongestNccl || (hello != 0 && side.rest.size() >= kNcclMagic && !begins_nccl(side.rest));
     if (exchange.lost || side.rest.size() < hello) return;
     side.offered = read_nccl(Bytes(side.rest).subspan(hello), flow.source);
     if (side.offered.empty() || peer.offered.empty()) return;
@@ -108,19 +116,22 @@ void ExchangeWatch::take_nccl(Exchange& exchange, const FlowKey& flow, Bytes fre
     side.rest = peer.rest = {};
     const bool connects = from == *exchange.connects;
     const Side &sender = connects ? side : peer, &receiver = connects ? peer : side;
-    const Address &sends = connects ? flow.source : flow.destination, &receives = connects ? flow.destination : flow.source;
+    const Address &sends = connects ? flow.source : flow.destination,
+                  &receives = connects ? flow.destination : flow.source;
     for (const NcclQueuePair& one : receiver.offered) {
         const auto two = std::ranges::find(sender.offered, one.index, &NcclQueuePair::index);
         if (two == sender.offered.end()) continue;
         // Who receives begins: it writes to the other's memory where it wants data.
-        tracker.tell({receives, one.qpn, Psn(0)}, {sends, two->qpn, Psn(0)}, {PairProof::By::remote_key, std::to_underlying(two->key)});
+        tracker.tell({receives, one.qpn, Psn(0)}, {sends, two->qpn, Psn(0)},
+                     {PairProof::By::remote_key, std::to_underlying(two->key)});
     }
 }
 
 // Of one bound with what else is asked of TCP connections: as many as if each were so many of those.
 void ExchangeWatch::add_peaks(Peaks& peaks) const {
     constexpr std::size_t kEach = IwarpTracker::kMaxCandidates / kMostConnections;
-    static_assert(kEach * kMostConnections == IwarpTracker::kMaxCandidates && ToldPairs::kMost / ToldPairs::kEach == IwarpTracker::kMaxCandidates);
+    static_assert(kEach * kMostConnections == IwarpTracker::kMaxCandidates &&
+                  ToldPairs::kMost / ToldPairs::kEach == IwarpTracker::kMaxCandidates);
     peaks.add(Need::candidates, most_ * kEach, IwarpTracker::kMaxCandidates);
 }
 

@@ -1,9 +1,11 @@
-// ExchangeWatch: which queue pairs programs tell each other over TCP, in text, and NCCL in its own form. Of texts the n-th that one end names is the peer of the n-th that the
-// other names; of XRC, which names two of each, who asks is that of who serves. The tracker is told of pairs whose addresses are those of
-// the TCP connection: others are of hosts that somebody else may follow.
+// ExchangeWatch: which queue pairs programs tell each other over TCP, in text, and NCCL in its own form. Of texts the
+// n-th that one end names is the peer of the n-th that the other names; of XRC, which names two of each, who asks is
+// that of who serves. The tracker is told of pairs whose addresses are those of the TCP connection: others are of hosts
+// that somebody else may follow.
 //
-// What it believes it does not have to prove: who uses a pair compares its PSNs, and of NCCL the R_Key that is written to first. Texts may be cut anywhere. Where the capture lacks a
-// segment or has it out of order, nothing more is believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are
+// What it believes it does not have to prove: who uses a pair compares its PSNs, and of NCCL the R_Key that is written
+// to first. Texts may be cut anywhere. Where the capture lacks a segment or has it out of order, nothing more is
+// believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are
 // bounded, and so are connections: past the bound all are forgotten.
 #pragma once
 
@@ -41,14 +43,15 @@ private:
         std::vector<NcclQueuePair> offered;
     };
     struct Exchange {
-        bool lost = false;           // a segment, or too many wait; of NCCL also: all is known
+        bool lost = false;              // a segment, or too many wait; of NCCL also: all is known
         std::optional<End> connects{};  // who said NCCL's hello
         std::array<Side, 2> sides;
     };
     // Of one direction: bytes that come behind those before.
     static void take_texts(Exchange& exchange, const FlowKey& flow, dissect::Bytes fresh, Tracker& tracker);
     static void take_nccl(Exchange& exchange, const FlowKey& flow, dissect::Bytes fresh, Tracker& tracker);
-    static void take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment, Tracker& tracker);
+    static void take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment,
+                     Tracker& tracker);
 
     boost::unordered_flat_map<FlowKey, Exchange, FlowHash> exchanges_;  // by the key that both ways have
     std::size_t most_ = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::uint8_t, kNcclHello> kHello{0x6c, 0x9d, 0x4b, 0xfc, 0xf2, 0xb9, 0x4a, 0x56, 4, 0, 0, 0};
 constexpr std::size_t kMostBefore = 32;  // bytes of devices: none, 20 or 21 by version
 constexpr std::size_t kQueuePairs = 128;
-constexpr std::uint8_t kEthernet = 2;    // IBV_LINK_LAYER_ETHERNET
+constexpr std::uint8_t kEthernet = 2;  // IBV_LINK_LAYER_ETHERNET
 
 // ncclIbDevInfo, from its beginning; what stands behind differs.
 constexpr std::size_t kPort = 4, kMtu = 8, kLayer = 12, kGid = 16, kKey = 32, kDeviceEnd = 36;
@@ -29,7 +29,8 @@ std::optional<Qpn> qpn_at(Bytes bytes, std::size_t at) {
 }
 bool is_mtu(std::uint32_t mtu) { return mtu >= 1 && mtu <= 5; }  // ibv_mtu
 bool has_gid(Bytes bytes, std::size_t at, const Address& own) {
-    return Address{{read_be<std::uint64_t>(bytes, at), read_be<std::uint64_t>(bytes, at + 8)}, AddressSpace::roce_v2} == own;
+    return Address{{read_be<std::uint64_t>(bytes, at), read_be<std::uint64_t>(bytes, at + 8)}, AddressSpace::roce_v2} ==
+           own;
 }
 
 // Older versions: all of one device, whose queue pairs are a row of numbers; some have their ECE behind.
@@ -37,16 +38,18 @@ std::optional<NcclQueuePair> read_one_device(Bytes bytes, const Address& own) {
     constexpr std::size_t kRow = 8, kOldLayer = 5, kBehind = kRow + 4 * kQueuePairs, kEceOfAll = 16 * kQueuePairs;
     for (const std::size_t gid : {kBehind, kBehind + kEceOfAll}) {
         if (bytes.size() < gid + 24 || !has_gid(bytes, gid, own)) continue;
-        const bool good = read_be<std::uint8_t>(bytes, kPort) != 0 && read_be<std::uint8_t>(bytes, kOldLayer) == kEthernet &&
+        const bool good = read_be<std::uint8_t>(bytes, kPort) != 0 &&
+                          read_be<std::uint8_t>(bytes, kOldLayer) == kEthernet &&
                           is_mtu(read_le<std::uint32_t>(bytes, gid + 16));
-        if (const auto qpn = qpn_at(bytes, kRow); good && qpn) return NcclQueuePair{0, *qpn, Rkey{read_le<std::uint32_t>(bytes, gid + 20)}};
+        if (const auto qpn = qpn_at(bytes, kRow); good && qpn)
+            return NcclQueuePair{0, *qpn, Rkey{read_le<std::uint32_t>(bytes, gid + 20)}};
     }
     return {};
 }
 
 bool is_device(Bytes bytes, std::size_t at) {
-    return bytes.size() >= at + kDeviceEnd && read_be<std::uint8_t>(bytes, at + kPort) != 0 && is_mtu(read_le<std::uint32_t>(bytes, at + kMtu)) &&
-           read_be<std::uint8_t>(bytes, at + kLayer) == kEthernet;
+    return bytes.size() >= at + kDeviceEnd && read_be<std::uint8_t>(bytes, at + kPort) != 0 &&
+           is_mtu(read_le<std::uint32_t>(bytes, at + kMtu)) && read_be<std::uint8_t>(bytes, at + kLayer) == kEthernet;
 }
 
 // The first ones of them are spread over the devices.

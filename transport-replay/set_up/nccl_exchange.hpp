@@ -1,9 +1,10 @@
-// What NCCL tells its peer of queue pairs over TCP before it uses them (net_ib): who connects says hello, then both may name their devices, and
-// then both send what they have, in memory's order of a little-endian processor. Its layout differs by version; that a GID is the address
-// of who sends it shows which one it is.
+// What NCCL tells its peer of queue pairs over TCP before it uses them (net_ib): who connects says hello, then both may
+// name their devices, and then both send what they have, in memory's order of a little-endian processor. Its layout
+// differs by version; that a GID is the address of who sends it shows which one it is.
 //
-// Sources: NCCL of 2022 to 2026, src/misc/socket.cc (socketFinalizeConnect, NCCL_SOCKET_MAGIC, ncclSocketTypeNetIb), src/transport/net_ib.cc and
-// src/transport/net_ib/connect.h (ncclIbQpInfo, ncclIbDevInfo, ncclIbConnectionMetadata), connect.cc (ncclIbQpRtr: all PSNs begin with 0).
+// Sources: NCCL of 2022 to 2026, src/misc/socket.cc (socketFinalizeConnect, NCCL_SOCKET_MAGIC, ncclSocketTypeNetIb),
+// src/transport/net_ib.cc and src/transport/net_ib/connect.h (ncclIbQpInfo, ncclIbDevInfo, ncclIbConnectionMetadata),
+// connect.cc (ncclIbQpRtr: all PSNs begin with 0).
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -16,8 +17,8 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kNcclMagic = 8;    // bytes
-inline constexpr std::size_t kNcclHello = 12;   // with the kind of the connection
+inline constexpr std::size_t kNcclMagic = 8;       // bytes
+inline constexpr std::size_t kNcclHello = 12;      // with the kind of the connection
 inline constexpr std::size_t kLongestNccl = 4096;  // of one side
 
 struct NcclQueuePair {
@@ -29,8 +30,8 @@ struct NcclQueuePair {
 // Whether a stream begins so, as far as there are bytes; at least kNcclMagic of them.
 [[nodiscard]] bool begins_nccl(dissect::Bytes stream);
 
-// The first queue pairs that a side names, on the device that has its address; `stream`: what it said, behind the hello. None where that is not
-// there, or not yet.
+// The first queue pairs that a side names, on the device that has its address; `stream`: what it said, behind the
+// hello. None where that is not there, or not yet.
 [[nodiscard]] std::vector<NcclQueuePair> read_nccl(dissect::Bytes stream, const Address& own);
 
 }  // namespace qps::transport

@@ -11,12 +11,14 @@ using namespace dissect;
 
 namespace {
 
-void tell(const FlowKey& reply_flow, const ucx::WireupMessage& request, const ucx::WireupMessage& reply, Tracker& tracker) {
+void tell(const FlowKey& reply_flow, const ucx::WireupMessage& request, const ucx::WireupMessage& reply,
+          Tracker& tracker) {
     for (const ucx::LaneEnd& mine : std::span(reply.lanes).first(reply.count)) {
         const auto asked = std::span(request.lanes).first(request.count);
         const auto theirs = std::ranges::find(asked, mine.lane, &ucx::LaneEnd::lane);
         if (theirs == asked.end()) continue;
-        const ToldEnd asker{{theirs->gid, AddressSpace::roce_v2}, theirs->qpn, Psn(0)}, replier{{mine.gid, AddressSpace::roce_v2}, mine.qpn, Psn(0)};
+        const ToldEnd asker{{theirs->gid, AddressSpace::roce_v2}, theirs->qpn, Psn(0)},
+            replier{{mine.gid, AddressSpace::roce_v2}, mine.qpn, Psn(0)};
         if (asker.address != reply_flow.destination || replier.address != reply_flow.source) continue;
         tracker.tell(asker, replier, {PairProof::By::wireup, request.source, reply.source});
     }
@@ -31,7 +33,8 @@ void WireupWatch::observe(const Observation& observation, Tracker& tracker) {
     if (!message) return;
     const FlowKey& flow = observation.flow;
     if (!message->reply) return ask({flow, message->source, observation.vlan}, {*message, observation.time});
-    const auto asked = requests_.find({{flow.destination, flow.source, flow.source_qp, flow.destination_qp}, message->destination, observation.vlan});
+    const auto asked = requests_.find(
+        {{flow.destination, flow.source, flow.source_qp, flow.destination_qp}, message->destination, observation.vlan});
     if (asked == requests_.end()) return;
     tell(flow, asked->second.message, *message, tracker);
     requests_.erase(asked);

@@ -1,10 +1,12 @@
-// WireupWatch: the queue pairs that UCX sets up by datagrams (UD): a request names those of one host, the reply to it those of the other, lane
-// by lane. The tracker is told of pairs whose GIDs are those that the datagrams come from: others are of hosts that somebody else may follow.
+// WireupWatch: the queue pairs that UCX sets up by datagrams (UD): a request names those of one host, the reply to it
+// those of the other, lane by lane. The tracker is told of pairs whose GIDs are those that the datagrams come from:
+// others are of hosts that somebody else may follow.
 //
-// UCX begins all of them with PSN 0, which proves nothing; the first request of such a connection has to, which acknowledges the wire-up and names
-// both of its endpoints. Their numbers are those of a worker, and each worker has its own queue pair for datagrams: a reply is to the request
-// that came the other way between the same two. What an attacker could feed: requests without end; past the bound those are forgotten that
-// nobody replied to for long, or else all.
+// UCX begins all of them with PSN 0, which proves nothing; the first request of such a connection has to, which
+// acknowledges the wire-up and names both of its endpoints. Their numbers are those of a worker, and each worker has
+// its own queue pair for datagrams: a reply is to the request that came the other way between the same two. What an
+// attacker could feed: requests without end; past the bound those are forgotten that nobody replied to for long, or
+// else all.
 #pragma once
 
 #include <dissect/ulp/ucx_address.hpp>

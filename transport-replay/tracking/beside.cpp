@@ -46,7 +46,8 @@ void BesideTracker::observe(const Observation& observation) {
         any_ = true;
         classes_.resize(kPlaces);
     }
-    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) return take_pause(observation);
+    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc)
+        return take_pause(observation);
     const bool rdma = observation.kind == ObservationKind::transport;
     const bool udp = observation.kind == ObservationKind::other && observation.udp_source_port != 0;
     if (!rdma && !udp && observation.kind != ObservationKind::stream) return;

@@ -1,9 +1,9 @@
-// BesideTracker: bytes of TCP, UDP and RDMA by the host that they go to, class and interval, as long as an interval lasts; what remains are
-// sums of the intervals in which that class was marked, paused or lost.
+// BesideTracker: bytes of TCP, UDP and RDMA by the host that they go to, class and interval, as long as an interval
+// lasts; what remains are sums of the intervals in which that class was marked, paused or lost.
 //
-// All that goes to one host in one class waits in one queue at least, the last before it. Observations in the order of the capture go in,
-// those of no capture without large packets of TCP or UDP (any()). What an attacker could feed: any number of hosts and classes; a table of
-// kMaxBeside places, and a count of the packets that found none.
+// All that goes to one host in one class waits in one queue at least, the last before it. Observations in the order of
+// the capture go in, those of no capture without large packets of TCP or UDP (any()). What an attacker could feed: any
+// number of hosts and classes; a table of kMaxBeside places, and a count of the packets that found none.
 #pragma once
 
 #include <transport-replay/model/beside_report.hpp>
@@ -14,16 +14,17 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxBeside = 1024;              // hosts and classes
-inline constexpr std::uint32_t kBulkBytes = 512;             // of a packet: what is shorter asks and acknowledges
-inline constexpr std::uint64_t kFewestBesideIntervals = 4;   // with an event, below which it may be chance
+inline constexpr std::size_t kMaxBeside = 1024;             // hosts and classes
+inline constexpr std::uint32_t kBulkBytes = 512;            // of a packet: what is shorter asks and acknowledges
+inline constexpr std::uint64_t kFewestBesideIntervals = 4;  // with an event, below which it may be chance
 
 class BesideTracker {
 public:
     // Whether there was anything that RDMA could meet; before, packets of RDMA matter to nobody.
     [[nodiscard]] bool any() const { return any_; }
     [[nodiscard]] static bool is_bulk(const Observation& observation) {
-        return observation.wire_length >= kBulkBytes && (observation.kind == ObservationKind::stream || observation.kind == ObservationKind::other);
+        return observation.wire_length >= kBulkBytes &&
+               (observation.kind == ObservationKind::stream || observation.kind == ObservationKind::other);
     }
     void observe(const Observation& observation);
     // Those where it was more than chance, by destination and class. `dropped`: packets past the bound are added to it.
@@ -31,7 +32,7 @@ public:
 
 private:
     struct Class {
-        std::int64_t interval = 0;  // the one that lasts
+        std::int64_t interval = 0;                 // the one that lasts
         std::uint64_t tcp = 0, udp = 0, rdma = 0;  // bytes in it
         std::uint32_t marks = 0, naks = 0, pauses = 0;
         TimedFrame event, beside;

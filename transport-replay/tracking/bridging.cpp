@@ -14,7 +14,9 @@ namespace {
 Instant end_of(const BridgingEnd& end) { return end.last_time + end.lifetime; }
 
 // Whether what it announced last holds at that time.
-bool holds(const BridgingEnd& end, Instant now) { return end.announced.whole && end.lifetime != Duration{} && now <= end_of(end); }
+bool holds(const BridgingEnd& end, Instant now) {
+    return end.announced.whole && end.lifetime != Duration{} && now <= end_of(end);
+}
 bool has_lossless(const BridgingEnd& end) { return end.announced.pfc.value_or(0) != 0; }
 
 // Where a link has one bridge and one station, the latter: who packets on the link are for.
@@ -23,10 +25,12 @@ const BridgingEnd* station_of(const BridgingLink& link) {
     return link.ends[0].announced.bridge ? &link.ends[1] : &link.ends[0];
 }
 
-// Another recording of its last announcement, by a tap whose clock is close; or one of before, in files that were put in the wrong order.
+// Another recording of its last announcement, by a tap whose clock is close; or one of before, in files that were put
+// in the wrong order.
 bool is_no_news(const BridgingEnd& end, const LldpAnnouncement& said, Instant time) {
     if (time < end.last_time) return true;
-    return time - end.last_time < kSameAnnouncement && end.lifetime == said.lifetime && (said.lifetime == Duration{} || end.announced == said.content);
+    return time - end.last_time < kSameAnnouncement && end.lifetime == said.lifetime &&
+           (said.lifetime == Duration{} || end.announced == said.content);
 }
 
 void add_outside(BridgingEnd& end, const OutsidePfc& packets) {
@@ -86,7 +90,9 @@ void BridgingTracker::take_announcement(Link& link, const Observation& observati
     }
     if (observation.cut || observation.fault != Fault::none) said->content.whole = false;
     auto& ends = link.report.ends;
-    const auto same = [&](const BridgingEnd& end) { return end.sender == observation.flow.source && end.station == said->station; };
+    const auto same = [&](const BridgingEnd& end) {
+        return end.sender == observation.flow.source && end.station == said->station;
+    };
     auto end = std::ranges::find_if(ends, same);
     if (end == ends.end()) {
         if (ends.size() >= kMaxBridgingEnds) {
@@ -151,8 +157,8 @@ void BridgingTracker::judge_packets(Link& link) {
             const PriorityBits possible = possible_priorities(end.announced, tag, static_cast<unsigned>(dscp));
             if (possible == 0 || (possible & *end.announced.pfc) != 0) continue;
             const auto priority = tagged ? pcp : static_cast<std::size_t>(std::countr_zero(end.announced.dscp[dscp]));
-            add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged, cell.packets, cell.first,
-                              cell.first_time});
+            add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged,
+                              cell.packets, cell.first, cell.first_time});
         }
         cell = {};
     }

@@ -21,7 +21,8 @@ std::int64_t bin_of(Instant time) {
 
 bool is_cnp(Opcode opcode) { return opcode == Opcode::cnp || opcode == Opcode::cnp_native; }
 
-// Whether a mark on it asks for a CNP: implementations leave out ACKs, multicast and management, and nobody takes a corrupt packet.
+// Whether a mark on it asks for a CNP: implementations leave out ACKs, multicast and management, and nobody takes a
+// corrupt packet.
 bool wants_cnp(const Observation& observation) {
     const OpcodeRow& row = info(observation.opcode);
     const bool is_ack = row.defined && (row.verb == Verb::acknowledge || row.verb == Verb::atomic_acknowledge);
@@ -67,8 +68,8 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
     return index;
 }
 
-// Where all places are taken, of a few, drawn from all, that of the flow that is silent for longest; none of those that were marked, or whose rate
-// was measured, since these are reported.
+// Where all places are taken, of a few, drawn from all, that of the flow that is silent for longest; none of those that
+// were marked, or whose rate was measured, since these are reported.
 std::optional<CongestionTracker::Index> CongestionTracker::place_for_flow() {
     if (flows_.size() < most_flows_) return static_cast<Index>(flows_.size());
     constexpr std::size_t kLookedAt = 32;
@@ -168,11 +169,14 @@ void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pa
     ++pair.sums.marked;
     pair.last_mark = observation.time;
     expire(pair, observation.time);
-    constexpr auto kMoments = static_cast<std::size_t>(std::to_underlying(kCnpDeadline) / std::to_underlying(kMarkMerging) + 1);
-    const bool merges =
-        !pair.pending.empty() && (within(pair.pending.back().time, observation.time, kMarkMerging) || pair.pending.size() > kMoments);
+    constexpr auto kMoments =
+        static_cast<std::size_t>(std::to_underlying(kCnpDeadline) / std::to_underlying(kMarkMerging) + 1);
+    const bool merges = !pair.pending.empty() && (within(pair.pending.back().time, observation.time, kMarkMerging) ||
+                                                  pair.pending.size() > kMoments);
     if (merges) ++pair.pending.back().marks;
-    else pair.pending.push_back({observation.time, 1, pair.last_cnp && within(*pair.last_cnp, observation.time, kCnpPacing)});
+    else
+        pair.pending.push_back(
+            {observation.time, 1, pair.last_cnp && within(*pair.last_cnp, observation.time, kCnpPacing)});
     Moment& moment = pair.pending.back();
     moment.last = here;
     std::vector<TimedFrame>& kept = pair.sums.unanswered_marks.first;
@@ -182,7 +186,8 @@ void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pa
 }
 
 void CongestionTracker::expire(Pair& pair, Instant now) {
-    const auto still = std::ranges::find_if(pair.pending, [&](const Moment& moment) { return within(moment.time, now, kCnpDeadline); });
+    const auto still = std::ranges::find_if(
+        pair.pending, [&](const Moment& moment) { return within(moment.time, now, kCnpDeadline); });
     for (auto moment = pair.pending.begin(); moment != still; ++moment) {
         (moment->paced ? pair.sums.undecided : pair.sums.unanswered) += moment->marks;
         pair.settled += moment->kept;
@@ -212,28 +217,35 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     const Index index = known != stream_index_.end() ? known->second : static_cast<Index>(report_.notifications.size());
     if (known == stream_index_.end()) {
         stream_index_[flow] = index;
-        report_.notifications.push_back({.flow = flow, .first_frame = observation.frame, .gaps = {}, .delays = {}, .first_time = observation.time, .unmarked = {}});
+        report_.notifications.push_back({.flow = flow,
+                                         .first_frame = observation.frame,
+                                         .gaps = {},
+                                         .delays = {},
+                                         .first_time = observation.time,
+                                         .unmarked = {}});
     }
     CnpStream& stream = report_.notifications[index];
     Pair& pair = pairs_[*data];
     if (stream.count++ != 0) stream.gaps.add(observation.time - stream.last_time);
     stream.last_time = observation.time;
     stream.last_frame = observation.frame;
-    if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline)) stream.delays.add(observation.time - *pair.last_mark);
+    if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline))
+        stream.delays.add(observation.time - *pair.last_mark);
     else ++stream.without_mark, stream.unmarked.add({observation.frame, observation.time});
     expire(pair, observation.time);
     for (const Moment& moment : pair.pending) pair.sums.answered += moment.marks;
     forget_pending(pair);
     ++pair.sums.notifications;
-    if (!pair.last_cnp || std::to_underlying(observation.time - *pair.last_cnp) >= kRateBins * std::to_underlying(kRateBin)) {
+    if (!pair.last_cnp ||
+        std::to_underlying(observation.time - *pair.last_cnp) >= kRateBins * std::to_underlying(kRateBin)) {
         ++pair.bursts;
         pair.burst_bin = bin_of(observation.time);
     }
     pair.last_cnp = observation.time;
 }
 
-// Takes the bins around the pair's last burst into account; `now_bin` is the last that was observed. A burst that came and
-// went while the flow was silent is not measured.
+// Takes the bins around the pair's last burst into account; `now_bin` is the last that was observed. A burst that came
+// and went while the flow was silent is not measured.
 void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_bin) {
     flow.bursts_measured = pair.bursts;
     const auto bytes_in = [&](std::int64_t bin) -> std::uint64_t {
@@ -273,7 +285,8 @@ CongestionReport CongestionTracker::finish(Instant now) {
         for (const Moment& moment : pair.pending) pair.sums.undecided += moment.marks;
         forget_pending(pair);
         const auto other = pair_index_.find(pair_key(pair.sums.destination, pair.sums.source));
-        pair.sums.other_way_seen = pair.sums.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].sums.packets > 0);
+        pair.sums.other_way_seen =
+            pair.sums.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].sums.packets > 0);
         if (pair.sums.marked == 0 && pair.sums.notifications == 0) continue;
         report_.pairs.push_back(pair.sums);
         pair.sums.unanswered_marks = {};
@@ -283,10 +296,11 @@ CongestionReport CongestionTracker::finish(Instant now) {
         if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now));
         const Flow::Marks& marks = *flow.marks;
         if (marks.count == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) return;
-        report_.flows.push_back({key_of(flow), flow.packets, flow.bytes, marks.count, marks.first.frame, marks.last.frame, marks.first.time, marks.last.time,
-                                 marks.reaction});
+        report_.flows.push_back({key_of(flow), flow.packets, flow.bytes, marks.count, marks.first.frame,
+                                 marks.last.frame, marks.first.time, marks.last.time, marks.reaction});
     });
-    std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
+    std::ranges::sort(report_.pairs, {},
+                      [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);
     std::ranges::sort(report_.notifications, {}, &CnpStream::flow);
     CongestionTracker fresh;
@@ -303,8 +317,8 @@ std::vector<ThrottledFlow> attribute(const CongestionReport& report, const Pairi
         const std::optional<FlowKey> data = pairing ? pairing(stream) : std::nullopt;
         std::size_t marked = 0;
         // Flows are sorted: those between the hosts of the CNP, the other way, stand together.
-        const auto first =
-            std::ranges::lower_bound(report.flows, FlowKey{stream.destination, stream.source, {}}, {}, &FlowCongestion::flow);
+        const auto first = std::ranges::lower_bound(report.flows, FlowKey{stream.destination, stream.source, {}}, {},
+                                                    &FlowCongestion::flow);
         for (auto flow = first; flow != report.flows.end(); ++flow) {
             if (flow->flow.source != stream.destination || flow->flow.destination != stream.source) break;
             const auto index = static_cast<std::size_t>(flow - report.flows.begin());
@@ -314,7 +328,8 @@ std::vector<ThrottledFlow> attribute(const CongestionReport& report, const Pairi
             }
             if (flow->marked == 0 || data) continue;
             ++marked;
-            row = marked == 1 ? ThrottledFlow{i, index, Attribution::only_flow} : ThrottledFlow{i, {}, Attribution::undecided};
+            row = marked == 1 ? ThrottledFlow{i, index, Attribution::only_flow}
+                              : ThrottledFlow{i, {}, Attribution::undecided};
         }
         throttled.push_back(row);
     }

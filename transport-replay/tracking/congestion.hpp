@@ -1,4 +1,5 @@
-// CongestionTracker: CE marks, and the CNPs that answer them. Who follows a part of all pairs of hosts has a part of them.
+// CongestionTracker: CE marks, and the CNPs that answer them. Who follows a part of all pairs of hosts has a part of
+// them.
 //
 // Observations in the order of the capture go in; finish() hands out the report. A CNP goes from the receiver of marked
 // data to its sender and names the sender's queue pair, which the data itself does not bear: CNPs are kept by (source,
@@ -26,9 +27,10 @@
 
 namespace qps::transport {
 
-inline constexpr dissect::Duration kMarkMerging{10'000};       // marks this close count as one moment: 100 moments a deadline
-inline constexpr dissect::Duration kRateBin{1'000'000};        // 1 ms
-inline constexpr std::int64_t kRateBins = 4;                   // before and after a burst of CNPs; also how long it is quiet before
+inline constexpr dissect::Duration kMarkMerging{
+    10'000};                                             // marks this close count as one moment: 100 moments a deadline
+inline constexpr dissect::Duration kRateBin{1'000'000};  // 1 ms
+inline constexpr std::int64_t kRateBins = 4;  // before and after a burst of CNPs; also how long it is quiet before
 
 class CongestionTracker {
 public:
@@ -36,8 +38,8 @@ public:
         : most_flows_(budget.items(Share::flows)), most_pairs_(budget.items(Share::pairs)) {}
     // Of ObservationKind::transport; others change nothing.
     void observe(const Observation& observation);
-    // Ask for the lines that observe() will want of a packet that comes soon: first for where its flow is, then, some packets later,
-    // for the flow.
+    // Ask for the lines that observe() will want of a packet that comes soon: first for where its flow is, then, some
+    // packets later, for the flow.
     void prefetch_index(const Observation& observation) const { flow_index_.prefetch(observation.flow_hash); }
     void prefetch(const Observation& observation) const;
     // Hands everything out: the tracker is then as new. `now`: the latest time of any packet.
@@ -46,12 +48,13 @@ public:
 
 private:
     using Index = FlowTable::Index;
-    static constexpr std::size_t kRing = 2 * kRateBins + 2;  // bins of a flow: before a burst, its own, after it, and the one begun
+    static constexpr std::size_t kRing =
+        2 * kRateBins + 2;  // bins of a flow: before a burst, its own, after it, and the one begun
 
     struct Moment {
         dissect::Instant time{};
         std::uint64_t marks = 0;
-        bool paced = false;  // so soon after a CNP that it may bring no other
+        bool paced = false;      // so soon after a CNP that it may bring no other
         std::uint32_t kept = 0;  // of its marks, at the end of Pair::sums.unanswered_marks
         TimedFrame last{};
     };
@@ -104,11 +107,11 @@ private:
     [[nodiscard]] static std::uint32_t& bytes_of(Flow& flow, std::int64_t bin);
 
     std::size_t most_flows_;
-    std::size_t most_pairs_;  // of hosts, each way; and streams of CNPs
+    std::size_t most_pairs_;   // of hosts, each way; and streams of CNPs
     std::uint64_t drawn_ = 0;  // places, in the search for one
     CongestionReport report_;
-    FlowTable flow_index_;                                                   // by flow_hash
-    boost::unordered_flat_map<FlowKey, Index, FlowHash> pair_index_;         // queue pair 0
+    FlowTable flow_index_;                                            // by flow_hash
+    boost::unordered_flat_map<FlowKey, Index, FlowHash> pair_index_;  // queue pair 0
     boost::unordered_flat_map<FlowKey, Index, FlowHash> stream_index_;
     Paged<Flow> flows_;
     std::vector<Pair> pairs_;

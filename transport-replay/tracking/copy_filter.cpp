@@ -29,14 +29,16 @@ void advance(std::uint32_t& head, std::uint16_t id) {
 // So far behind that no packet that the network delayed is taken for one of the second tap.
 constexpr std::uint32_t kFarBehind = 32;
 constexpr std::uint32_t kMuchNearer = 8;
-constexpr Duration kLongestDelay{250'000};  // of a path
+constexpr Duration kLongestDelay{250'000};      // of a path
 constexpr Duration kLongestSilence{4'000'000};  // of a requester that goes on
 
 }  // namespace
 
 CopyFilter::CopyFilter(const CaptureTraits& traits)
-    : other_taps_(traits.other_taps), twice_(traits.twice),
-      active_(!other_taps_.empty() || std::ranges::any_of(twice_, [](const RecordedTwice& one) { return one.doubtful_way == 0; })) {
+    : other_taps_(traits.other_taps),
+      twice_(traits.twice),
+      active_(!other_taps_.empty() ||
+              std::ranges::any_of(twice_, [](const RecordedTwice& one) { return one.doubtful_way == 0; })) {
     if (twice_.empty()) return;
     const std::uint64_t reach = std::min<std::uint64_t>(traits.reach, kMostWaiting / kRoom);
     heads_.resize(kHeads);
@@ -65,7 +67,8 @@ bool CopyFilter::is_counted(const Observation& observation) const {
     return observation.ip_id != 0 || known_heads(place_of(observation, true)) != nullptr;
 }
 
-// `count` is that of the sender, or the PSN where it does not count. Few flows share a place, and then they use those next to it.
+// `count` is that of the sender, or the PSN where it does not count. Few flows share a place, and then they use those
+// next to it.
 CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uint16_t count, bool counted) {
     const std::uint64_t place = place_of(observation, counted);
     Heads* free = &heads_[place % kHeads];
@@ -74,11 +77,19 @@ CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uin
         if (heads.flow == place) return heads;
         if (heads.flow == 0 && free->flow != 0) free = &heads;
     }
-    *free = {.flow = place, .first = count, .second = count, .second_began = false, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
+    *free = {.flow = place,
+             .first = count,
+             .second = count,
+             .second_began = false,
+             .newest = {},
+             .recorded = 0,
+             .first_time = {},
+             .second_time = {}};
     return *free;
 }
 
-// A request without identification that is no copy: whether it stands where the second tap has just come to, and the first one is beyond.
+// A request without identification that is no copy: whether it stands where the second tap has just come to, and the
+// first one is beyond.
 bool CopyFilter::follows_second_tap(const Observation& observation, Duration apart, bool copy) {
     if (observation.kind != ObservationKind::transport || !info(observation.opcode).request) return false;
     const auto psn = static_cast<std::uint16_t>(observation.psn.value());
@@ -88,24 +99,30 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
         heads.second_time = observation.time;
         return false;
     }
-    const Duration pause = std::max(kLongestDelay, std::min(kLongestSilence, Duration{std::to_underlying(magnitude(apart)) / 4}));
-    const bool here = heads.second_time && observation.time - *heads.second_time <= pause && distance(psn, heads.second) <= kFarBehind;
+    const Duration pause =
+        std::max(kLongestDelay, std::min(kLongestSilence, Duration{std::to_underlying(magnitude(apart)) / 4}));
+    const bool here = heads.second_time && observation.time - *heads.second_time <= pause &&
+                      distance(psn, heads.second) <= kFarBehind;
     const auto idle = heads.first_time ? observation.time - *heads.first_time : Duration{};
     const auto behind_first = static_cast<std::int16_t>(static_cast<std::uint16_t>(heads.first) - psn);
     const bool beyond = behind_first >= static_cast<std::int16_t>(kFarBehind);
     // Who sends again goes back; what is new to the second tap, and the first one passed, is not sent again.
-    const bool goes_on = behind_first >= 0 && static_cast<std::int16_t>(psn - static_cast<std::uint16_t>(heads.second)) > 0;
+    const bool goes_on =
+        behind_first >= 0 && static_cast<std::int16_t>(psn - static_cast<std::uint16_t>(heads.second)) > 0;
     if (here && (beyond || goes_on || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestDelay) return true;
     advance(heads.first, psn);
     heads.first_time = observation.time;
     return false;
 }
 
-// A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed. One from
-// before all that is known of the first tap may be the second's, which began to record earlier.
+// A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just
+// passed. One from before all that is known of the first tap may be the second's, which began to record earlier.
 CopyFilter::Copy CopyFilter::of_second_tap(const Heads& heads, const Observation& observation, Duration apart) const {
-    const std::uint32_t from_first = distance(observation.ip_id, heads.first), from_second = distance(observation.ip_id, heads.second);
-    if (heads.second_began && static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) && kMuchNearer * from_second < from_first)
+    const std::uint32_t from_first = distance(observation.ip_id, heads.first),
+                        from_second = distance(observation.ip_id, heads.second);
+    if (heads.second_began &&
+        static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) &&
+        kMuchNearer * from_second < from_first)
         return Copy::yes;
     const auto kept = std::span(heads.newest).first(std::min<std::size_t>(heads.recorded, heads.newest.size()));
     const Passed* next = nullptr;
@@ -113,7 +130,8 @@ CopyFilter::Copy CopyFilter::of_second_tap(const Heads& heads, const Observation
     for (const Passed& one : kept) {
         const auto ahead = static_cast<std::int16_t>(one.ip_id - observation.ip_id);
         reaches_back |= ahead < 0;
-        if (ahead > 0 && (next == nullptr || ahead < static_cast<std::int16_t>(next->ip_id - observation.ip_id))) next = &one;
+        if (ahead > 0 && (next == nullptr || ahead < static_cast<std::int16_t>(next->ip_id - observation.ip_id)))
+            next = &one;
     }
     const Duration delayed = next == nullptr ? Duration{} : observation.time - next->time;
     if (delayed <= kLongestDelay || delayed + delayed <= apart) return Copy::no;
@@ -124,7 +142,8 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
     const ClockOffset& offset = twice.offset;
     const std::uint64_t key = std::max<std::uint64_t>(observation.packet_hash >> 1, 1) & kKnownKeyMask;
     // Two sets to choose from, so that packets sent many times over do not fill the one they share.
-    const std::array<Set*, 2> sets{&sets_[observation.packet_hash & (sets_.size() - 1)], &sets_[observation.packet_hash >> 32 & (sets_.size() - 1)]};
+    const std::array<Set*, 2> sets{&sets_[observation.packet_hash & (sets_.size() - 1)],
+                                   &sets_[observation.packet_hash >> 32 & (sets_.size() - 1)]};
     Waiting* place = &sets[0]->waiting[0];
     Waiting* original = nullptr;
     bool same_datagram = false, twin = false;
@@ -137,7 +156,9 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
             // A sender that counts its identification on sends no datagram twice: a second recording is a copy.
             same_datagram |= counted;
             const Duration wrong = magnitude(observation.time - one.time - offset.at(one.time));
-            twin |= one.met != 0 && wrong <= offset.tolerance;  // what the second tap recorded just before may have been taken for its copy
+            twin |=
+                one.met != 0 &&
+                wrong <= offset.tolerance;  // what the second tap recorded just before may have been taken for its copy
             if (one.met != 0 || wrong > nearest) continue;
             nearest = wrong;
             original = &one;
@@ -156,11 +177,13 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
         } else if (!copy) {
             advance(heads.first, observation.ip_id);
         }
-        if (!copy && alone != Copy::yes) heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
+        if (!copy && alone != Copy::yes)
+            heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
         if (alone == Copy::yes) return alone;
         perhaps = alone == Copy::perhaps;
     }
-    perhaps = perhaps || (twin && magnitude(offset.at(observation.time)) > kLongestDelay) || (!counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy));
+    perhaps = perhaps || (twin && magnitude(offset.at(observation.time)) > kLongestDelay) ||
+              (!counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy));
     if (copy) return doubtful ? Copy::perhaps : Copy::yes;
     if (place->key != 0 && place->met == 0) ++displaced_;
     *place = {.key = key & kKnownKeyMask, .met = 0, .time = observation.time};
@@ -180,7 +203,9 @@ CopyFilter::Copy CopyFilter::look(const Observation& observation) {
     if (is_other_tap(observation, hosts.way)) return Copy::yes;
     if (twice_.empty() || !observation.has_hosts()) return Copy::no;
     const auto found = std::ranges::lower_bound(twice_, hosts.both, {}, &RecordedTwice::hosts);
-    if (found == twice_.end() || found->hosts != hosts.both || (found->doubtful_way != 0 && found->doubtful_way != hosts.way)) return Copy::no;
+    if (found == twice_.end() || found->hosts != hosts.both ||
+        (found->doubtful_way != 0 && found->doubtful_way != hosts.way))
+        return Copy::no;
     return came_before(observation, *found);
 }
 

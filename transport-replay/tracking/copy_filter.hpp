@@ -1,12 +1,14 @@
-// CopyFilter: takes away what other taps recorded of packets that the capture has already, by what learn_taps() found in all of it.
+// CopyFilter: takes away what other taps recorded of packets that the capture has already, by what learn_taps() found
+// in all of it.
 //
-// Recordings with a label of their own are told by it, in whatever order they come. Where only the time tells them apart, packets
-// wait for their copies in a table of fixed size. What only the tap with the later clock recorded has nobody that waits for it: the
-// sender's count of datagrams (IPv4's identification) tells whose it is, and it is left out like the rest of that tap. Where it does
-// not count, a request that stands between copies while the first tap is far beyond it may be such a one: nothing follows from it.
+// Recordings with a label of their own are told by it, in whatever order they come. Where only the time tells them
+// apart, packets wait for their copies in a table of fixed size. What only the tap with the later clock recorded has
+// nobody that waits for it: the sender's count of datagrams (IPv4's identification) tells whose it is, and it is left
+// out like the rest of that tap. Where it does not count, a request that stands between copies while the first tap is
+// far beyond it may be such a one: nothing follows from it.
 //
-// What an attacker could feed: packets that displace each other before their copy comes; it is then followed as a packet of its own,
-// and that is counted.
+// What an attacker could feed: packets that displace each other before their copy comes; it is then followed as a
+// packet of its own, and that is counted.
 #pragma once
 
 #include <transport-replay/model/capture_traits.hpp>
@@ -57,7 +59,7 @@ private:
     struct Heads {
         std::uint64_t flow = 0;  // 0: nobody
         std::uint32_t first = 0, second = 0;
-        bool second_began = false;  // a copy came
+        bool second_began = false;        // a copy came
         std::array<Passed, 32> newest{};  // of the first tap, in a ring
         std::uint32_t recorded = 0;
         std::optional<dissect::Instant> first_time, second_time;  // of these, by PSN

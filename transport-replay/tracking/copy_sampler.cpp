@@ -8,7 +8,8 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kFinest = (std::uint64_t{1} << 30) - 1;  // one of so many: no capture has more than 10^13 packets by chance
+constexpr std::uint64_t kFinest =
+    (std::uint64_t{1} << 30) - 1;  // one of so many: no capture has more than 10^13 packets by chance
 
 // The low bits of sampled hashes are zero, and the table wants those that differ.
 std::uint64_t place_of(std::uint64_t hash) { return hash >> 32; }
@@ -32,7 +33,8 @@ void CopySampler::take(const Observation& observation) {
                             .msn = observation.acknowledgment ? std::to_underlying(observation.acknowledgment->msn) : 0,
                             .ip_id = observation.ip_id,
                             .answer = transport && !info(observation.opcode).request,
-                            .acknowledges = transport && observation.acknowledgment && info(observation.opcode).verb == Verb::acknowledge});
+                            .acknowledges = transport && observation.acknowledgment &&
+                                            info(observation.opcode).verb == Verb::acknowledge});
     }
     SampledPacket& packet = found ? packets_[*found] : packets_.back();
     if (packet.recorded < SampledPacket::kMostKept)
@@ -45,7 +47,8 @@ void CopySampler::thin() {
     std::erase_if(packets_, [&](const SampledPacket& packet) { return (packet.hash & mask_) != 0; });
     index_ = {};
     for (std::size_t i = 0; i < packets_.size(); ++i)
-        if (!index_.insert(place_of(packets_[i].hash), static_cast<FlowTable::Index>(i))) packets_[i].recorded = 0;  // it is not found again
+        if (!index_.insert(place_of(packets_[i].hash), static_cast<FlowTable::Index>(i)))
+            packets_[i].recorded = 0;  // it is not found again
 }
 
 }  // namespace qps::transport

@@ -1,9 +1,9 @@
-// CopySampler: learns from a whole capture whether several taps recorded the same packets, at which offset of their clocks, in
-// whatever order their packets come: merged by time, or one file after the other.
+// CopySampler: learns from a whole capture whether several taps recorded the same packets, at which offset of their
+// clocks, in whatever order their packets come: merged by time, or one file after the other.
 //
-// It follows a sample of packets, those whose hash ends in so many zeros: all recordings of a packet are in it or none. When
-// there are too many, half of them go and one more zero is asked for; so it is bounded, and a packet that is not in it costs one
-// comparison.
+// It follows a sample of packets, those whose hash ends in so many zeros: all recordings of a packet are in it or none.
+// When there are too many, half of them go and one more zero is asked for; so it is bounded, and a packet that is not
+// in it costs one comparison.
 //
 // What an attacker could feed: packets that are copies of each other at any distance. They are sampled as any others.
 #pragma once
@@ -32,7 +32,7 @@ struct SampledPacket {
     std::uint32_t msn = 0;       // of an ACK or NAK
     std::uint16_t ip_id = 0;
     bool answer = false;
-    bool acknowledges = false;   // an ACK or NAK
+    bool acknowledges = false;  // an ACK or NAK
     std::array<Recording, kMostKept> kept{};
     [[nodiscard]] std::span<const Recording> recordings() const {
         return std::span(kept).first(recorded < kMostKept ? recorded : kMostKept);

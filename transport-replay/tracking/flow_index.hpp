@@ -1,9 +1,10 @@
 // FlowIndex: which way of which connection a flow is. A flow may be given to another connection, or be forgotten.
 //
-// Each slot also has the virtual network that its flow is seen in: where two use the same addresses and queue pair numbers, the flows of
-// the second stand under in_network().
+// Each slot also has the virtual network that its flow is seen in: where two use the same addresses and queue pair
+// numbers, the flows of the second stand under in_network().
 //
-// What an attacker could feed: flows whose hashes collide; FlowTable refuses what goes too far, and the caller counts it.
+// What an attacker could feed: flows whose hashes collide; FlowTable refuses what goes too far, and the caller counts
+// it.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -71,7 +72,8 @@ public:
         free_.push_back(*slot);
     }
 
-    // For who knows what comes next: asks for the lines that find() reads, the table's first, the slot's some packets later.
+    // For who knows what comes next: asks for the lines that find() reads, the table's first, the slot's some packets
+    // later.
     void prefetch_table(std::uint64_t hash) const { table_.prefetch(hash); }
     void prefetch_slot(std::uint64_t hash) const {
         const auto slot = table_.likely(hash);

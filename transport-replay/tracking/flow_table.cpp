@@ -16,8 +16,8 @@ bool FlowTable::place(Slot slot) {
     return false;
 }
 
-// Doubles the table. Entries go over in the order of their places, from the beginning of a chain: so none comes to stand further
-// from where it belongs than before, as the entries before it do not either, and every one finds a place.
+// Doubles the table. Entries go over in the order of their places, from the beginning of a chain: so none comes to
+// stand further from where it belongs than before, as the entries before it do not either, and every one finds a place.
 void FlowTable::grow() {
     const Slots before = std::exchange(slots_, Slots(slots_.size() * 2));
     mask_ = slots_.size() - 1;

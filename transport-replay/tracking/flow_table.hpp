@@ -1,8 +1,8 @@
-// FlowTable: from the hash of a key to the number of the entry that has the key. The keys stay with the entries; the table
-// has eight bytes for each, so that a packet touches one cache line of it and the line of its entry.
+// FlowTable: from the hash of a key to the number of the entry that has the key. The keys stay with the entries; the
+// table has eight bytes for each, so that a packet touches one cache line of it and the line of its entry.
 //
-// Lookups come from one thread in the order of the capture and miss the caches where flows are many: a caller that knows
-// the next packets asks for their lines ahead (prefetch(), likely()).
+// Lookups come from one thread in the order of the capture and miss the caches where flows are many: a caller that
+// knows the next packets asks for their lines ahead (prefetch(), likely()).
 //
 // What an attacker could feed: keys that collide. No chain is longer than kLongestProbe; what does not fit is refused.
 #pragma once
@@ -25,8 +25,7 @@ public:
     static constexpr std::size_t kSmallest = 16;  // slots
 
     // The entry with that hash for which same(index) holds.
-    template <class Same>
-    [[nodiscard]] std::optional<Index> find(std::uint64_t hash, const Same& same) const {
+    template <class Same> [[nodiscard]] std::optional<Index> find(std::uint64_t hash, const Same& same) const {
         const auto tag = static_cast<std::uint32_t>(hash);
         for (std::size_t i = 0; i < kLongestProbe; ++i) {
             const Slot& slot = slots_[(tag + i) & mask_];
@@ -45,7 +44,8 @@ public:
     // The entry that find() will look at first, if any: for asking for its lines in turn.
     [[nodiscard]] std::optional<Index> likely(std::uint64_t hash) const {
         const Slot& slot = slots_[hash & mask_];
-        return slot.tag == static_cast<std::uint32_t>(hash) && slot.index != kEmpty ? std::optional(slot.index) : std::nullopt;
+        return slot.tag == static_cast<std::uint32_t>(hash) && slot.index != kEmpty ? std::optional(slot.index)
+                                                                                    : std::nullopt;
     }
 
 private:

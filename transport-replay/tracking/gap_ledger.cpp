@@ -35,7 +35,8 @@ void GapLedger::leave_undecided(std::uint32_t count) {
 }
 
 GapLedger::Ranges::iterator GapLedger::covering(State& state, Psn psn) {
-    return std::ranges::find_if(state.ranges, [&](const Range& range) { return covers(range.first, range.count, psn); });
+    return std::ranges::find_if(state.ranges,
+                                [&](const Range& range) { return covers(range.first, range.count, psn); });
 }
 
 void GapLedger::bound(State& state) {
@@ -47,7 +48,8 @@ void GapLedger::bound(State& state) {
 
 bool GapLedger::was_corrupt(Psn psn) const {
     const State& state = *state_;
-    return std::ranges::any_of(state.ranges, [&](const Range& range) { return range.corrupt && covers(range.first, range.count, psn); });
+    return std::ranges::any_of(
+        state.ranges, [&](const Range& range) { return range.corrupt && covers(range.first, range.count, psn); });
 }
 
 // Makes the PSN a range of its own.
@@ -71,13 +73,15 @@ GapLedger::Ranges::iterator GapLedger::cut_out(State& state, Ranges::iterator ra
 void GapLedger::mark_corrupt(Psn psn) {
     if (!state_.there()) return;
     State& state = state_.made();
-    if (const auto range = covering(state, psn); range != state.ranges.end()) cut_out(state, range, psn)->corrupt = true;
+    if (const auto range = covering(state, psn); range != state.ranges.end())
+        cut_out(state, range, psn)->corrupt = true;
     bound(state);
 }
 
 std::optional<GapLedger::Filled> GapLedger::gap(Psn psn) const {
     const State& state = *state_;
-    const auto range = std::ranges::find_if(state.ranges, [&](const Range& one) { return covers(one.first, one.count, psn); });
+    const auto range =
+        std::ranges::find_if(state.ranges, [&](const Range& one) { return covers(one.first, one.count, psn); });
     if (range == state.ranges.end()) return std::nullopt;
     return Filled{range->corrupt, range->asked_for, range->passing};
 }
@@ -120,8 +124,8 @@ bool GapLedger::withdraw_only(Psn behind, std::uint32_t count) {
     State& state = state_.made();
     if (state.counts.skipped != count) return false;
     const bool acknowledged = state.ranges.empty() && state.counts.tap == count;
-    const bool open = state.ranges.size() == 1 && state.ranges[0].count == count && state.ranges[0].first + count == behind &&
-                      !state.ranges[0].asked_for && !state.ranges[0].corrupt;
+    const bool open = state.ranges.size() == 1 && state.ranges[0].count == count &&
+                      state.ranges[0].first + count == behind && !state.ranges[0].asked_for && !state.ranges[0].corrupt;
     if (!acknowledged && !open) return false;
     state.counts = {};
     state.ranges.clear();
@@ -178,11 +182,15 @@ void GapLedger::acknowledge(Psn end) {
     State& state = state_.made();
     while (!state.ranges.empty() && state.ranges.front().first.before(end)) {
         Range& range = state.ranges.front();
-        const auto known = static_cast<std::uint32_t>(std::min<std::int32_t>(end - range.first, static_cast<std::int32_t>(range.count)));
-        // Asked for, and acknowledged without being seen again: the network lost it, and the tap missed that it came again.
+        const auto known = static_cast<std::uint32_t>(
+            std::min<std::int32_t>(end - range.first, static_cast<std::int32_t>(range.count)));
+        // Asked for, and acknowledged without being seen again: the network lost it, and the tap missed that it came
+        // again.
         if (range.corrupt) (range.asked_for ? state.corrupt.again : state.corrupt.taken) += known;
         if (range.asked_for) state.counts.network += known;
-        else if (range.corrupt) state.counts.skipped -= std::min<std::uint64_t>(state.counts.skipped, known);  // only the capture has it wrong
+        else if (range.corrupt)
+            state.counts.skipped -=
+                std::min<std::uint64_t>(state.counts.skipped, known);  // only the capture has it wrong
         else if (range.may_be_taken) state.counts.undecided += known;
         else state.counts.tap += known;
         range.first = range.first + known;

@@ -1,11 +1,12 @@
-// GapLedger: the PSNs that a stream of requests skipped, and what became of each: overtaken, lost by the network, or missed
-// by the tap. A capture is a witness: what nothing tells of stays undecided.
+// GapLedger: the PSNs that a stream of requests skipped, and what became of each: overtaken, lost by the network, or
+// missed by the tap. A capture is a witness: what nothing tells of stays undecided.
 //
-// Evidence, from the strongest: the responder acknowledges a PSN that was never seen (the tap missed it); it asks for the
-// PSN (the network lost it); the PSN comes late though nobody asked (overtaken). A PSN that is merely sent again because
-// of one before it proves nothing by itself: it counts as lost by the network where the tap is not known to miss packets.
-// Where the order of sending is known, it tells the first sending of a PSN, which is only late, from a retransmission,
-// whether or not a NAK asked for it. Where it is not, what fills a gap after a NAK proves no loss on a path that is known to reorder.
+// Evidence, from the strongest: the responder acknowledges a PSN that was never seen (the tap missed it); it asks for
+// the PSN (the network lost it); the PSN comes late though nobody asked (overtaken). A PSN that is merely sent again
+// because of one before it proves nothing by itself: it counts as lost by the network where the tap is not known to
+// miss packets. Where the order of sending is known, it tells the first sending of a PSN, which is only late, from a
+// retransmission, whether or not a NAK asked for it. Where it is not, what fills a gap after a NAK proves no loss on a
+// path that is known to reorder.
 //
 // What an attacker could feed: any gaps. kMaxGaps bounds those that are open; the oldest go undecided.
 #pragma once
@@ -55,8 +56,8 @@ public:
     std::optional<Filled> fill(dissect::Psn psn, GapFilling filling);
     // PSNs that a READ takes beside its first: no packets of their own. How many of them were in a gap.
     std::uint32_t fill_rest(dissect::Psn first, dissect::Psn behind);
-    // So many PSNs right before `behind` were never due. False, and nothing is changed, where any of them came or was asked for, or others
-    // were skipped as well.
+    // So many PSNs right before `behind` were never due. False, and nothing is changed, where any of them came or was
+    // asked for, or others were skipped as well.
     [[nodiscard]] bool withdraw_only(dissect::Psn behind, std::uint32_t count);
     // What was filled last as overtaken turned out to be the start of a recovery.
     void last_was_sent_again();
@@ -103,7 +104,8 @@ private:
         Ranges ranges;  // in PSN order
         Gaps counts;
         std::uint64_t sent_again = 0;  // filled in a recovery without having been asked for themselves
-        std::uint64_t unproven = 0;    // of those, and of those of the network: by what nothing but time tells from late packets
+        std::uint64_t unproven =
+            0;  // of those, and of those of the network: by what nothing but time tells from late packets
         std::uint64_t unproven_asked = 0;
         Corrupt corrupt;
     };

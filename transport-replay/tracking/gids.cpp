@@ -12,13 +12,16 @@ constexpr std::uint64_t kLinkLocal = 0xfe80000000000000;
 constexpr std::uint64_t kLastUnicast = 0xbfff;  // 4.1.3
 
 bool stays_in_subnet(const FlowKey& flow) {
-    return flow.source.bits[0] == kLinkLocal || (flow.source.bits[0] != 0 && flow.source.bits[0] == flow.destination.bits[0]);
+    return flow.source.bits[0] == kLinkLocal ||
+           (flow.source.bits[0] != 0 && flow.source.bits[0] == flow.destination.bits[0]);
 }
 
 }  // namespace
 
 void GidTracker::observe(const Observation& observation) {
-    if (!observation.has_time || !has_gid(observation) || !stays_in_subnet(observation.flow) || observation.icrc == CrcStatus::bad) return;
+    if (!observation.has_time || !has_gid(observation) || !stays_in_subnet(observation.flow) ||
+        observation.icrc == CrcStatus::bad)
+        return;
     const std::uint64_t lid = observation.link_destination & 0xffff;  // the source LID is the last of an LRH
     if (lid == 0 || lid > kLastUnicast || observation.flow.source.bits[1] == 0) return;
     const Key key{observation.flow.source, observation.file, observation.interface};
@@ -43,9 +46,12 @@ void GidTracker::observe(const Observation& observation) {
         const bool in_turn = observation.time - known.time <= kGidTurn;
         if (in_turn) ++report.changes;
         else if (report.changes < kGidChanges) report.changes = 0;
-        const auto keep = [&](std::uint64_t place, FrameIndex frame, Instant time) { report.frames[place] = frame, report.times[place] = time; };
+        const auto keep = [&](std::uint64_t place, FrameIndex frame, Instant time) {
+            report.frames[place] = frame, report.times[place] = time;
+        };
         if (report.changes == 1) keep(0, known.frame, known.time);
-        if (report.changes != 0 && report.changes < report.frames.size()) keep(report.changes, observation.frame, observation.time);
+        if (report.changes != 0 && report.changes < report.frames.size())
+            keep(report.changes, observation.frame, observation.time);
         if (report.changes >= kGidChanges) report.last = observation.frame, report.last_time = observation.time;
     }
     known.frame = observation.frame;

@@ -17,7 +17,8 @@ bool is_soon(Instant from, Instant to, Duration time) { return to - from <= time
 std::optional<IncastTracker::Index> IncastTracker::pair_of(const Observation& observation) {
     const FlowKey& flow = observation.flow;
     const auto found = pair_index_.find(observation.hosts_hash, [&](Index index) {
-        return pairs_[index].source == flow.source && destinations_[pairs_[index].destination].address == flow.destination;
+        return pairs_[index].source == flow.source &&
+               destinations_[pairs_[index].destination].address == flow.destination;
     });
     if (found) return found;
     const auto index = static_cast<Index>(pairs_.size());
@@ -35,7 +36,8 @@ void IncastTracker::observe(const Observation& observation, std::uint64_t packet
     Pair& pair = pairs_[*index];
     Destination& destination = destinations_[pair.destination];
     const Instant now = observation.time;
-    if (destination.burst && (!is_soon(destination.last_time, now, rule_.window) || !is_soon(destination.burst->time, now, rule_.longest)))
+    if (destination.burst &&
+        (!is_soon(destination.last_time, now, rule_.window) || !is_soon(destination.burst->time, now, rule_.longest)))
         close(destination, packet);
     if (!pair.last_data || !is_soon(*pair.last_data, now, rule_.window)) take_start(observation, *index, destination);
     pair.last_data = now;
@@ -76,7 +78,9 @@ void IncastTracker::close(Destination& destination, std::uint64_t packet) {
         return;
     }
     const Duration length = destination.last_time - burst.time;
-    ended_.push_back({{destination.address, burst.frame, burst.time, length, destination.senders, bytes, destination.marked - burst.marked}, packet});
+    ended_.push_back({{destination.address, burst.frame, burst.time, length, destination.senders, bytes,
+                       destination.marked - burst.marked},
+                      packet});
 }
 
 std::vector<EndedIncast> IncastTracker::finish() {

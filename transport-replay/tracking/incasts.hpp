@@ -1,7 +1,8 @@
 // IncastTracker: bursts of many senders to one receiver.
 //
-// Packets of data in the order of the capture go in. A burst of one receiver says nothing of another's: who follows a part of all
-// receivers has a part of all bursts. What an attacker could feed: any number of hosts. Tables have a bound and a count of what is past it.
+// Packets of data in the order of the capture go in. A burst of one receiver says nothing of another's: who follows a
+// part of all receivers has a part of all bursts. What an attacker could feed: any number of hosts. Tables have a bound
+// and a count of what is past it.
 #pragma once
 
 #include <transport-replay/model/congestion_report.hpp>
@@ -74,7 +75,7 @@ private:
 
     IncastRule rule_;
     std::size_t most_pairs_;
-    FlowTable pair_index_;  // by hosts_hash
+    FlowTable pair_index_;                                                   // by hosts_hash
     boost::unordered_flat_map<FlowKey, Index, FlowHash> destination_index_;  // no source, queue pair 0
     std::vector<Pair> pairs_;
     std::vector<Destination> destinations_;

@@ -17,7 +17,9 @@ constexpr Field kLimit = named(kFlowControlFields, "infiniband_link.fccl");
 constexpr std::uint64_t kNormal = 0;
 
 // Modulo 4096: from one counter to another.
-std::uint16_t distance(std::uint16_t from, std::uint16_t to) { return static_cast<std::uint16_t>((to - from) & (kCreditCircle - 1)); }
+std::uint16_t distance(std::uint16_t from, std::uint16_t to) {
+    return static_cast<std::uint16_t>((to - from) & (kCreditCircle - 1));
+}
 
 // Blocks of 64 bytes that a packet takes: without its VCRC at least, with it at most.
 struct Blocks {
@@ -28,7 +30,9 @@ struct Blocks {
 Blocks blocks_of(std::uint64_t lrh) {
     constexpr Field kVl = named(kLrhFields, "infiniband.lrh.vl"), kWords = named(kLrhFields, "infiniband.lrh.pktlen");
     constexpr unsigned kBlock = 64, kWord = 4, kVcrc = 2;
-    const auto part = [&](const Field& field) { return static_cast<unsigned>(lrh << field.bit >> (64U - field.width)); };
+    const auto part = [&](const Field& field) {
+        return static_cast<unsigned>(lrh << field.bit >> (64U - field.width));
+    };
     const unsigned bytes = part(kWords) * kWord;
     return {static_cast<std::uint8_t>(part(kVl)), static_cast<std::uint16_t>((bytes + kBlock - 1) / kBlock),
             static_cast<std::uint16_t>((bytes + kVcrc + kBlock - 1) / kBlock)};
@@ -39,7 +43,9 @@ Blocks blocks_of(std::uint64_t lrh) {
 void LinkCreditTracker::observe(const Observation& observation) {
     if (!observation.has_time) return;
     const bool flow_control = observation.kind == ObservationKind::credits;
-    if (!flow_control && (!any() || observation.encapsulation != Encapsulation::native || observation.link_destination == 0)) return;
+    if (!flow_control &&
+        (!any() || observation.encapsulation != Encapsulation::native || observation.link_destination == 0))
+        return;
     const auto direction = direction_of(observation);
     if (!direction) return;
     if (flow_control) take_flow_control(observation, *direction);
@@ -48,7 +54,8 @@ void LinkCreditTracker::observe(const Observation& observation) {
 
 std::optional<std::size_t> LinkCreditTracker::direction_of(const Observation& observation) {
     const auto found = std::ranges::find_if(directions_, [&](const Direction& one) {
-        return one.file == observation.file && one.interface == observation.interface && one.port == observation.capture_port;
+        return one.file == observation.file && one.interface == observation.interface &&
+               one.port == observation.capture_port;
     });
     if (found != directions_.end()) return static_cast<std::size_t>(found - directions_.begin());
     if (observation.kind != ObservationKind::credits) return std::nullopt;  // a link without flow control, so far
@@ -56,7 +63,8 @@ std::optional<std::size_t> LinkCreditTracker::direction_of(const Observation& ob
         ++left_out_;
         return std::nullopt;
     }
-    directions_.push_back({.file = observation.file, .interface = observation.interface, .port = observation.capture_port});
+    directions_.push_back(
+        {.file = observation.file, .interface = observation.interface, .port = observation.capture_port});
     return directions_.size() - 1;
 }
 
@@ -81,7 +89,8 @@ void LinkCreditTracker::take_flow_control(const Observation& observation, std::s
     const auto lane = static_cast<std::uint8_t>(read(bytes, kLane));
     if (lane >= kLanes) return;
     if (read(bytes, kOperand) != kNormal) return forget(direction, lane);  // the link starts: counters begin anew
-    const auto sent = static_cast<std::uint16_t>(read(bytes, kSent)), limit = static_cast<std::uint16_t>(read(bytes, kLimit));
+    const auto sent = static_cast<std::uint16_t>(read(bytes, kSent)),
+               limit = static_cast<std::uint16_t>(read(bytes, kLimit));
     Side& side = directions_[direction].lanes[lane];
     const Side before = side;
     if (before.known) take_sent(direction, lane, sent);
@@ -126,8 +135,8 @@ void LinkCreditTracker::take_sent(std::size_t direction, std::uint8_t lane, std:
     }
 }
 
-void LinkCreditTracker::take_limit(const Observation& observation, std::size_t direction, std::uint8_t lane, std::uint16_t limit,
-                                   std::uint16_t before, bool known) {
+void LinkCreditTracker::take_limit(const Observation& observation, std::size_t direction, std::uint8_t lane,
+                                   std::uint16_t limit, std::uint16_t before, bool known) {
     std::size_t others = 0;
     for (std::size_t sender = 0; sender < directions_.size(); ++sender) {
         const Side& side = directions_[sender].lanes[lane];
@@ -205,14 +214,18 @@ void LinkCreditTracker::judge(const Observation& observation, const PairKey& key
 }
 
 CreditReport LinkCreditTracker::finish() const {
-    const auto proven = [](const Pair& pair) { return !pair.contradicted && pair.sent >= kCreditCircle && pair.granted >= kCreditCircle; };
+    const auto proven = [](const Pair& pair) {
+        return !pair.contradicted && pair.sent >= kCreditCircle && pair.granted >= kCreditCircle;
+    };
     CreditReport report;
     for (const auto& [key, pair] : pairs_) {
         if (pair.found.waits == 0 || !proven(pair)) continue;
         const auto& [sender, granter, lane] = key;
         std::size_t granters = 0;  // of two that may be, nobody knows which is
         for (std::size_t other = 0; other < directions_.size(); ++other)
-            if (const auto found = pairs_.find({sender, other, lane}); found != pairs_.end() && !found->second.contradicted) ++granters;
+            if (const auto found = pairs_.find({sender, other, lane});
+                found != pairs_.end() && !found->second.contradicted)
+                ++granters;
         if (granters == 1) report.starved.push_back(pair.found);
     }
     report.left_out = left_out_;

@@ -1,6 +1,5 @@
-#include <transport-replay/tracking/lldp_announcement.hpp>
-
 #include <dissect/lldp/dcbx.hpp>
+#include <transport-replay/tracking/lldp_announcement.hpp>
 
 #include <algorithm>
 
@@ -11,10 +10,11 @@ using namespace dissect;
 namespace {
 
 constexpr std::size_t kTlvStart = 2;
-constexpr std::uint64_t kEnd = 0, kChassis = 1, kPort = 2, kTimeToLive = 3, kSystemName = 5, kCapabilities = 7, kOrganization = 127;
+constexpr std::uint64_t kEnd = 0, kChassis = 1, kPort = 2, kTimeToLive = 3, kSystemName = 5, kCapabilities = 7,
+                        kOrganization = 127;
 constexpr std::uint64_t kEts = 9, kEtsRecommended = 10, kPfc = 11, kApplications = 12;  // subtypes of IEEE 802.1
 constexpr std::uint64_t kCeeGroups = 2, kCeePfc = 3, kCeeApplications = 4;
-constexpr std::uint64_t kRoce = 4791;  // UDP port
+constexpr std::uint64_t kRoce = 4791;                        // UDP port
 constexpr std::uint64_t kUdp = 3, kTcpOrUdp = 4, kDscp = 5;  // selectors of applications
 constexpr std::uint64_t kCeePort = 1, kCeeUnlimited = 15;
 
@@ -57,8 +57,8 @@ std::array<std::uint64_t, kLinkPriorities> eight_of(Bytes tlv, const Field& firs
 
 // `algorithm` of a class.
 template <class Algorithm>
-PriorityShares shares_of(const std::array<std::uint64_t, kLinkPriorities>& classes, const std::array<std::uint64_t, kLinkPriorities>& percents,
-                         Algorithm algorithm) {
+PriorityShares shares_of(const std::array<std::uint64_t, kLinkPriorities>& classes,
+                         const std::array<std::uint64_t, kLinkPriorities>& percents, Algorithm algorithm) {
     PriorityShares shares;
     for (std::size_t priority = 0; priority < kLinkPriorities; ++priority) {
         PriorityShares::Share& share = shares.of[priority];
@@ -83,9 +83,10 @@ PriorityShares ets_of(Bytes tlv) {
 PriorityShares groups_of(Bytes tlv) {
     constexpr Field kGroup = named(kCeeGroupsFields, kGroupOfPriorityNames[0]);
     constexpr Field kPercent = named(kCeeGroupsFields, kBandwidthNames[0]);
-    return shares_of(eight_of(tlv, kGroup, kGroup.width), eight_of(tlv, kPercent, kPercent.width), [](std::uint64_t group) {
-        return group == kCeeUnlimited ? TransmissionSelection::strict : TransmissionSelection::enhanced;
-    });
+    return shares_of(
+        eight_of(tlv, kGroup, kGroup.width), eight_of(tlv, kPercent, kPercent.width), [](std::uint64_t group) {
+            return group == kCeeUnlimited ? TransmissionSelection::strict : TransmissionSelection::enhanced;
+        });
 }
 
 void take_applications(Bytes tlv, BridgingAnnouncement& content) {
@@ -93,7 +94,8 @@ void take_applications(Bytes tlv, BridgingAnnouncement& content) {
     for (std::size_t at = kTable.bit / 8; at + kEntry <= tlv.size(); at += kEntry) {
         const std::uint64_t selector = read_bits(tlv, at * 8 + 5, 3), protocol = read_be<std::uint16_t>(tlv, at + 1);
         const PriorityBits priority = bit_of(read_bits(tlv, at * 8, 3));
-        if ((selector == kUdp || selector == kTcpOrUdp) && protocol == kRoce) content.roce = static_cast<PriorityBits>(content.roce | priority);
+        if ((selector == kUdp || selector == kTcpOrUdp) && protocol == kRoce)
+            content.roce = static_cast<PriorityBits>(content.roce | priority);
         if (selector == kDscp && protocol < kCodePoints)
             content.dscp[protocol] = static_cast<PriorityBits>(content.dscp[protocol] | priority);
     }
@@ -142,9 +144,7 @@ void take_feature(Bytes tlv, BridgingAnnouncement& content) {
             content.pfc = static_cast<PriorityBits>(read(tlv, kCeePfcEnabled));
             content.pfc_willing = willing;
             return;
-        case kCeeApplications:
-            content.applications_willing = willing;
-            return take_cee_applications(tlv, content);
+        case kCeeApplications: content.applications_willing = willing; return take_cee_applications(tlv, content);
         default: return;
     }
 }
@@ -155,7 +155,8 @@ void take_organization(Bytes tlv, BridgingAnnouncement& content) {
     if (oui == kOuiBridging) return take_bridging(tlv, content);
     if (oui != kOuiCee || read(tlv, kSubtype) != kCeeSubtype) return;
     content.cee = true;
-    for (Bytes left = slice(tlv, header(kind::cee).length); left.size() >= kTlvStart; left = slice(left, length_of(left)))
+    for (Bytes left = slice(tlv, header(kind::cee).length); left.size() >= kTlvStart;
+         left = slice(left, length_of(left)))
         take_feature(slice(left, 0, length_of(left)), content);
 }
 

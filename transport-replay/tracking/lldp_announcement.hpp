@@ -1,5 +1,5 @@
-// What an LLDPDU announces, read from its TLVs by their tables (dissect/lldp/). Any bytes may come: lengths are checked, and what they cut
-// off is not there.
+// What an LLDPDU announces, read from its TLVs by their tables (dissect/lldp/). Any bytes may come: lengths are
+// checked, and what they cut off is not there.
 #pragma once
 
 #include <dissect/bytes.hpp>

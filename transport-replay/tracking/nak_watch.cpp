@@ -15,7 +15,8 @@ bool awaits_response(Verb verb) { return verb == Verb::read_request || is_atomic
 
 // Whether its requester sent it once more, and it was not overtaken.
 bool is_again(const RequestArrival& arrived) {
-    if (arrived.arrival == Arrival::repeated) return arrived.sending == Sending::unknown || arrived.sending == Sending::newest;
+    if (arrived.arrival == Arrival::repeated)
+        return arrived.sending == Sending::unknown || arrived.sending == Sending::newest;
     return arrived.arrival == Arrival::late && arrived.sending == Sending::newest;
 }
 
@@ -36,7 +37,8 @@ NakCause NakWatch::decided(Index index) const {
         if (missing[index].discarded) continue;
         const NakCause root = missing[index].cause;
         if (is_of_order(root)) return NakCause::discarded_late;
-        return root == NakCause::lost_before_tap || root == NakCause::corrupt ? NakCause::discarded_lost : NakCause::undecided;
+        return root == NakCause::lost_before_tap || root == NakCause::corrupt ? NakCause::discarded_lost
+                                                                              : NakCause::undecided;
     }
     return NakCause::undecided;
 }
@@ -50,8 +52,8 @@ void NakWatch::remember(const Missing& missing) {
     losses.missing.push_back(missing);
 }
 
-void NakWatch::passed_otherwise(const Observation& request, const RequestArrival& arrived, Psn due, const RequestStream& stream,
-                                const SendingOrder& order) {
+void NakWatch::passed_otherwise(const Observation& request, const RequestArrival& arrived, Psn due,
+                                const RequestStream& stream, const SendingOrder& order) {
     last_ = request.time;
     const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
     const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
@@ -70,9 +72,10 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
         if (const Index index = find(request.psn); index != kNone) {
             Missing& missing = losses_.made().missing[index];
             if (missing.of_round && !missing.resent && missing.cause == NakCause::undecided)
-                missing.cause = !order.counts()                                      ? NakCause::undecided  // it may be the missed one
-                                : order.is_original(missing.sides, request.ip_id, request.time) ? NakCause::late
-                                                                                  : NakCause::lost_or_late;
+                missing.cause = !order.counts() ? NakCause::undecided  // it may be the missed one
+                                : order.is_original(missing.sides, request.ip_id, request.time)
+                                    ? NakCause::late
+                                    : NakCause::lost_or_late;
             missing.resent = true;
         }
     if (request.psn == expected_ || (arrived.arrival == Arrival::in_order && expected_ == due)) {
@@ -84,7 +87,8 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     if (known != kNone && !losses_->missing[known].resent) return;  // asked for already
     Missing missing;
     missing.psn = expected_;
-    // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once more.
+    // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once
+    // more.
     missing.of_round = (arrived.arrival == Arrival::repeated || went_back) && stream.waits_for(expected_);
     // Likewise where it goes on with new PSNs; unless it repeats selectively.
     missing.discarded = !missing.of_round && !in_round && stream.waits_for(expected_);
@@ -111,10 +115,11 @@ void NakWatch::filled(const Observation& request, Psn behind, const GapLedger::F
     missing.in_gap = true;
     missing.asked_since = false;
     missing.answered.reset();
-    losses.filled = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, request.time}) : std::nullopt;
+    losses.filled =
+        filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, request.time}) : std::nullopt;
     missing.discarded = false;
     missing.asked_in_gap = gap.asked_for;
-    missing.cause = gap.corrupt                           ? NakCause::corrupt
+    missing.cause = gap.corrupt                             ? NakCause::corrupt
                     : filling == GapFilling::late           ? NakCause::late
                     : filling == GapFilling::again_unproven ? NakCause::lost_or_late_alone
                     : filling == GapFilling::undecided      ? NakCause::undecided
@@ -123,7 +128,8 @@ void NakWatch::filled(const Observation& request, Psn behind, const GapLedger::F
 
 void NakWatch::was_again(Psn psn) {
     const Index index = find(psn);
-    if (index != kNone && losses_->missing[index].cause == NakCause::late) losses_.made().missing[index].cause = NakCause::lost_or_late;
+    if (index != kNone && losses_->missing[index].cause == NakCause::late)
+        losses_.made().missing[index].cause = NakCause::lost_or_late;
 }
 
 NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, const SendingOrder& order) {
@@ -134,7 +140,8 @@ NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, cons
     });
     if (taken == missing.end() || !order.is_original(taken->sides, request.ip_id, request.time)) return {};
     taken->cause = NakCause::late;
-    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing.begin())), episode_with(*taken)};
+    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing.begin())),
+            episode_with(*taken)};
 }
 
 // A NAK names the first PSN of a gap, and asks for those behind it.
@@ -143,7 +150,8 @@ std::optional<std::uint32_t> NakWatch::episode_with(const Missing& missing) cons
     std::optional<std::uint32_t> nearest;
     Psn psn;
     for (const Missing& one : losses_->missing) {
-        if (!one.asked || one.episode == kNoEpisode || !one.psn.before(missing.psn) || (nearest && one.psn.before(psn))) continue;
+        if (!one.asked || one.episode == kNoEpisode || !one.psn.before(missing.psn) || (nearest && one.psn.before(psn)))
+            continue;
         nearest = one.episode;
         psn = one.psn;
     }
@@ -176,7 +184,8 @@ void NakWatch::goes_on(const Observation* request, bool repeated) {
     const Begun begun = *std::exchange(losses.begun, std::nullopt);
     if (request == nullptr || request->psn != begun.behind || !repeated) return;
     for (Missing& missing : losses.missing)
-        if (missing.cause == NakCause::lost_or_late_alone && !missing.psn.before(begun.first) && missing.psn.before(begun.behind))
+        if (missing.cause == NakCause::lost_or_late_alone && !missing.psn.before(begun.first) &&
+            missing.psn.before(begun.behind))
             missing.cause = NakCause::lost_or_late;
 }
 
@@ -235,10 +244,12 @@ void NakWatch::acknowledged(Psn end, Instant time) {
     std::vector<Missing>& all = losses_.made().missing;
     for (Missing& missing : all) {
         if (missing.in_gap && !missing.answered && missing.psn.before(end)) missing.answered = time;
-        if (missing.cause == NakCause::lost_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed && missing.psn.before(end))
+        if (missing.cause == NakCause::lost_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed &&
+            missing.psn.before(end))
             missing.cause = NakCause::late_behind_tap;
     }
-    std::erase_if(all, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
+    std::erase_if(all,
+                  [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
 }
 
 void NakWatch::put_off(Psn psn) {
@@ -264,10 +275,12 @@ void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const Reques
     missing.psn = psn;
     missing.asked = true;
     missing.asked_at = nak.time;
-    if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::lost_behind_tap;
+    if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next()))
+        missing.cause = NakCause::lost_behind_tap;
     const Message* asked_for = stream.covering(psn);
     missing.crossed = asked_for != nullptr && (best == Duration{} || nak.time - asked_for->last_time < best);
-    missing.sent_twice = asked_for == nullptr || asked_for->retransmissions != 0;  // the second one may be behind the tap already
+    missing.sent_twice =
+        asked_for == nullptr || asked_for->retransmissions != 0;  // the second one may be behind the tap already
     if (psn.before(expected_)) expected_ = psn;
     remember(missing);
 }

@@ -1,10 +1,10 @@
 // NakWatch: why a responder sent a sequence NAK, as far as a tap on the way to it can tell.
 //
 // It is a go-back-N responder that stands at the tap (9.7.5.1.2): it takes the PSN that it expects, discards what comes
-// before its turn, and would send a NAK where it does. A NAK of the real responder that this one would have sent too has its
-// cause on the sender's side of the tap: the PSN was missing here already, and what fills the gap later tells whether it was
-// lost or late. A NAK of a PSN that was taken here has its cause behind the tap. Answers keep the two in step: a responder
-// that keeps packets out of order acknowledges them, and what it never asks for is forgotten.
+// before its turn, and would send a NAK where it does. A NAK of the real responder that this one would have sent too
+// has its cause on the sender's side of the tap: the PSN was missing here already, and what fills the gap later tells
+// whether it was lost or late. A NAK of a PSN that was taken here has its cause behind the tap. Answers keep the two in
+// step: a responder that keeps packets out of order acknowledges them, and what it never asks for is forgotten.
 //
 // What an attacker could feed: any packets. kMaxMissing PSNs are remembered; older ones are decided as they stand.
 #pragma once
@@ -25,11 +25,12 @@ class NakWatch {
 public:
     // The causes of episodes that were handed out, where they are others by now: by the number of the episode.
     using Amended = std::vector<std::pair<std::uint32_t, NakCause>>;
-    // Without identifications, what fills a gap may be its first sending, late, where it passes twice and nothing made its requester send
-    // it twice: not another NAK, not silence, and it did not go back from there; or where a go-back that ran before goes on behind it as if
-    // it had not been there; or where what is sent again next comes after its answer. That its requester went back there is shown by what
-    // it sends next: the PSNs behind it once more. To be told of each request before passed(), and with nothing at the end. Whether that
-    // makes a loss undecided, one `asked_for`, and of which episodes.
+    // Without identifications, what fills a gap may be its first sending, late, where it passes twice and nothing made
+    // its requester send it twice: not another NAK, not silence, and it did not go back from there; or where a go-back
+    // that ran before goes on behind it as if it had not been there; or where what is sent again next comes after its
+    // answer. That its requester went back there is shown by what it sends next: the PSNs behind it once more. To be
+    // told of each request before passed(), and with nothing at the end. Whether that makes a loss undecided, one
+    // `asked_for`, and of which episodes.
     struct Doubted {
         bool any = false;
         bool asked_for = false;
@@ -39,8 +40,8 @@ public:
     // Else nothing of it is doubtful.
     [[nodiscard]] bool missed_any() const { return losses_.there(); }
     // A request that passed the tap. `due`: the PSN that was next in `stream` before it.
-    void passed(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
-                const SendingOrder& order) {
+    void passed(const Observation& request, const RequestArrival& arrived, dissect::Psn due,
+                const RequestStream& stream, const SendingOrder& order) {
         if (!started_ || arrived.arrival != Arrival::in_order || request.psn != expected_) [[unlikely]]
             return passed_otherwise(request, arrived, due, stream, order);
         last_ = request.time;
@@ -54,14 +55,16 @@ public:
     void filled(const Observation& request, dissect::Psn behind, const GapLedger::Filled& gap, GapFilling filling);
     // What had filled the gap of that PSN, taken for late, began a recovery.
     void was_again(dissect::Psn psn);
-    // A request that had been on the wire before. Whether it is the first sending of its PSN, late, so that what was taken for
-    // a loss was none; whether a NAK had asked for it; and what that makes the cause of episodes that were handed out.
+    // A request that had been on the wire before. Whether it is the first sending of its PSN, late, so that what was
+    // taken for a loss was none; whether a NAK had asked for it; and what that makes the cause of episodes that were
+    // handed out.
     struct LateAfterAll {
         bool late = false;
         bool in_gap = false;  // of the ledger
         bool asked_for = false;
         Amended episodes{};
-        std::optional<std::uint32_t> one_less;  // the episode that was handed out of a NAK before it, which asked for it as well
+        std::optional<std::uint32_t>
+            one_less;  // the episode that was handed out of a NAK before it, which asked for it as well
     };
     [[nodiscard]] LateAfterAll late_after_all(const Observation& request, const SendingOrder& order);
 
@@ -75,8 +78,8 @@ public:
     void acknowledged(dissect::Psn end, dissect::Instant time);
     // An RNR NAK: it did not take that PSN.
     void put_off(dissect::Psn psn);
-    // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided. `best`: the shortest
-    // time known from a request to its answer; 0: none.
+    // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided.
+    // `best`: the shortest time known from a request to its answer; 0: none.
     void asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream, dissect::Duration best);
 
     // A NAK asked for that PSN not long ago.
@@ -98,12 +101,12 @@ private:
         bool discarded = false;  // it had passed before its turn: the cause is that of what was missing then
         bool in_gap = false;     // of the ledger's
         bool asked_in_gap = false;
-        bool of_round = false;   // its retransmission was missed, in the course of a go-back
-        bool asked = false;      // by a NAK
-        bool resent = false;     // passed once more since
+        bool of_round = false;     // its retransmission was missed, in the course of a go-back
+        bool asked = false;        // by a NAK
+        bool resent = false;       // passed once more since
         bool asked_since = false;  // what filled the gap passed
-        bool sent_twice = false;  // before the NAK: one may have been lost, and the other on its way
-        bool crossed = false;     // on its way when the NAK came
+        bool sent_twice = false;   // before the NAK: one may have been lost, and the other on its way
+        bool crossed = false;      // on its way when the NAK came
         std::uint32_t episode = kNoEpisode;
         dissect::Instant asked_at{};                 // by the last NAK
         std::optional<dissect::Instant> answered{};  // since what filled the gap passed
@@ -118,8 +121,8 @@ private:
     void goes_on(const Observation* request, bool repeated);
     [[nodiscard]] Doubted doubted(Index index);
     void remember(const Missing& missing);
-    void passed_otherwise(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
-                          const SendingOrder& order);
+    void passed_otherwise(const Observation& request, const RequestArrival& arrived, dissect::Psn due,
+                          const RequestStream& stream, const SendingOrder& order);
 
     dissect::Psn expected_;
     bool started_ = false;

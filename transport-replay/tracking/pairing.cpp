@@ -11,7 +11,8 @@ using namespace dissect;
 namespace {
 
 std::uint32_t key_of(const Address& requester, const Address& responder, Psn psn) {
-    return static_cast<std::uint32_t>(mix(hash_of(requester) + 3 * hash_of(responder) + mix(psn.value())) >> 32U) | 1;  // 0 is an empty slot
+    return static_cast<std::uint32_t>(mix(hash_of(requester) + 3 * hash_of(responder) + mix(psn.value())) >> 32U) |
+           1;  // 0 is an empty slot
 }
 
 }  // namespace
@@ -61,7 +62,9 @@ WaitingRequests::Flows WaitingRequests::candidates(const FlowKey& flow, Psn psn)
     return flows;
 }
 
-Duration Candidates::Candidate::spread() const { return Duration{std::to_underlying(most) - std::to_underlying(least)}; }
+Duration Candidates::Candidate::spread() const {
+    return Duration{std::to_underlying(most) - std::to_underlying(least)};
+}
 
 std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flows& possible, Instant time) {
     std::vector<Candidate> left;
@@ -74,15 +77,16 @@ std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flow
     if (possible.empty()) return std::nullopt;
     if (left.empty()) {  // the capture lacks a request: begin anew with this answer
         answers_ = 0;
-        for (const WaitingRequests::Asked& asked : possible) left.push_back({asked.id, time - asked.time, time - asked.time});
+        for (const WaitingRequests::Asked& asked : possible)
+            left.push_back({asked.id, time - asked.time, time - asked.time});
     }
     left_ = std::move(left);
     ++answers_;
     return decided();
 }
 
-// Who sent a request right before each answer asked for it, rather than who has been silent for longer than any responder takes: one whose
-// queue pair is not there, for example.
+// Who sent a request right before each answer asked for it, rather than who has been silent for longer than any
+// responder takes: one whose queue pair is not there, for example.
 std::optional<Candidates::Choice> Candidates::decided() {
     constexpr std::uint32_t kEnough = 6;           // answers before their steadiness decides
     constexpr std::int64_t kClearly = 4;           // times as steady as the next
@@ -100,7 +104,8 @@ std::optional<Candidates::Choice> Candidates::decided() {
     if (answers_ < kEnough) return std::nullopt;
     std::ranges::partial_sort(left_, left_.begin() + 2, {}, &Candidate::spread);
     const std::int64_t best = std::to_underlying(left_[0].spread()) + kJitter;
-    return best * kClearly < std::to_underlying(left_[1].spread()) ? std::optional(Choice{left_[0].id, true}) : std::nullopt;
+    return best * kClearly < std::to_underlying(left_[1].spread()) ? std::optional(Choice{left_[0].id, true})
+                                                                   : std::nullopt;
 }
 
 }  // namespace qps::transport

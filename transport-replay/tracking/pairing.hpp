@@ -1,10 +1,11 @@
 // Pairing: which flow answers which, from the traffic alone.
 //
-// An RC packet names only the queue pair it goes to. That the answers to a flow A -> B (qp) come in the flow B -> A (qp')
-// shows in their PSNs: an answer bears the PSN of a request that waits for one. A PSN is 24 bits and starts at random, so
-// one match is likely right and three are near certain. Where many flows of a host pair run through the same PSNs (some
-// libraries begin every queue pair at 0), each answer leaves only those that have sent its PSN, until one is left; and
-// where several stay, the one whose requests were answered much sooner than those of the others were, or after much the same time each.
+// An RC packet names only the queue pair it goes to. That the answers to a flow A -> B (qp) come in the flow B -> A
+// (qp') shows in their PSNs: an answer bears the PSN of a request that waits for one. A PSN is 24 bits and starts at
+// random, so one match is likely right and three are near certain. Where many flows of a host pair run through the same
+// PSNs (some libraries begin every queue pair at 0), each answer leaves only those that have sent its PSN, until one is
+// left; and where several stay, the one whose requests were answered much sooner than those of the others were, or
+// after much the same time each.
 //
 // What an attacker could feed: any PSNs. The tables have bounds; past them pairing takes longer, or does not happen.
 #pragma once
@@ -26,8 +27,8 @@ enum class FlowId : std::uint32_t {};  // a flow without partner, as the tracker
 // Requests of flows that have no partner yet, by a hash of hosts and PSN: who finds flows looks whether they fit.
 class WaitingRequests {
 public:
-    // `most`: requests remembered in each of two generations, of 32 bytes: the older one is forgotten when the newer one is full. A
-    // flow needs one answered request to be paired, and has more to come.
+    // `most`: requests remembered in each of two generations, of 32 bytes: the older one is forgotten when the newer
+    // one is full. A flow needs one answered request to be paired, and has more to come.
     explicit WaitingRequests(std::size_t most) : most_(most) {}
     // Flows of a host pair that wait for the same PSN; more of them tell nothing.
     static constexpr std::size_t kMostTogether = 128;
@@ -76,14 +77,12 @@ public:
     // One more answer, and who may have asked for it. The flow that is left, or by far the likeliest, once it is one.
     [[nodiscard]] std::optional<Choice> narrow(const WaitingRequests::Flows& possible, dissect::Instant time);
     // Of those that are left and may have asked.
-    template <class May>
-    [[nodiscard]] std::optional<Choice> narrow_to(May may) {
+    template <class May> [[nodiscard]] std::optional<Choice> narrow_to(May may) {
         const std::size_t before = left_.size();
         std::erase_if(left_, [&](const Candidate& candidate) { return !may(candidate.id); });
         return left_.size() == before ? std::nullopt : decided();
     }
-    template <class Use>
-    void each(Use use) const {
+    template <class Use> void each(Use use) const {
         for (const Candidate& candidate : left_) use(candidate.id);
     }
 

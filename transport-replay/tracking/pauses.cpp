@@ -11,13 +11,15 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint64_t kSecond = kNanosecondsPerSecond;  // in nanoseconds
-constexpr std::uint64_t kBitsPerQuantum = 512;  // IEEE 802.3, annex 31B
+constexpr std::uint64_t kBitsPerQuantum = 512;            // IEEE 802.3, annex 31B
 constexpr std::size_t kPriorities = 8;
 constexpr std::uint64_t kGigabit = 1'000'000'000;
-constexpr Duration kRateWindow{100'000};  // long enough that times which a recorder gave to several packets at once matter little
+constexpr Duration kRateWindow{
+    100'000};  // long enough that times which a recorder gave to several packets at once matter little
 // Speeds of links, in tenths of a gigabit; a link is as fast as the next of them above what it carried.
 constexpr std::array<std::uint64_t, 11> kSpeeds{10, 25, 50, 100, 250, 400, 500, 1000, 2000, 4000, 8000};
-constexpr Duration kPromptly{1'000'000};  // behind a pause, or before it: what its edges may be apart from those of a silence
+constexpr Duration kPromptly{
+    1'000'000};  // behind a pause, or before it: what its edges may be apart from those of a silence
 constexpr std::int64_t kPromptPart = 10;  // and that part of its length
 
 bool lasts_at_most(Instant from, Instant to, Duration time) { return to - from <= time; }
@@ -50,11 +52,13 @@ PauseTimes pause_times(Bytes parameters) {
 }  // namespace
 
 void PauseTracker::take(const Observation& observation) {
-    if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, read_be<std::uint16_t>(observation.payload, 0));
+    if (observation.kind == ObservationKind::pause)
+        take(observation, kWholeLink, read_be<std::uint16_t>(observation.payload, 0));
     if (observation.kind != ObservationKind::pfc) return;
     const PauseTimes times = pause_times(observation.payload);
     for (std::size_t priority = 0; priority < kPriorities; ++priority)
-        if ((times.enabled >> priority & 1) != 0) take(observation, static_cast<std::uint8_t>(priority), times.quanta[priority]);
+        if ((times.enabled >> priority & 1) != 0)
+            take(observation, static_cast<std::uint8_t>(priority), times.quanta[priority]);
 }
 
 void PauseTracker::take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta) {
@@ -110,7 +114,8 @@ void PauseTracker::stop(Timer& timer, const Key& key, const Observation& observa
     timer.quanta = time_of(quanta, timer.told ? speed : std::to_underlying(kFastestLink));
     timer.expiry = observation.time + time_of(quanta, speed);
     for (const std::uint8_t pcp : {key.priority, kNoPcp})
-        if (const auto channel = channels_.find({key.interface, pcp, 0}); channel != channels_.end()) channel->second.asked = observation.time;
+        if (const auto channel = channels_.find({key.interface, pcp, 0}); channel != channels_.end())
+            channel->second.asked = observation.time;
 }
 
 // Who sent before the first frame of all that asked for a pause.
@@ -128,7 +133,8 @@ void PauseTracker::recall(Timer& timer, const Key& key) {
         for (PausedSender& sender : channel.senders) sender.silence.idle = {};
 }
 
-// PAUSE stops every packet to who sends it, PFC those of its priority. Of a packet without a tag only the ends know the priority.
+// PAUSE stops every packet to who sends it, PFC those of its priority. Of a packet without a tag only the ends know the
+// priority.
 void PauseTracker::take_traffic(const Observation& observation) {
     if (observation.link_destination != 0) {
         for (const std::uint8_t priority : {kWholeLink, observation.pcp}) {
@@ -140,7 +146,8 @@ void PauseTracker::take_traffic(const Observation& observation) {
                 const auto found = timers_.find({observation.interface, priority, observation.link_destination});
                 if (found == timers_.end()) continue;
                 expire(found->second, observation.time);
-                if (found->second.running && !found->second.told) close(found->second, observation.time, PauseEnd::unknown);
+                if (found->second.running && !found->second.told)
+                    close(found->second, observation.time, PauseEnd::unknown);
             }
         if (observation.link_speed == BitsPerSecond{}) take_rate(observation);
     }
@@ -190,7 +197,8 @@ void PauseTracker::take_rate(const Observation& observation) {
     if (time < kRateWindow) return;
     constexpr double kBits = 8;
     const double seconds = static_cast<double>(std::to_underlying(time)) / static_cast<double>(kSecond);
-    const double carried = std::min(static_cast<double>(rate.bytes) * kBits / seconds, static_cast<double>(std::to_underlying(kFastestLink)));
+    const double carried = std::min(static_cast<double>(rate.bytes) * kBits / seconds,
+                                    static_cast<double>(std::to_underlying(kFastestLink)));
     rate = {observation.time, 0, std::max(rate.most, static_cast<std::uint64_t>(carried))};
 }
 
@@ -278,7 +286,8 @@ void PauseTracker::judge(Timer& timer) const {
         const Duration length = longest.end - longest.start;
         const Duration edge = std::max(kPromptly, Duration{std::to_underlying(length) / kPromptPart});
         return length > kPauseGrace && silence.from <= longest.start + kPauseGrace && silence.to >= longest.end &&
-               longest.start <= silence.from + edge && silence.to <= timer.over + edge && silence.idle + silence.idle <= silence.to - silence.from;
+               longest.start <= silence.from + edge && silence.to <= timer.over + edge &&
+               silence.idle + silence.idle <= silence.to - silence.from;
     };
     const auto take = [&](const Silence& silence) {
         if (!proves(silence)) return;

@@ -1,11 +1,12 @@
-// PauseTracker: pauses of links, as 802.3 PAUSE frames and PFC ask for them: how long, how often, and who went on sending.
+// PauseTracker: pauses of links, as 802.3 PAUSE frames and PFC ask for them: how long, how often, and who went on
+// sending.
 //
-// A pause of a link whose speed nobody tells lasts as long as its quanta at the slowest speed that the link can have, and not beyond the
-// first packet that it should have stopped. A switch has no address that packets go to: there, who is silent from the first frame that
-// stops to the last, and goes on then, is who was stopped.
+// A pause of a link whose speed nobody tells lasts as long as its quanta at the slowest speed that the link can have,
+// and not beyond the first packet that it should have stopped. A switch has no address that packets go to: there, who
+// is silent from the first frame that stops to the last, and goes on then, is who was stopped.
 //
-// Observations in the order of the capture go in, of pauses and of everything else. What an attacker could feed: any number of ends of
-// links, priorities and hosts. Tables have a bound below and a count of what is past it.
+// Observations in the order of the capture go in, of pauses and of everything else. What an attacker could feed: any
+// number of ends of links, priorities and hosts. Tables have a bound below and a count of what is past it.
 #pragma once
 
 #include <transport-replay/model/congestion_report.hpp>
@@ -19,9 +20,9 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxPausePeriods = 4096;          // listed; more are counted
-inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // ends of links times priorities and PAUSE
-inline constexpr std::size_t kMaxPausedSenders = 16;            // of one class of an interface
+inline constexpr std::size_t kMaxPausePeriods = 4096;    // listed; more are counted
+inline constexpr std::size_t kMaxPauseTimers = 9 * 512;  // ends of links times priorities and PAUSE
+inline constexpr std::size_t kMaxPausedSenders = 16;     // of one class of an interface
 
 class PauseTracker {
 public:
@@ -30,7 +31,8 @@ public:
         if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) take(observation);
         else if (!timers_.empty()) take_traffic(observation);
     }
-    // Whether anybody asked for a pause: before, packets that are no pause frames matter to nobody, but for who sent last.
+    // Whether anybody asked for a pause: before, packets that are no pause frames matter to nobody, but for who sent
+    // last.
     [[nodiscard]] bool any() const { return !timers_.empty(); }
     // A packet before anybody asked: whose traffic there was to stop.
     void remember(const Observation& observation) {
@@ -44,7 +46,7 @@ public:
 
 private:
     struct Key {
-        dissect::InterfaceId interface {};
+        dissect::InterfaceId interface{};
         std::uint8_t priority = 0;
         std::uint64_t sender = 0;  // MAC address
         [[nodiscard]] auto operator<=>(const Key&) const = default;
@@ -66,14 +68,14 @@ private:
         PauseSummary summary;
         PausePeriod period;
         bool running = false;
-        bool told = false;          // the speed of the link
-        bool exact = true;          // at no speed of the link could a frame have expired before the next
-        dissect::Duration least{};  // of this period, at the fastest
-        dissect::Duration quanta{}; // of the last frame, at the fastest
+        bool told = false;           // the speed of the link
+        bool exact = true;           // at no speed of the link could a frame have expired before the next
+        dissect::Duration least{};   // of this period, at the fastest
+        dissect::Duration quanta{};  // of the last frame, at the fastest
         dissect::Instant last_stop{};
         dissect::Instant expiry{};
-        PausePeriod longest;        // its end: of the last frame that asked for it, or that ended it
-        dissect::Instant over{};    // of the longest
+        PausePeriod longest;      // its end: of the last frame that asked for it, or that ended it
+        dissect::Instant over{};  // of the longest
         bool longest_exact = false;
         Silence to_it;
     };
@@ -96,7 +98,7 @@ private:
     struct Before {
         std::uint64_t from = 0, to = 0;
         dissect::Instant time{};
-        dissect::InterfaceId interface {};
+        dissect::InterfaceId interface{};
         std::uint8_t pcp = kNoPcp;
         bool there = false;
     };

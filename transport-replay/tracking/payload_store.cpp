@@ -59,15 +59,19 @@ void PayloadStore::forget_older_half() {
 std::vector<std::uint32_t> PayloadStore::kept_of(End requester, const Message& message, std::uint32_t count) const {
     const Chunks& chunks = chunks_[static_cast<std::size_t>(requester)];
     std::vector<std::uint32_t> offsets;
-    const auto is_of = [&](const Chunk& chunk) { return chunk.frame >= message.first_frame; };  // not of an older round of the PSNs
+    const auto is_of = [&](const Chunk& chunk) {
+        return chunk.frame >= message.first_frame;
+    };  // not of an older round of the PSNs
     if (count <= chunks.size()) {
         for (std::uint32_t i = 0; i < count; ++i)
-            if (const auto found = chunks.find((message.first + i).value()); found != chunks.end() && is_of(found->second))
+            if (const auto found = chunks.find((message.first + i).value());
+                found != chunks.end() && is_of(found->second))
                 offsets.push_back(i);
         return offsets;
     }
     for (const auto& [psn, chunk] : chunks)
-        if (message.covers(Psn(psn)) && is_of(chunk)) offsets.push_back(static_cast<std::uint32_t>(Psn(psn) - message.first));
+        if (message.covers(Psn(psn)) && is_of(chunk))
+            offsets.push_back(static_cast<std::uint32_t>(Psn(psn) - message.first));
     std::ranges::sort(offsets);
     return offsets;
 }

@@ -1,7 +1,7 @@
 // PayloadStore: the payload of one connection's packets, kept until the message they belong to is complete.
 //
-// A SEND or WRITE has its payload in its requests, a READ in the responses to it; both bear PSNs of the requester, so one
-// map for each end holds both. What comes again replaces what was there: it is the same, and what is old may be of
+// A SEND or WRITE has its payload in its requests, a READ in the responses to it; both bear PSNs of the requester, so
+// one map for each end holds both. What comes again replaces what was there: it is the same, and what is old may be of
 // another round of the PSNs. What an attacker could feed: packets of messages that never end, of a byte each; `most`
 // bounds what is kept, and where it is reached the older half goes.
 #pragma once
@@ -38,7 +38,7 @@ struct MessagePayload {
 class PayloadStore {
 public:
     static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
-    static constexpr std::size_t kChunkCost = 160;              // of a packet, beside its payload: in a table that doubles
+    static constexpr std::size_t kChunkCost = 160;  // of a packet, beside its payload: in a table that doubles
 
     explicit PayloadStore(std::size_t most = kMost) : most_(most) {}
     [[nodiscard]] std::size_t most() const { return most_; }
@@ -56,8 +56,7 @@ private:
     };
     using Chunks = boost::unordered_flat_map<std::uint32_t, Chunk>;  // by PSN
 
-    [[nodiscard]] std::vector<std::uint32_t> kept_of(End requester, const Message& message,
-                                                     std::uint32_t count) const;
+    [[nodiscard]] std::vector<std::uint32_t> kept_of(End requester, const Message& message, std::uint32_t count) const;
     void forget_older_half();
 
     std::size_t most_;

@@ -35,7 +35,8 @@ std::shared_ptr<RepetitionWindow::Sets> RepetitionWindow::empty_sets() {
     std::size_t bytes = sizeof(Sets) + alignof(Sets);
     std::shared_ptr<void> room(std::calloc(1, bytes), std::free);
     void* place = room.get();
-    if (place == nullptr || std::align(alignof(Sets), sizeof(Sets), place, bytes) == nullptr) return std::make_shared<Sets>();
+    if (place == nullptr || std::align(alignof(Sets), sizeof(Sets), place, bytes) == nullptr)
+        return std::make_shared<Sets>();
     return {std::move(room), static_cast<Sets*>(place)};
 }
 
@@ -52,7 +53,9 @@ Met RepetitionWindow::observe(const Recorded& packet) {
     seen.time = static_cast<std::uint64_t>(std::to_underlying(packet.time)) & kTimeMask;
     seen.hops = packet.hops;
     seen.seen = 1;
-    const auto age = [&](const Entry& entry) { return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time); };
+    const auto age = [&](const Entry& entry) {
+        return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time);
+    };
     std::array<Entry, kMirrorWays>& entries = (*sets_)[set_of(packet.hash)].entries;
     Entry* oldest = entries.data();
     Duration greatest_age = age(*oldest);
@@ -87,7 +90,9 @@ Met RepetitionWindow::observe(const Recorded& packet) {
     return found;
 }
 
-bool QualityTracker::systematic() const { return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare; }
+bool QualityTracker::systematic() const {
+    return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare;
+}
 
 bool QualityTracker::is_mirror_duplicate(Repetition repetition) const {
     return repetition == Repetition::other_tap || (repetition == Repetition::same_bytes && systematic());
@@ -101,11 +106,12 @@ void QualityTracker::take_contents(const Observation& observation, Repetition re
 
 bool QualityTracker::is_faulty(const Observation& observation) {
     const bool rdma = observation.kind == ObservationKind::transport || observation.kind == ObservationKind::unreadable;
-    return rdma && observation.fault != Fault::none && observation.fault != Fault::cut && observation.fault != Fault::trimmed;
+    return rdma && observation.fault != Fault::none && observation.fault != Fault::cut &&
+           observation.fault != Fault::trimmed;
 }
 
-// Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same
-// bytes.
+// Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are
+// called the same bytes.
 void QualityTracker::take_fault(const Observation& observation, Repetition repetition) {
     if (observation.fault == Fault::fragment) {
         quality_.fragments += repetition == Repetition::none ? 1 : 0;
@@ -134,14 +140,16 @@ Repetition QualityTracker::observe(const Observation& observation, bool timed, c
     take_contents(observation, met.repetition);
     if (!observation.is_numbered()) return Repetition::none;
     if (HeardPair::is_told_of(observation)) {
-        HeardPair pair{.hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination};
+        HeardPair pair{
+            .hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination};
         pair.add(observation);
         take_pair(pair);
     }
     return take(met);
 }
 
-void QualityTracker::take(const ContentSums& contents, const ClockSums& clock, FrameIndex start, const HeardPairs& pairs) {
+void QualityTracker::take(const ContentSums& contents, const ClockSums& clock, FrameIndex start,
+                          const HeardPairs& pairs) {
     contents_.append(contents);
     clock_.append(clock, start);
     for (const HeardPair& pair : pairs.pairs()) take_pair(pair);
@@ -169,8 +177,10 @@ Repetition QualityTracker::take(const Met& met) {
 HeardPair* QualityTracker::pair_of(const HeardPair& like) {
     const auto found = pair_index_.find(like.hash, [&](FlowTable::Index index) { return pairs_[index].is_same(like); });
     if (found) return &pairs_[*found];
-    const bool room = pairs_.size() < budget_.items(Share::pairs) && pair_index_.insert(like.hash, static_cast<FlowTable::Index>(pairs_.size()));
-    return room ? &pairs_.emplace_back(HeardPair{.hash = like.hash, .first = like.first, .second = like.second}) : nullptr;
+    const bool room = pairs_.size() < budget_.items(Share::pairs) &&
+                      pair_index_.insert(like.hash, static_cast<FlowTable::Index>(pairs_.size()));
+    return room ? &pairs_.emplace_back(HeardPair{.hash = like.hash, .first = like.first, .second = like.second})
+                : nullptr;
 }
 
 void QualityTracker::take_pair(const HeardPair& pair) {

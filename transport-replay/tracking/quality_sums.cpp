@@ -38,7 +38,8 @@ void ContentSums::append(const ContentSums& later) {
     icrc_bad += later.icrc_bad;
     icrc_not_checkable += later.icrc_not_checkable;
     longest_whole = std::max(longest_whole, later.longest_whole);
-    if (later.shortest_cut != 0 && (shortest_cut == 0 || later.shortest_cut < shortest_cut)) shortest_cut = later.shortest_cut;
+    if (later.shortest_cut != 0 && (shortest_cut == 0 || later.shortest_cut < shortest_cut))
+        shortest_cut = later.shortest_cut;
 }
 
 void ClockSums::step(Instant to, FrameIndex frame) {
@@ -124,7 +125,8 @@ bool HeardPairs::add(const Observation& observation) {
         at = (at + 1) % kPlaces;
     }
     if (pairs_.size() == kMost) return false;
-    pairs_.push_back({.hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination});
+    pairs_.push_back(
+        {.hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination});
     pairs_.back().add(observation);
     places_[at] = static_cast<std::uint16_t>(pairs_.size());
     return true;

@@ -1,4 +1,5 @@
-// What of the quality of a capture adds up: counted of a batch by any thread, before its turn, and appended in the order of the capture.
+// What of the quality of a capture adds up: counted of a batch by any thread, before its turn, and appended in the
+// order of the capture.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -33,7 +34,8 @@ struct ClockSums {
     std::uint64_t backwards = 0;  // before the packet before
     dissect::Duration largest_step_back{};
     dissect::FrameIndex largest_step_frame{};
-    std::int64_t resolution = kCoarsestClock;  // the greatest power of ten, in nanoseconds, that all times are multiples of
+    std::int64_t resolution =
+        kCoarsestClock;  // the greatest power of ten, in nanoseconds, that all times are multiples of
 
     // `other_clock`: nothing follows from how it stands to the packet before.
     void add(const Observation& observation, bool other_clock = false);
@@ -50,7 +52,7 @@ struct HeardPair {
     Address first;           // who was heard first
     Address second;
     std::array<std::uint64_t, 2> packets{};  // from the first, from the second
-    bool reliable = false;          // RC or XRC: there must be answers
+    bool reliable = false;                   // RC or XRC: there must be answers
 
     // Nothing of packets to a group: nobody answers from its address.
     [[nodiscard]] static bool is_told_of(const Observation& observation);

@@ -1,8 +1,7 @@
-#include <transport-replay/tracking/rate_watch.hpp>
-
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/opcode.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/tracking/rate_watch.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -17,13 +16,14 @@ constexpr std::uint32_t kFirstAnswers = 32;   // from which the length of a step
 constexpr std::uint32_t kFirstPackets = 256;  // or, where nothing answers, these
 constexpr std::int64_t kUsualStep = 50'000;   // then: 50 us, the shortest pace of CNPs that is common
 constexpr std::uint32_t kFewestOfStep = 4;    // packets
-constexpr std::int64_t kCompared = 8'000;       // 8 us, or so many packets as there is room for: before a CNP and after it
-constexpr std::int64_t kLeastCompared = 4;      // packets
-constexpr std::int64_t kLongestStep = 4;      // times its length: of a flow that got much slower
-constexpr Duration kLongestGap{10'000'000};   // 10 ms between two packets of a message: a stop, no pace
-constexpr std::uint8_t kSettling = 8;         // steps after a loss: its recovery is no answer to a signal
-constexpr Duration kPrompt{100'000};          // 100 us: who waits for a credit begins that soon after it, however far the tap is
-constexpr std::uint8_t kPositive = 0;         // type of a syndrome, 9.7.5.1
+constexpr std::int64_t kCompared = 8'000;    // 8 us, or so many packets as there is room for: before a CNP and after it
+constexpr std::int64_t kLeastCompared = 4;   // packets
+constexpr std::int64_t kLongestStep = 4;     // times its length: of a flow that got much slower
+constexpr Duration kLongestGap{10'000'000};  // 10 ms between two packets of a message: a stop, no pace
+constexpr std::uint8_t kSettling = 8;        // steps after a loss: its recovery is no answer to a signal
+constexpr Duration kPrompt{
+    100'000};  // 100 us: who waits for a credit begins that soon after it, however far the tap is
+constexpr std::uint8_t kPositive = 0;  // type of a syndrome, 9.7.5.1
 
 // Of 24 bits each.
 std::int32_t ahead(std::uint32_t of, std::uint32_t by) { return Psn(of) - Psn(by); }
@@ -191,7 +191,8 @@ std::optional<Duration> RateWatch::take_answer(const Observation& observation, c
     const Acknowledgment& answer = *observation.acknowledgment;
     const bool grants = answer.type() == kPositive && answer.code() < kCredits.size();
     Way* way = awake(*record.connection, other(record.from));
-    if (way == nullptr && grants && observation.psn.value() % kEvery == 0) way = woken(*record.connection, other(record.from), observation.frame);
+    if (way == nullptr && grants && observation.psn.value() % kEvery == 0)
+        way = woken(*record.connection, other(record.from), observation.frame);
     if (way == nullptr) return {};
     if (answer.type() != kPositive) return disturb(*way), std::nullopt;
     way->control.last_frame = observation.frame;
@@ -248,7 +249,8 @@ void RateWatch::pass(Way& way, Instant now) {
         way.step = {};
         way.step_start = now;
     }
-    if (step.length < way.step_length || (step.packets < kFewestOfStep && step.length < kLongestStep * way.step_length)) return;
+    if (step.length < way.step_length || (step.packets < kFewestOfStep && step.length < kLongestStep * way.step_length))
+        return;
     close_step(way);
     way.step = {};
     way.step_start = now;
@@ -288,7 +290,8 @@ void RateWatch::take_cnp(Way& way) {
     way.since_cnp = 0;
 }
 
-// Now that enough came after a CNP: from it on one stretch is left out, which is on its way to the sender and in its adapter.
+// Now that enough came after a CNP: from it on one stretch is left out, which is on its way to the sender and in its
+// adapter.
 void RateWatch::keep_gap(Way& way, std::uint32_t time, std::uint32_t bytes) {
     way.gap_times[way.gap_at % kGaps] = time;
     way.gap_bytes[way.gap_at++ % kGaps] = static_cast<std::uint16_t>(std::min<std::uint32_t>(bytes, UINT16_MAX));
@@ -329,16 +332,20 @@ void RateWatch::compare(Way& way) {
     ++control.steps;
     const bool fell = after < before * kFall;
     const bool silent = std::ranges::all_of(steps, [](const Step& step) { return step.cnps == 0; });
-    const bool measured = std::ranges::all_of(steps.begin(), steps.begin() + 4, [](const Step& step) { return step.answers != 0; });
+    const bool measured =
+        std::ranges::all_of(steps.begin(), steps.begin() + 4, [](const Step& step) { return step.answers != 0; });
     if (!measured || control.round_trips == 0) return;
     const double base = (steps[0].round_trip() + steps[1].round_trip()) / 2;
     const bool rose_earlier = steps[2].round_trip() > kRise * base, rose = steps[3].round_trip() > kRise * base;
-    const double mean = static_cast<double>(std::to_underlying(control.all_round_trips)) / static_cast<double>(control.round_trips);
+    const double mean =
+        static_cast<double>(std::to_underlying(control.all_round_trips)) / static_cast<double>(control.round_trips);
     if (rose && !rose_earlier) {
         (silent ? control.after_rise : control.after_both).add(fell);
-        const std::uint32_t then = std::max(steps[0].window, steps[1].window), now = std::max(steps[8].window, steps[9].window);
+        const std::uint32_t then = std::max(steps[0].window, steps[1].window),
+                            now = std::max(steps[8].window, steps[9].window);
         if (silent && fell && now + std::max<std::uint32_t>(1, then / 20) >= then) ++control.window_kept;
-    } else if (silent && std::max(steps[2].round_trip(), steps[3].round_trip()) <= kNoRise * base && steps[3].round_trip() <= kRise * mean) {
+    } else if (silent && std::max(steps[2].round_trip(), steps[3].round_trip()) <= kNoRise * base &&
+               steps[3].round_trip() <= kRise * mean) {
         control.quiet.add(fell);
     }
 }

@@ -14,11 +14,15 @@ constexpr std::size_t kIpv6Header = 40;
 constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kUdpProtocol = 17;
 constexpr std::uint16_t kRoceUdpPort = 4791;
 
-Address ipv4_at(Bytes bytes, std::size_t at) { return {{0, kMapped | read_be<std::uint32_t>(bytes, at)}, AddressSpace::roce_v2}; }
+Address ipv4_at(Bytes bytes, std::size_t at) {
+    return {{0, kMapped | read_be<std::uint32_t>(bytes, at)}, AddressSpace::roce_v2};
+}
 Address ipv6_at(Bytes bytes, std::size_t at) {
     return {{read_be<std::uint64_t>(bytes, at), read_be<std::uint64_t>(bytes, at + 8)}, AddressSpace::roce_v2};
 }
-bool is_nobody(const Address& address) { return address.bits[0] == 0 && (address.bits[1] == 0 || address.bits[1] == kMapped); }
+bool is_nobody(const Address& address) {
+    return address.bits[0] == 0 && (address.bits[1] == 0 || address.bits[1] == kMapped);
+}
 
 Address mac_address(std::uint64_t mac) { return {{0, mac}, AddressSpace::ethernet}; }
 bool is_group(std::uint64_t mac) {
@@ -27,10 +31,13 @@ bool is_group(std::uint64_t mac) {
 }
 std::uint64_t mac_at(Bytes bytes, std::size_t at) { return read_be<std::uint64_t>(bytes, at) >> 16U; }
 
-// Of neighbour discovery, where its first option is one of that type: 1 source, 2 target (RFC 4861 4.6.1). 0: there is none.
+// Of neighbour discovery, where its first option is one of that type: 1 source, 2 target (RFC 4861 4.6.1). 0: there is
+// none.
 std::uint64_t link_layer_address(Bytes message, std::uint8_t type) {
     constexpr std::size_t kOption = 24, kLength = 8;
-    if (message.size() < kOption + kLength || read_be<std::uint8_t>(message, kOption) != type || read_be<std::uint8_t>(message, kOption + 1) != 1) return 0;
+    if (message.size() < kOption + kLength || read_be<std::uint8_t>(message, kOption) != type ||
+        read_be<std::uint8_t>(message, kOption + 1) != 1)
+        return 0;
     return read_be<std::uint64_t>(message, kOption) & 0xffff'ffff'ffff;
 }
 
@@ -39,7 +46,8 @@ bool may_be_roce(Bytes udp) {
     constexpr std::size_t kHeader = 8, kBth = 12;
     if (udp.size() < kHeader + kBth) return true;
     const Bytes bth = slice(udp, kHeader);
-    const bool reserved = (read_be<std::uint8_t>(bth, 1) & 0x0fU) != 0 || (read_be<std::uint8_t>(bth, 4) & 0x3fU) != 0 || (read_be<std::uint8_t>(bth, 8) & 0x7fU) != 0;
+    const bool reserved = (read_be<std::uint8_t>(bth, 1) & 0x0fU) != 0 ||
+                          (read_be<std::uint8_t>(bth, 4) & 0x3fU) != 0 || (read_be<std::uint8_t>(bth, 8) & 0x7fU) != 0;
     return !reserved && info(Opcode{read_be<std::uint8_t>(bth, 0)}).defined;
 }
 
@@ -49,12 +57,14 @@ std::size_t header_of_ipv4(Bytes packet) { return std::size_t{4} * (read_be<std:
 
 void ReachabilityTracker::observe(const Observation& observation, bool in_turn) {
     if (!observation.has_time) return;
-    if (Recording* const recording = recording_of(place_of(observation))) recording->last = std::max(recording->last, observation.time);
+    if (Recording* const recording = recording_of(place_of(observation)))
+        recording->last = std::max(recording->last, observation.time);
     speaks(observation.flow.source);  // of ARP, nobody
     const Bytes bytes = observation.payload;
     if (!observation.about_hosts || bytes.empty()) return;
     const unsigned version = read_be<std::uint8_t>(bytes, 0) >> 4U;
-    if (version == 4 && read_be<std::uint8_t>(bytes, 9) == kIcmp) return take_error(observation, false, slice(bytes, header_of_ipv4(bytes)));
+    if (version == 4 && read_be<std::uint8_t>(bytes, 9) == kIcmp)
+        return take_error(observation, false, slice(bytes, header_of_ipv4(bytes)));
     if (version != 6) return take_arp(observation, in_turn);
     if (read_be<std::uint8_t>(bytes, 6) != kIcmp6) return;
     const Bytes message = slice(bytes, kIpv6Header);
@@ -107,7 +117,8 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     const Bytes quoted = slice(message, kQuoted);
     const std::size_t header = version_6 ? kIpv6Header : header_of_ipv4(quoted);
     const auto protocol = read_be<std::uint8_t>(quoted, version_6 ? 6 : 9);
-    const bool right = quoted.size() >= header + 4 && header >= 20 && read_be<std::uint8_t>(quoted, 0) >> 4U == (version_6 ? 6U : 4U);
+    const bool right =
+        quoted.size() >= header + 4 && header >= 20 && read_be<std::uint8_t>(quoted, 0) >> 4U == (version_6 ? 6U : 4U);
     if (!right || protocol != kUdpProtocol || read_be<std::uint16_t>(quoted, header + 2) != kRoceUdpPort) return;
     constexpr std::uint16_t kFragmentOffset = 0x1fff;
     if (!version_6 && (read_be<std::uint16_t>(quoted, 6) & kFragmentOffset) != 0) return;  // no UDP header
@@ -117,12 +128,15 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     error.reporter = version_6 ? ipv6_at(outer, 8) : ipv4_at(outer, 12);
     error.source = version_6 ? ipv6_at(quoted, 8) : ipv4_at(quoted, 12);
     error.destination = version_6 ? ipv6_at(quoted, 24) : ipv4_at(quoted, 16);
-    if ((version_6 ? ipv6_at(outer, 24) : ipv4_at(outer, 16)) != error.source) return;  // it is told to who sent the packet
+    if ((version_6 ? ipv6_at(outer, 24) : ipv4_at(outer, 16)) != error.source)
+        return;  // it is told to who sent the packet
     error.too_big = version_6 ? type == kTooBig6 : code == kFragmentationNeeded;
     error.code = version_6 && error.too_big ? 0 : code;
     if (error.too_big) error.mtu = version_6 ? read_be<std::uint32_t>(message, 4) : read_be<std::uint16_t>(message, 6);
-    // Of a packet that is no longer than the MTU it cannot be true (RFC 1191 3, RFC 4443 3.2); 0 is no MTU, and no length.
-    const std::size_t length = version_6 ? kIpv6Header + read_be<std::uint16_t>(quoted, 4) : read_be<std::uint16_t>(quoted, 2);
+    // Of a packet that is no longer than the MTU it cannot be true (RFC 1191 3, RFC 4443 3.2); 0 is no MTU, and no
+    // length.
+    const std::size_t length =
+        version_6 ? kIpv6Header + read_be<std::uint16_t>(quoted, 4) : read_be<std::uint16_t>(quoted, 2);
     if (error.mtu != 0 && length != 0 && error.mtu >= length) return;
     error.first = error.last = observation.frame;
     error.first_time = error.last_time = observation.time;
@@ -137,14 +151,16 @@ ReachabilityTracker::Recording* ReachabilityTracker::recording_of(const Place& p
     return recordings_.size() < kMaxRecordings ? &recordings_.emplace_back(Recording{any_vlan, {}}) : nullptr;
 }
 
-void ReachabilityTracker::ask(const Observation& observation, const Address& asker, const Address& target, std::uint64_t mac) {
+void ReachabilityTracker::ask(const Observation& observation, const Address& asker, const Address& target,
+                              std::uint64_t mac) {
     if (!asked_.contains(target) && asked_.size() >= kMaxAskedFor) {
         ++left_out_;
         return;
     }
     const Place place = place_of(observation);
     std::vector<Asked>& askers = asked_[target];
-    auto found = std::ranges::find_if(askers, [&](const Asked& one) { return one.report.asker == asker && one.place == place && one.mac == mac; });
+    auto found = std::ranges::find_if(
+        askers, [&](const Asked& one) { return one.report.asker == asker && one.place == place && one.mac == mac; });
     if (found == askers.end()) {
         if (askers.size() >= kMaxAskers) {
             ++left_out_;
@@ -189,7 +205,8 @@ void ReachabilityTracker::add(const IcmpError& error) {
 }
 
 // An answer to one host alone. A mirror or a second tap has the same one; in another network another host asks.
-void ReachabilityTracker::claim(const Observation& observation, const Address& host, std::uint64_t mac, std::uint64_t asker) {
+void ReachabilityTracker::claim(const Observation& observation, const Address& host, std::uint64_t mac,
+                                std::uint64_t asker) {
     if (mac == 0 || asker == 0 || is_group(asker) || asker == mac) return;
     const ClaimKey key{host, place_of(observation), asker};
     auto found = claims_.find(key);
@@ -203,7 +220,8 @@ void ReachabilityTracker::claim(const Observation& observation, const Address& h
     }
     Claim& known = found->second;
     AddressConflict& report = known.report;
-    const bool same_request = known.mac != 0 && known.mac != mac && observation.time >= known.time && observation.time - known.time <= kSameAnswer;
+    const bool same_request = known.mac != 0 && known.mac != mac && observation.time >= known.time &&
+                              observation.time - known.time <= kSameAnswer;
     if (same_request) {
         if (report.requests++ == 0) {
             report.macs = {mac_address(known.mac), mac_address(mac)};
@@ -236,12 +254,15 @@ ReachabilityReport ReachabilityTracker::finish() {
             const Recording* const recording = recording_of(place);
             const auto listener = listeners_.find({place, mac});
             one.rest = recording == nullptr ? Duration{} : recording->last - one.last_time;
-            one.answers_are_heard = listener != listeners_.end() && (listener->second.several || listener->second.host == target);
+            one.answers_are_heard =
+                listener != listeners_.end() && (listener->second.several || listener->second.host == target);
             if (one.requests >= kRequestsInVain && one.rest >= kNeighbourTime) report.neighbours.push_back(one);
         }
     // In two networks, or recorded twice: once.
     const auto who = [](const UnansweredNeighbour& one) { return std::pair{one.asker, one.target}; };
-    std::ranges::sort(report.neighbours, {}, [&](const UnansweredNeighbour& one) { return std::tuple{who(one), !one.answers_are_heard, one.first}; });
+    std::ranges::sort(report.neighbours, {}, [&](const UnansweredNeighbour& one) {
+        return std::tuple{who(one), !one.answers_are_heard, one.first};
+    });
     const auto doubles = std::ranges::unique(report.neighbours, {}, who);
     report.neighbours.erase(doubles.begin(), doubles.end());
     for (const auto& [key, error] : errors_) report.errors.push_back(error);

@@ -1,7 +1,7 @@
 // ReachabilityTracker: requests for MAC addresses without an answer, or with two, and ICMP errors about RoCEv2 packets.
 //
-// Observations in the order of the capture go in, those that are about hosts; while somebody asks, also others that are no RoCE. What an attacker could feed: any number of hosts. Tables have
-// a bound below and a count of what is past it.
+// Observations in the order of the capture go in, those that are about hosts; while somebody asks, also others that are
+// no RoCE. What an attacker could feed: any number of hosts. Tables have a bound below and a count of what is past it.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -17,16 +17,16 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxAskedFor = 1024;  // hosts that are asked for
+inline constexpr std::size_t kMaxAskedFor = 1024;    // hosts that are asked for
 inline constexpr std::size_t kMaxAskers = 16;        // of each
 inline constexpr std::size_t kMaxListeners = 4096;   // hosts to which something came
 inline constexpr std::size_t kMaxRecordings = 64;    // interfaces
 inline constexpr std::size_t kMaxIcmpErrors = 512;   // of pairs of hosts, kinds and codes
 inline constexpr std::uint64_t kRequestsInVain = 3;  // Linux asks three times, a second apart, and gives up
 inline constexpr dissect::Duration kNeighbourTime{1'000'000'000};
-inline constexpr std::size_t kMaxClaims = 2048;      // hosts that answer, by who asked
+inline constexpr std::size_t kMaxClaims = 2048;        // hosts that answer, by who asked
 inline constexpr std::uint64_t kConflictRequests = 2;  // answered twice: one may be the moment where an address moves
-inline constexpr dissect::Duration kSameAnswer{200'000'000};  // to the same request: who asks again waits a second
+inline constexpr dissect::Duration kSameAnswer{200'000'000};   // to the same request: who asks again waits a second
 inline constexpr dissect::Duration kSameRequest{900'000'000};  // sooner it is another recording of the same broadcast
 
 class ReachabilityTracker {
@@ -45,7 +45,7 @@ private:
     // One network, as far as a capture knows.
     struct Place {
         std::uint16_t file = 0;
-        dissect::InterfaceId interface {};
+        dissect::InterfaceId interface{};
         std::uint16_t vlan = 0;
         [[nodiscard]] auto operator<=>(const Place&) const = default;
     };
@@ -72,7 +72,9 @@ private:
         dissect::FrameIndex frame{};
     };
     using ClaimKey = std::tuple<Address, Place, std::uint64_t>;  // host; place and MAC address of who asked
-    [[nodiscard]] static Place place_of(const Observation& observation) { return {observation.file, observation.interface, observation.vlan}; }
+    [[nodiscard]] static Place place_of(const Observation& observation) {
+        return {observation.file, observation.interface, observation.vlan};
+    }
     [[nodiscard]] Recording* recording_of(const Place& place);
     void take_arp(const Observation& observation, bool in_turn);
     void take_discovery(const Observation& observation, dissect::Bytes message, bool in_turn);

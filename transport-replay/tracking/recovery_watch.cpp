@@ -11,11 +11,13 @@ using namespace dissect;
 
 namespace {
 
-// Whether an answer came sooner after its request was sent again than any did after a request: the first sending brought it, late.
-// Where answers come in a small part of the timer's time, one that is so late is not late by just as much: it was quicker than others.
+// Whether an answer came sooner after its request was sent again than any did after a request: the first sending
+// brought it, late. Where answers come in a small part of the timer's time, one that is so late is not late by just as
+// much: it was quicker than others.
 bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
     constexpr std::int64_t kSmallPart = 16;
-    return timer && since < Duration{std::to_underlying(best) / 2} && std::to_underlying(*timer) / kSmallPart < std::to_underlying(best);
+    return timer && since < Duration{std::to_underlying(best) / 2} &&
+           std::to_underlying(*timer) / kSmallPart < std::to_underlying(best);
 }
 
 }  // namespace
@@ -101,7 +103,8 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
         Open& open = opened();
         const bool here = open.episode.psn == answer.psn && phase_ != RecoveryPhase::settled;
         // What came behind the request that found no receive is out of sequence; nothing is lost.
-        if (here && kind == RecoveryKind::sequence_nak && open.episode.kind == RecoveryKind::rnr_nak && phase_ == RecoveryPhase::waiting)
+        if (here && kind == RecoveryKind::sequence_nak && open.episode.kind == RecoveryKind::rnr_nak &&
+            phase_ == RecoveryPhase::waiting)
             return;
         if (!here || open.episode.kind != kind) {
             if (!open.episode.time.has_ended()) open.episode.time.end_at(answer.time);
@@ -154,7 +157,9 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
     if (episode.kind == RecoveryKind::timeout) {
         ++episode.triggers;
         // What the timer can have run: from sending to sending, or since the progress that it began anew with.
-        const Instant from = episode.rounds > 1 ? open.round_time : std::max(timer_from_, arrived.first_time.value_or(episode.time.begin()));
+        const Instant from = episode.rounds > 1
+                                 ? open.round_time
+                                 : std::max(timer_from_, arrived.first_time.value_or(episode.time.begin()));
         const Duration interval = std::max(wait, request.time - from);
         episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
@@ -168,7 +173,8 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
 }
 
 // Sent again, and no NAK asks for it.
-void RecoveryWatch::begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent) {
+void RecoveryWatch::begin_unasked(const Observation& request, const RequestArrival& arrived,
+                                  const RequestStream& stream, Duration silent) {
     const bool is_read = info(request.opcode).verb == Verb::read_request;
     const std::optional<Instant> overtaken = episodes_->overtaken;
     RecoveryKind kind = RecoveryKind::timeout;
@@ -182,17 +188,19 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
     begin_round(request, arrived, request.time - open.episode.time.begin());
 }
 
-void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent,
-                          std::vector<Recovery>& ended) {
+void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
+                          Duration silent, std::vector<Recovery>& ended) {
     Open& open = opened();
     const bool back = request.psn.before(behind_);
     switch (phase_) {
         case RecoveryPhase::waiting:
             // What goes on in ascending order, or is overtaken on the way, is not what the NAK asked for.
             // Nor is what the NAK acknowledges: what is before a request that found no receive was taken (9.7.5.1.1).
-            if (open.episode.kind == RecoveryKind::rnr_nak && request.psn.before(open.episode.psn) && silent < kFastestTimeout)
+            if (open.episode.kind == RecoveryKind::rnr_nak && request.psn.before(open.episode.psn) &&
+                silent < kFastestTimeout)
                 return resend(sending(), request, arrived);
-            if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout)) return resend(sending(), request, arrived);
+            if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout))
+                return resend(sending(), request, arrived);
             hand_out_former(ended);
             return begin_round(request, arrived, request.time - open.trigger_time);
         case RecoveryPhase::resending:
@@ -203,7 +211,8 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
                 return resend(open.episode, request, arrived);
             }
             if (open.episode.kind == RecoveryKind::timeout) return begin_round(request, arrived, silent);
-            if (open.episode.kind == RecoveryKind::rnr_nak) return begin_round(request, arrived, silent);  // still no receive posted
+            if (open.episode.kind == RecoveryKind::rnr_nak)
+                return begin_round(request, arrived, silent);  // still no receive posted
             break;
         case RecoveryPhase::settled:
             if (!back && silent < kFastestTimeout) return resend(open.episode, request, arrived);
@@ -216,21 +225,24 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
     begin_unasked(request, arrived, stream, silent);
 }
 
-RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
-                                                  std::vector<Recovery>& ended) {
+RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, const RequestArrival& arrived, bool seen,
+                                                  const RequestStream& stream, std::vector<Recovery>& ended) {
     const Duration silent = request.time - last_sign_;
     seen_ = seen;
     const auto late_before = episodes_.there() ? std::exchange(episodes_.made().late, std::nullopt) : std::nullopt;
     Sent result;
     if (arrived.arrival == Arrival::repeated || arrived.arrival == Arrival::late) {
-        const bool merely_late = arrived.arrival == Arrival::late && silent < kFastestTimeout && arrived.sending == Sending::unknown;
+        const bool merely_late =
+            arrived.arrival == Arrival::late && silent < kFastestTimeout && arrived.sending == Sending::unknown;
         // Nothing of the episode before it makes its requester send again.
-        if (merely_late && phase_ == RecoveryPhase::settled && request.psn.before(behind_)) close(RecoveryEnd::recovered, ended);
+        if (merely_late && phase_ == RecoveryPhase::settled && request.psn.before(behind_))
+            close(RecoveryEnd::recovered, ended);
         if (is_open()) {
             go_on(request, arrived, stream, silent, ended);
             result.again = true;
         } else if (merely_late) {
-            episodes_.made().late = Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length, seen};
+            episodes_.made().late =
+                Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length, seen};
         } else {
             begin_unasked(request, arrived, stream, late_before ? late_before->silent : silent);
             result.again = true;
@@ -250,7 +262,8 @@ RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, co
         note_newest(request, stream);
         hand_out_former(ended);
         Open& open = opened();
-        if (phase_ == RecoveryPhase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester
+        if (phase_ == RecoveryPhase::waiting)
+            open.until = stream.next();  // what was under way before the NAK came to the requester
         if (phase_ == RecoveryPhase::resending) {
             open.episode.time.end_at(request.time);
             open.episode.last = request.frame;
@@ -309,8 +322,8 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     if (phase_ == RecoveryPhase::resending && !answer.psn.before(episode.psn)) open.heard_time = answer.time;
     if (phase_ == RecoveryPhase::waiting) episode.proven = false;  // this answer may have told the requester as well
     if (phase_ == RecoveryPhase::settled) {
-        // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it, or it answers
-        // what was sent twice again.
+        // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it,
+        // or it answers what was sent twice again.
         if (again && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
         // What goes on from there is of this episode still.
         if (open.until.before(behind)) close(RecoveryEnd::recovered, ended);
@@ -347,8 +360,9 @@ bool is_exhausted(const Recovery& episode, Retries retries) {
 
 }  // namespace
 
-// How long a requester that did not give up would have been silent at most. Who asks for patience, gets twice of it: the timer of an
-// RNR NAK, or as long as the requester took before. What came quicker than a timer says nothing of how long that is.
+// How long a requester that did not give up would have been silent at most. Who asks for patience, gets twice of it:
+// the timer of an RNR NAK, or as long as the requester took before. What came quicker than a timer says nothing of how
+// long that is.
 Duration RecoveryWatch::patience() const {
     const Open& open = episodes_->open.front();
     const Recovery& episode = open.episode;
@@ -372,8 +386,11 @@ void RecoveryWatch::finish(Instant until, Retries retries, const RequestStream& 
     const bool other = rnr && (episode.psn.before(stream.acknowledged()) || stream.answered().before(episode.psn));
     // An answer to the last round, of which the capture may lack a part: nobody need send again.
     const bool heard = !rnr && open.heard_time > open.round_time && !exhausted;
-    const bool sequence = episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
-    close(!sequence && !heard && !other && !open.perhaps_sent && (silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
+    const bool sequence =
+        episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
+    close(!sequence && !heard && !other && !open.perhaps_sent && (silent || exhausted) ? RecoveryEnd::gave_up
+                                                                                       : RecoveryEnd::open,
+          ended);
 }
 
 }  // namespace qps::transport

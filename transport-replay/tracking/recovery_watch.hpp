@@ -1,11 +1,11 @@
-// RecoveryWatch: the retransmission episodes of one way of a connection: each begins with a NAK or with silence, goes on
-// with packets sent again, and ends when new data goes out or everything is answered.
+// RecoveryWatch: the retransmission episodes of one way of a connection: each begins with a NAK or with silence, goes
+// on with packets sent again, and ends when new data goes out or everything is answered.
 //
-// A requester goes back when it sends a PSN before the one behind its last packet; what it sends again in ascending order
-// belongs to the go-back before. So a NAK that comes while packets are still being sent again is open until the requester goes
-// back once more: it may have been ignored. What made it go back, the NAK or the timer, is not decided here but over the whole
-// connection (retransmission_causes): an episode says how long the NAK was waiting, how long nobody had sent anything, and since
-// when the timer can have run.
+// A requester goes back when it sends a PSN before the one behind its last packet; what it sends again in ascending
+// order belongs to the go-back before. So a NAK that comes while packets are still being sent again is open until the
+// requester goes back once more: it may have been ignored. What made it go back, the NAK or the timer, is not decided
+// here but over the whole connection (retransmission_causes): an episode says how long the NAK was waiting, how long
+// nobody had sent anything, and since when the timer can have run.
 //
 //   none --asked--> waiting --retransmitted--> resending --answered, new_data--> settled --closed--> none
 //     `----------retransmitted (after silence)---^
@@ -17,9 +17,9 @@
 
 #include <dissect/timers.hpp>
 #include <transport-replay/model/edges.hpp>
+#include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
-#include <transport-replay/model/recovery.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 
 #include <vector>
@@ -30,8 +30,8 @@ namespace qps::transport {
 // packets do it faster.
 inline constexpr dissect::Duration kFastestTimeout{100'000};
 
-// A READ that is asked for again after more silence than this was not missed, but timed out: software takes milliseconds
-// to notice, and nobody sets a timer below 4.096 us * 2^10.
+// A READ that is asked for again after more silence than this was not missed, but timed out: software takes
+// milliseconds to notice, and nobody sets a timer below 4.096 us * 2^10.
 inline constexpr dissect::Duration kSlowestReaction{4'000'000};
 
 using dissect::rnr_wait;
@@ -59,8 +59,10 @@ inline constexpr Machine kRecoveryMachine{
         Edge{RecoveryPhase::none, RecoveryEvent::retransmitted, RecoveryPhase::resending},
         Edge{RecoveryPhase::waiting, RecoveryEvent::asked, RecoveryPhase::waiting},
         Edge{RecoveryPhase::waiting, RecoveryEvent::retransmitted, RecoveryPhase::resending},
-        Edge{RecoveryPhase::waiting, RecoveryEvent::new_data, RecoveryPhase::waiting},  // under way before the NAK arrived
-        Edge{RecoveryPhase::waiting, RecoveryEvent::answered, RecoveryPhase::settled},  // the tap missed that it was sent again
+        Edge{RecoveryPhase::waiting, RecoveryEvent::new_data,
+             RecoveryPhase::waiting},  // under way before the NAK arrived
+        Edge{RecoveryPhase::waiting, RecoveryEvent::answered,
+             RecoveryPhase::settled},  // the tap missed that it was sent again
         Edge{RecoveryPhase::waiting, RecoveryEvent::closed, RecoveryPhase::none},
         Edge{RecoveryPhase::resending, RecoveryEvent::asked, RecoveryPhase::waiting},
         Edge{RecoveryPhase::resending, RecoveryEvent::retransmitted, RecoveryPhase::resending},
@@ -76,26 +78,30 @@ static_assert(sound(kRecoveryMachine));
 class RecoveryWatch {
 public:
     // A NAK or RNR NAK of `answer.psn`; `next` is the PSN behind the newest request.
-    void asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost, std::vector<Recovery>& ended);
+    void asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost,
+               std::vector<Recovery>& ended);
 
     // An answer overtook a READ's response, or left a hole in it: the READ will likely be asked for again.
     void overtaken(const Observation& answer);
 
-    // A request, and what it was to the stream; `seen`: its PSN had been on the wire. Whether it was sent again, rather than
-    // overtaken by others or doubled.
+    // A request, and what it was to the stream; `seen`: its PSN had been on the wire. Whether it was sent again, rather
+    // than overtaken by others or doubled.
     struct Sent {
         bool again = false;
         bool late_was_again = false;  // the one before it, taken for overtaken, was sent again too
     };
-    Sent sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream, std::vector<Recovery>& ended) {
+    Sent sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
+              std::vector<Recovery>& ended) {
         const bool newest = arrived.arrival != Arrival::repeated && arrived.arrival != Arrival::late;
-        if (!newest || episodes_.there()) [[unlikely]] return sent_otherwise(request, arrived, seen, stream, ended);
+        if (!newest || episodes_.there()) [[unlikely]]
+            return sent_otherwise(request, arrived, seen, stream, ended);
         seen_ = seen;
         note_newest(request, stream);
         last_sign_ = request.time;
         return {};
     }
-    // A request that was overtaken by later ones: it begins nothing. A first sending, `asked_for` where a NAK took it for lost.
+    // A request that was overtaken by later ones: it begins nothing. A first sending, `asked_for` where a NAK took it
+    // for lost.
     void late_original(const Observation& request, bool asked_for);
     // Likewise, a retransmission.
     void late_retransmission(const Observation& request, bool seen);
@@ -110,7 +116,8 @@ public:
 
     // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest time known
     // from a request to its answer.
-    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best, std::vector<Recovery>& ended);
+    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best,
+                  std::vector<Recovery>& ended);
 
     void failed(const Observation& answer, std::vector<Recovery>& ended);
 
@@ -134,8 +141,8 @@ private:
         dissect::Instant trigger_time{};
         dissect::Instant round_time{};
         dissect::Duration last_wait{};
-        dissect::Instant heard_time{};  // of the last answer to what was sent again
-        bool perhaps_sent = false;      // since, or another tap recorded it
+        dissect::Instant heard_time{};               // of the last answer to what was sent again
+        bool perhaps_sent = false;                   // since, or another tap recorded it
         std::optional<dissect::Instant> first_time;  // of the first sending, where it was captured
     };
     struct Late {
@@ -155,13 +162,14 @@ private:
     void set_aside(std::vector<Recovery>& ended);
     void hand_out_former(std::vector<Recovery>& ended);
     void close(RecoveryEnd end, std::vector<Recovery>& ended);
-    void begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, dissect::Duration silent);
-    void go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, dissect::Duration silent,
-               std::vector<Recovery>& ended);
+    void begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
+                       dissect::Duration silent);
+    void go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
+               dissect::Duration silent, std::vector<Recovery>& ended);
 
     void move(RecoveryEvent event);
-    Sent sent_otherwise(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
-                        std::vector<Recovery>& ended);
+    Sent sent_otherwise(const Observation& request, const RequestArrival& arrived, bool seen,
+                        const RequestStream& stream, std::vector<Recovery>& ended);
     void note_newest(const Observation& request, const RequestStream& stream) {
         if (stream.acknowledged() == request.psn) timer_from_ = request.time;  // nothing was outstanding before it
         behind_ = stream.next();
@@ -169,11 +177,12 @@ private:
 
     RecoveryPhase phase_ = RecoveryPhase::none;
     dissect::Instant last_sign_{};
-    dissect::Instant timer_from_{};  // the timer began anew then at the earliest: at the last progress, or the last go-back
-    dissect::Psn progress_;                 // what was acknowledged then
+    dissect::Instant
+        timer_from_{};       // the timer began anew then at the earliest: at the last progress, or the last go-back
+    dissect::Psn progress_;  // what was acknowledged then
     dissect::FrameIndex progress_frame_{};  // by this answer
-    dissect::Psn behind_;            // behind the last packet sent
-    bool seen_ = true;               // the packet that is looked at
+    dissect::Psn behind_;                   // behind the last packet sent
+    bool seen_ = true;                      // the packet that is looked at
     // Of a way that ever had an episode, or might have.
     struct Episodes {
         std::vector<Open> open;        // one, unless the phase is none

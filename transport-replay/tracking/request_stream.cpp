@@ -61,8 +61,12 @@ void absorb(Message& run, const Message& next) {
     if (next.invalidate) run.invalidate = next.invalidate;
 }
 
-bool fit_together(const Message& run, const Message& next) { return !run.ends && !next.starts && run.verb == next.verb; }
-bool belong_together(const Message& run, const Message& next) { return fit_together(run, next) && run.last + 1 == next.first; }
+bool fit_together(const Message& run, const Message& next) {
+    return !run.ends && !next.starts && run.verb == next.verb;
+}
+bool belong_together(const Message& run, const Message& next) {
+    return fit_together(run, next) && run.last + 1 == next.first;
+}
 
 // Adds the packet that follows the run in the same message.
 void extend(Message& run, const Observation& request, const OpcodeRow& row) {
@@ -80,7 +84,8 @@ void extend(Message& run, const Observation& request, const OpcodeRow& row) {
 
 RequestStream::Index RequestStream::run_at_or_before(Psn psn) const {
     const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(head_);
-    const auto after = std::upper_bound(begin, runs_.end(), psn, [](Psn a, const Message& run) { return a.before(run.first); });
+    const auto after =
+        std::upper_bound(begin, runs_.end(), psn, [](Psn a, const Message& run) { return a.before(run.first); });
     return after == begin ? kNone : static_cast<Index>(after - runs_.begin()) - 1;
 }
 
@@ -108,7 +113,8 @@ void RequestStream::append(const Observation& request, std::uint32_t span) {
     const OpcodeRow& row = info(request.opcode);
     if (open() != 0) {
         Message& back = runs_.back();
-        if (!back.ends && !begins_message(row.place) && back.verb == row.verb && back.last + 1 == request.psn) return extend(back, request, row);
+        if (!back.ends && !begins_message(row.place) && back.verb == row.verb && back.last + 1 == request.psn)
+            return extend(back, request, row);
     }
     if (runs_.size() == runs_.capacity() && head_ >= open()) let_go_of_removed();  // rather than grow
     runs_.push_back(run_of(request, span));
@@ -154,7 +160,8 @@ void RequestStream::restart(const Observation& request, std::uint32_t span, std:
 }
 
 RequestArrival RequestStream::repeat(const Observation& request) {
-    RequestArrival arrived{.arrival = Arrival::repeated, .answered = request.psn.before(acknowledged_), .behind = request.psn + 1};
+    RequestArrival arrived{
+        .arrival = Arrival::repeated, .answered = request.psn.before(acknowledged_), .behind = request.psn + 1};
     const Index index = run_at_or_before(request.psn);
     if (index == kNone || !runs_[index].covers(request.psn)) {
         for (DoneRead& read : done_reads_) {
@@ -189,7 +196,8 @@ RequestArrival RequestStream::repeat(const Observation& request) {
     return arrived;
 }
 
-// Responses are taken in order: who has the beginning of this READ has every response before it, seen here or not (9.7.5.1.2).
+// Responses are taken in order: who has the beginning of this READ has every response before it, seen here or not
+// (9.7.5.1.2).
 void RequestStream::took_all_before(Index index, const Observation& request) {
     if (!answered_) return;  // of a capture without answers nothing is said of them
     for (Message& earlier : open_runs().first(index - head_)) {
@@ -205,7 +213,8 @@ void RequestStream::took_all_before(Index index, const Observation& request) {
     }
 }
 
-RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
+RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done,
+                                   std::size_t most_open) {
     if (inferred_pmtu_ != 0 && request.psn != next_) pmtu = correct_guess(request, pmtu);
     const std::uint32_t span = span_of(request, pmtu);
     const bool elsewhere = std::exchange(announced_, false) && request.psn.before(next_);
@@ -223,18 +232,21 @@ RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmt
         return {.arrival = Arrival::restart};
     } else if (distance < 0) {
         if (waits_for(request.psn) || (answered_ && request.psn.before(acknowledged_))) return repeat(request);
-        if (request.psn.before(acknowledged_)) acknowledged_ = request.psn;  // the stream began before the first packet seen
+        if (request.psn.before(acknowledged_))
+            acknowledged_ = request.psn;  // the stream began before the first packet seen
         const Psn behind = insert_late(request, span);
         drop_oldest(most_open, done);
         return {.arrival = Arrival::late, .behind = behind};
     } else {
-        const bool explained = pmtu == 0 && reads_explain(request, distance);  // else it is known how many PSNs the READ takes
+        const bool explained =
+            pmtu == 0 && reads_explain(request, distance);  // else it is known how many PSNs the READ takes
         if (explained && request.psn.before(next_)) return repeat(request);  // the rest of the READ before it
         distance = explained ? 0 : widen_last_read(distance, pmtu);
         append(request, span);
     }
     drop_oldest(most_open, done);
-    return {.arrival = distance == 0 ? Arrival::in_order : Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
+    return {.arrival = distance == 0 ? Arrival::in_order : Arrival::ahead,
+            .missing = static_cast<std::uint32_t>(distance)};
 }
 
 void RequestStream::drop_oldest(std::size_t most_open, std::vector<Message>& done) {
@@ -290,7 +302,8 @@ void RequestStream::complete(Index run, const Observation& answer, Outcome outco
         done_reads_.push_back({message.first, message.last, message.asked_again, message.missing});
     }
     if (message.verb == Verb::read_request && message.access)  // what was sent again counts once
-        message.bytes = message.missing == 0 ? message.access->length : std::min<std::uint64_t>(message.bytes, message.access->length);
+        message.bytes = message.missing == 0 ? message.access->length
+                                             : std::min<std::uint64_t>(message.bytes, message.access->length);
     remove(run);
 }
 
@@ -310,14 +323,15 @@ bool RequestStream::bridge_gap(Index index, Psn end, Acknowledged& result) {
 }
 
 // An answer to what was sent after a READ or ATOMIC that waits for its response. Returns the run to look at next.
-RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> asked_at, const Observation& answer, Acknowledged& result,
-                                         std::vector<Message>& done) {
+RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> asked_at, const Observation& answer,
+                                         Acknowledged& result, std::vector<Message>& done) {
     Message& run = runs_[index];
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
-    // It answers what was sent before the capture began, and this is asked for again: whether it waits for a response does not show yet.
+    // It answers what was sent before the capture began, and this is asked for again: whether it waits for a response
+    // does not show yet.
     if (answer.time < run.first_time) return index + 1;
-    // The requester goes on to new work without asking again: it has the response, the capture does not. Slow requesters
-    // send and receive for a while before they notice that a response is missing.
+    // The requester goes on to new work without asking again: it has the response, the capture does not. Slow
+    // requesters send and receive for a while before they notice that a response is missing.
     if (run.passes < kConvincing && run.passed && asked_at && *asked_at > std::max(*run.passed, run.passed_last)) {
         run.passed_last = answer.time;
         ++run.passes;
@@ -352,17 +366,21 @@ Acknowledged RequestStream::acknowledge(Psn through, const Observation& answer, 
     return advance(through, asked != nullptr ? std::optional(asked->first_time) : std::nullopt, answer, done);
 }
 
-Psn RequestStream::answered() const { return runs_.size() == head_ ? acknowledged_ : answered_from(runs_[head_].first); }
+Psn RequestStream::answered() const {
+    return runs_.size() == head_ ? acknowledged_ : answered_from(runs_[head_].first);
+}
 
 Psn RequestStream::answered_from(Psn first) const {
     if (reads_open_ == 0) return acknowledged_;
     for (Index i = head_; i < runs_.size(); ++i)
-        if (runs_[i].has_response() && !runs_[i].last.before(first)) return runs_[i].first.before(acknowledged_) ? runs_[i].first : acknowledged_;
+        if (runs_[i].has_response() && !runs_[i].last.before(first))
+            return runs_[i].first.before(acknowledged_) ? runs_[i].first : acknowledged_;
     return acknowledged_;
 }
 
 // Everything up to `through` was answered by an answer to what was asked at `asked_at`.
-Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at, const Observation& answer, std::vector<Message>& done) {
+Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at, const Observation& answer,
+                                    std::vector<Message>& done) {
     Acknowledged result;
     if (!started_ || through - next_ > kRestartDistance) return result;
     if (!std::exchange(answered_, true) && through.before(acknowledged_)) acknowledged_ = through + 1;
@@ -450,7 +468,8 @@ void RequestStream::finish(Outcome outcome, std::vector<Message>& done, std::opt
                 run.answer_time = *run.passed;
                 run.answer_frame = run.passed_frame;
             }
-            if (run.verb == Verb::read_request && run.access) run.bytes = std::min<std::uint64_t>(run.bytes, run.access->length);
+            if (run.verb == Verb::read_request && run.access)
+                run.bytes = std::min<std::uint64_t>(run.bytes, run.access->length);
         }
         done.push_back(run);
     }

@@ -15,21 +15,23 @@
 
 namespace qps::transport {
 
-// A request is recorded at most so long after its answer: between the queues of a NIC, or the ports of a tap whose clocks are apart.
+// A request is recorded at most so long after its answer: between the queues of a NIC, or the ports of a tap whose
+// clocks are apart.
 inline constexpr dissect::Duration kLatestRequest{5'000'000};
 
 struct RequestArrival {
     Arrival arrival = Arrival::first;
-    std::uint32_t missing = 0;                     // ahead: how many PSNs were skipped
-    bool answered = false;                         // repeated: all of it had been acknowledged before
-    bool partial_read = false;                     // repeated: the rest of a READ, from a PSN that no request had before
-    std::uint32_t holes = 0;                       // repeated READ: responses that were missing until now
-    std::uint32_t missed_after_all = 0;            // repeated READ: responses that were taken for missed by the tap alone
-    std::optional<dissect::Instant> first_time{};  // repeated: when its message was sent first, where it begins with this packet
-    dissect::Psn behind{};                         // late, repeated: the PSN that follows what this packet asks for
-    dissect::FrameIndex original{};                // repeated: the first frame of its message; 0: not known
-    Sending sending = Sending::unknown;            // late, repeated: what its identification tells, where somebody looks at it
-    bool perhaps_other_tap = false;                // late, repeated: another tap may have recorded it, later by its clock
+    std::uint32_t missing = 0;           // ahead: how many PSNs were skipped
+    bool answered = false;               // repeated: all of it had been acknowledged before
+    bool partial_read = false;           // repeated: the rest of a READ, from a PSN that no request had before
+    std::uint32_t holes = 0;             // repeated READ: responses that were missing until now
+    std::uint32_t missed_after_all = 0;  // repeated READ: responses that were taken for missed by the tap alone
+    std::optional<dissect::Instant>
+        first_time{};                    // repeated: when its message was sent first, where it begins with this packet
+    dissect::Psn behind{};               // late, repeated: the PSN that follows what this packet asks for
+    dissect::FrameIndex original{};      // repeated: the first frame of its message; 0: not known
+    Sending sending = Sending::unknown;  // late, repeated: what its identification tells, where somebody looks at it
+    bool perhaps_other_tap = false;      // late, repeated: another tap may have recorded it, later by its clock
 };
 
 // What an acknowledgment told.
@@ -40,7 +42,7 @@ struct Acknowledged {
     std::uint32_t unseen_tail = 0;       // of them: behind the last one seen of their READ
     std::uint32_t beyond = 0;            // of unseen: PSNs past the newest one seen
     bool again = false;                  // nothing new: all of it was acknowledged before
-    bool passed_response = false;        // it passed a READ or ATOMIC whose response did not come: an implied NAK (9.7.5.1.x)
+    bool passed_response = false;  // it passed a READ or ATOMIC whose response did not come: an implied NAK (9.7.5.1.x)
 };
 
 // What a response told.
@@ -63,13 +65,14 @@ public:
     static constexpr std::size_t kMaxOpen = 4096;
     static constexpr std::int32_t kRestartDistance = kFarPsn;
 
-    // The first PSN, as the connection manager tells it: what is missing before the first packet is then missing. A requester that begins
-    // behind it repeats nothing: it begins elsewhere.
+    // The first PSN, as the connection manager tells it: what is missing before the first packet is then missing. A
+    // requester that begins behind it repeats nothing: it begins elsewhere.
     void begin_at(dissect::Psn psn);
 
-    // A request packet. `pmtu` in bytes, 0 where it is not known: a READ then counts one PSN until its responses, or the
-    // next request, tell. Messages that can wait no longer go to `done`; `most_open` of them may.
-    RequestArrival send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open = kMaxOpen);
+    // A request packet. `pmtu` in bytes, 0 where it is not known: a READ then counts one PSN until its responses, or
+    // the next request, tell. Messages that can wait no longer go to `done`; `most_open` of them may.
+    RequestArrival send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done,
+                        std::size_t most_open = kMaxOpen);
 
     // A request whose ICRC is wrong: nobody took it, but its PSN was on the wire, unless that is what was corrupted.
     RequestArrival send_corrupt(const Observation& request);
@@ -79,15 +82,17 @@ public:
 
     // Everything before it is answered: acknowledged, and READs and ATOMICs with their response.
     [[nodiscard]] dissect::Psn answered() const;
-    // Everything from `first` up to before it is answered. A requester that goes back to `first` has what was before, whatever the
-    // capture missed of it.
+    // Everything from `first` up to before it is answered. A requester that goes back to `first` has what was before,
+    // whatever the capture missed of it.
     [[nodiscard]] dissect::Psn answered_from(dissect::Psn first) const;
 
-    // A READ response or an ATOMIC acknowledgment. `best`: the shortest time known from a request to its answer, 0: none.
-    Responded respond(const Observation& response, std::uint32_t pmtu, dissect::Duration best, std::vector<Message>& done);
+    // A READ response or an ATOMIC acknowledgment. `best`: the shortest time known from a request to its answer, 0:
+    // none.
+    Responded respond(const Observation& response, std::uint32_t pmtu, dissect::Duration best,
+                      std::vector<Message>& done);
 
-    // A fatal NAK of the message that covers `psn`; nothing where it is not open. It stays until finish(), for its packets
-    // may still be under way.
+    // A fatal NAK of the message that covers `psn`; nothing where it is not open. It stays until finish(), for its
+    // packets may still be under way.
     std::optional<Message> fail(dissect::Psn psn, const Observation& answer);
 
     // The end of the capture or of the connection: everything open goes with that outcome. Runs that a gap divides are
@@ -102,18 +107,20 @@ public:
     }
 
     [[nodiscard]] bool started() const { return started_; }
-    [[nodiscard]] dissect::Psn next() const { return next_; }                  // behind the newest PSN seen
-    [[nodiscard]] dissect::Psn acknowledged() const { return acknowledged_; }  // behind the last PSN known to have arrived
+    [[nodiscard]] dissect::Psn next() const { return next_; }  // behind the newest PSN seen
+    [[nodiscard]] dissect::Psn acknowledged() const {
+        return acknowledged_;
+    }  // behind the last PSN known to have arrived
     // A request of that PSN, which closes no gap, may have been sent before the capture began.
     void perhaps_again(dissect::Psn psn);
-    void doubled(dissect::Psn psn);                                            // the network doubled a request of that PSN
-    [[nodiscard]] bool waits_for(dissect::Psn psn) const;                      // an open message covers it
-    [[nodiscard]] const Message* covering(dissect::Psn psn) const;             // the open message that does
+    void doubled(dissect::Psn psn);                                 // the network doubled a request of that PSN
+    [[nodiscard]] bool waits_for(dissect::Psn psn) const;           // an open message covers it
+    [[nodiscard]] const Message* covering(dissect::Psn psn) const;  // the open message that does
     // Whether the newest READ does once it is known how many PSNs it takes.
     [[nodiscard]] bool may_reach(dissect::Psn psn, std::uint32_t pmtu) const;
     [[nodiscard]] std::size_t open() const { return runs_.size() - head_; }
     [[nodiscard]] std::uint32_t reads_open() const { return reads_open_; }  // READs and ATOMICs
-    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }        // messages given up because too many were open
+    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }  // messages given up because too many were open
     // The path MTU that two READs in a row tell by the distance of their PSNs; 0 where they did not.
     [[nodiscard]] std::uint32_t inferred_pmtu() const { return inferred_pmtu_; }
 
@@ -122,7 +129,8 @@ private:
     static constexpr Index kNone = static_cast<Index>(-1);
     static constexpr std::uint8_t kConvincing = 4;            // round trips of new work without asking again
     static constexpr std::uint8_t kProven = kConvincing + 1;  // or it shows that the requester has the response
-    static constexpr std::size_t kKeptRoom = 4;  // messages: before the oldest open one; and what a burst needed more is given back when it is over
+    static constexpr std::size_t kKeptRoom =
+        4;  // messages: before the oldest open one; and what a burst needed more is given back when it is over
     [[nodiscard]] Index run_at_or_before(dissect::Psn psn) const;
     [[nodiscard]] std::span<Message> open_runs() { return std::span(runs_).subspan(head_); }
     void append(const Observation& request, std::uint32_t span);
@@ -140,8 +148,10 @@ private:
     Acknowledged advance(dissect::Psn through, std::optional<dissect::Instant> asked_at, const Observation& answer,
                          std::vector<Message>& done);
     static bool answers_earlier(const Message& run, const Observation& response);
-    static bool take_read_response(Message& run, const Observation& response, dissect::Duration best, Responded& result);
-    static bool take_in_order(Message& run, const Observation& response, std::int32_t distance, dissect::Duration best, Responded& result);
+    static bool take_read_response(Message& run, const Observation& response, dissect::Duration best,
+                                   Responded& result);
+    static bool take_in_order(Message& run, const Observation& response, std::int32_t distance, dissect::Duration best,
+                              Responded& result);
     Index pass(Index index, std::optional<dissect::Instant> asked_at, const Observation& answer, Acknowledged& result,
                std::vector<Message>& done);
     bool bridge_gap(Index index, dissect::Psn end, Acknowledged& result);
@@ -164,7 +174,7 @@ private:
     dissect::Psn next_;
     dissect::Psn acknowledged_;
     bool started_ = false;
-    bool answered_ = false;  // acknowledged_ is from an answer, not the first PSN seen
+    bool answered_ = false;   // acknowledged_ is from an answer, not the first PSN seen
     bool announced_ = false;  // where it begins; no packet was seen
     std::uint32_t reads_open_ = 0;
     std::uint32_t inferred_pmtu_ = 0;

@@ -1,4 +1,5 @@
-// Responses of READs and ATOMICs as RequestStream takes them: which of them are due, late, missing, or of an earlier request.
+// Responses of READs and ATOMICs as RequestStream takes them: which of them are due, late, missing, or of an earlier
+// request.
 #include <transport-replay/model/path_mtu.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 
@@ -46,7 +47,8 @@ void RequestStream::doubled(Psn psn) {
     if (const Index at = run_at_or_before(psn); at != kNone && runs_[at].covers(psn)) runs_[at].doubled = true;
 }
 
-Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best, std::vector<Message>& done) {
+Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best,
+                                 std::vector<Message>& done) {
     Responded result;
     if (inferred_pmtu_ != 0 && pmtu != 0 && pmtu != inferred_pmtu_) take_back(std::exchange(inferred_pmtu_, 0), pmtu);
     Index at = run_at_or_before(response.psn);
@@ -54,7 +56,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     // To a sending before the capture began: what is asked for again is answered again.
     if (response.time < runs_[at].first_time) {
         // One that begins its READ may have been recorded before the request that it answers.
-        if (response.psn != runs_[at].first || runs_[at].first_time - response.time > kLatestRequest) ask_again_through(response.psn);
+        if (response.psn != runs_[at].first || runs_[at].first_time - response.time > kLatestRequest)
+            ask_again_through(response.psn);
         return result;
     }
     result.widened_from = runs_[at].last + 1;
@@ -64,7 +67,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     if (!runs_[at].covers(response.psn)) return result;
     result.matched = true;
     const Message& asked = runs_[at];
-    if (at != head_ || acknowledged_.before(asked.first)) {  // it acknowledges all that was sent before its request (9.7.5.1.2)
+    if (at != head_ ||
+        acknowledged_.before(asked.first)) {  // it acknowledges all that was sent before its request (9.7.5.1.2)
         result.before = advance(asked.first.previous(), asked.first_time, response, done);
         at = run_at_or_before(response.psn);
         if (at == kNone || !runs_[at].covers(response.psn)) return result;
@@ -80,7 +84,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     else if (!take_read_response(run, response, best, result)) return result;
     answered_ = true;
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
-    // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
+    // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or
+    // goes on.
     const auto earlier = open_runs().first(at - head_);
     if (run.has_response() && std::ranges::any_of(earlier, &Message::has_response)) {
         run.passed = response.time;
@@ -91,7 +96,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     return result;
 }
 
-// A response inside of a READ, to what is asked for first: of a request that began before this one (9.7.5.1.3), and before the capture.
+// A response inside of a READ, to what is asked for first: of a request that began before this one (9.7.5.1.3), and
+// before the capture.
 bool RequestStream::answers_earlier(const Message& run, const Observation& response) {
     return response.psn == run.first && !begins_message(info(response.opcode).place) && asked_once(run);
 }
@@ -105,7 +111,8 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
             // Sent after those that passed before it: it was asked for again, and the capture lacks that request.
             result.withdrawn = std::exchange(run.missing, 0);
             run.response_next = response.psn + 1;
-        } else if (run.missing > 0 && asked_once(run) && response.psn + 1 != run.response_next) {  // the one before it passed twice
+        } else if (run.missing > 0 && asked_once(run) &&
+                   response.psn + 1 != run.response_next) {      // the one before it passed twice
             (run.doubled ? result.withdrawn : result.late) = 1;  // of the second request, or its first
             --run.missing;
             run.bytes += response.payload_length;
@@ -132,10 +139,11 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
     return run.missing == 0;
 }
 
-// A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier request may
-// still come, until one begins the new ones (9.7.5.1.3) or came no sooner than an answer can,
-// and was not overtaken.
-bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Duration best, Responded& result) {
+// A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier
+// request may still come, until one begins the new ones (9.7.5.1.3) or came no sooner than an answer can, and was not
+// overtaken.
+bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Duration best,
+                                  Responded& result) {
     if (distance > 0) {
         if (!run.restarting && run.missing == 0) {
             run.missing = result.skipped = run.not_passed(static_cast<std::uint32_t>(distance));

@@ -1,11 +1,11 @@
 // SendingOrder: in which order the requests of one flow were sent, by their IPv4 identification where it counts up.
 //
-// New PSNs are sent in their order. Where the identification goes up from each new PSN to the next by a little, time after
-// time, the sender has a counter, and an identification that lies between those of two new PSNs was given between them,
-// whenever it passes the tap. Many stacks send a constant 0, or have no IPv4: then nothing is told.
+// New PSNs are sent in their order. Where the identification goes up from each new PSN to the next by a little, time
+// after time, the sender has a counter, and an identification that lies between those of two new PSNs was given between
+// them, whenever it passes the tap. Many stacks send a constant 0, or have no IPv4: then nothing is told.
 //
-// Without it, only what nobody can have asked for tells: a requester goes back once for each NAK, or after silence. A packet
-// of a PSN behind the last one, without either, was overtaken or doubled on its way.
+// Without it, only what nobody can have asked for tells: a requester goes back once for each NAK, or after silence. A
+// packet of a PSN behind the last one, without either, was overtaken or doubled on its way.
 //
 // What an attacker could feed: any identifications. The state is of fixed size.
 #pragma once
@@ -16,7 +16,8 @@
 
 namespace qps::transport {
 
-// What passed a gap: identifications of the last new PSN before the gap and of the first behind it, and when that one passed.
+// What passed a gap: identifications of the last new PSN before the gap and of the first behind it, and when that one
+// passed.
 struct GapSides {
     std::uint16_t before = 0;
     std::uint16_t after = 0;
@@ -29,8 +30,8 @@ public:
     static constexpr std::uint16_t kMostStep = 1024;
     // In a row. Identifications drawn by chance make so many in one of 2^18 cases.
     static constexpr std::uint8_t kProof = 3;
-    // A request that passes later than this after the newest was not overtaken by it: a fast host may have counted once around, and
-    // no path is longer by so much.
+    // A request that passes later than this after the newest was not overtaken by it: a fast host may have counted once
+    // around, and no path is longer by so much.
     static constexpr dissect::Duration kLatest{10'000'000};
 
     // A request with a new PSN, the highest so far. Returns what it passed, should PSNs before it be missing.
@@ -81,7 +82,8 @@ public:
     // Likewise, by what may be chance.
     [[nodiscard]] static bool is_between(const GapSides& gap, std::uint16_t id, dissect::Instant time) {
         if (time - gap.time > kLatest) return false;
-        const auto wide = static_cast<std::uint16_t>(gap.after - gap.before), deep = static_cast<std::uint16_t>(id - gap.before);
+        const auto wide = static_cast<std::uint16_t>(gap.after - gap.before),
+                   deep = static_cast<std::uint16_t>(id - gap.before);
         return is_step(wide) && deep != 0 && deep < wide;
     }
     // Sent after the gap was passed: a retransmission.
@@ -91,7 +93,9 @@ public:
 
 private:
     static constexpr bool is_step(std::uint16_t step) { return step != 0 && step <= kMostStep; }
-    static constexpr bool is_before(std::uint16_t one, std::uint16_t other) { return static_cast<std::int16_t>(one - other) < 0; }
+    static constexpr bool is_before(std::uint16_t one, std::uint16_t other) {
+        return static_cast<std::int16_t>(one - other) < 0;
+    }
     std::uint16_t highest_ = 0;  // of the newest PSN
     std::uint16_t newest_ = 0;   // of all requests
     std::uint8_t steps_ = 0;     // of new PSNs that went up

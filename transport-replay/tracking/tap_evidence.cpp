@@ -8,7 +8,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr double kWorstClock = 1e-3;              // of its time; crystals are off by 1e-4 at worst
+constexpr double kWorstClock = 1e-3;  // of its time; crystals are off by 1e-4 at worst
 
 Duration middle_of(std::vector<Duration>& all, std::size_t nth_of_16 = 8) {
     const auto place = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size() - 1, all.size() * nth_of_16 / 16));

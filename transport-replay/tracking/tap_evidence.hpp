@@ -1,5 +1,5 @@
-// What tells whether two hosts' packets were recorded twice where labels do not: the times that recordings are apart, identifications that
-// count up, and answers that go back.
+// What tells whether two hosts' packets were recorded twice where labels do not: the times that recordings are apart,
+// identifications that count up, and answers that go back.
 //
 // What an attacker could feed: any packets. What is kept is of the sample, which is bounded.
 #pragma once
@@ -15,14 +15,14 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kFewestPairs = 4;           // below, only if no packet lacks its copy
-inline constexpr std::size_t kFewestPerPart = 8;         // pairs that have a median of their own
-inline constexpr dissect::Duration kLeastTolerance{50'000};       // 50 us: queues of switches
-inline constexpr std::size_t kFewestOneWay = 16;         // packets of a sender that counts them
-inline constexpr std::size_t kFewestOneWayLater = 6;     // likewise, later than a network doubles any
-inline constexpr std::size_t kFewestRegressed = 4;       // ACKs that came once more after later ones
-inline constexpr std::size_t kFewestByTime = 32;         // packets that the time alone proves to be copies
-inline constexpr std::size_t kFewestAnswersByTime = 8;   // of them: so many answers in a row do not get lost
+inline constexpr std::size_t kFewestPairs = 4;               // below, only if no packet lacks its copy
+inline constexpr std::size_t kFewestPerPart = 8;             // pairs that have a median of their own
+inline constexpr dissect::Duration kLeastTolerance{50'000};  // 50 us: queues of switches
+inline constexpr std::size_t kFewestOneWay = 16;             // packets of a sender that counts them
+inline constexpr std::size_t kFewestOneWayLater = 6;         // likewise, later than a network doubles any
+inline constexpr std::size_t kFewestRegressed = 4;           // ACKs that came once more after later ones
+inline constexpr std::size_t kFewestByTime = 32;             // packets that the time alone proves to be copies
+inline constexpr std::size_t kFewestAnswersByTime = 8;       // of them: so many answers in a row do not get lost
 
 struct TimedOffset {
     dissect::Instant time{};
@@ -63,17 +63,21 @@ struct Twice {
         identifications.insert(packet.ip_id);
     }
     [[nodiscard]] std::size_t even_ways() const {
-        return static_cast<std::size_t>(std::ranges::count_if(ways, [](const auto& way) { return way.second.even != 0; }));
+        return static_cast<std::size_t>(
+            std::ranges::count_if(ways, [](const auto& way) { return way.second.even != 0; }));
     }
-    // What the one host sent reached both taps, and what the other one did was lost between them. No network doubles all of it later by
-    // more than queues take.
+    // What the one host sent reached both taps, and what the other one did was lost between them. No network doubles
+    // all of it later by more than queues take.
     [[nodiscard]] bool one_way() const {
         const bool slow = is_beyond_queues();
         return std::ranges::any_of(ways, [&](const auto& way) {
-            return way.second.even >= (slow ? kFewestOneWayLater : kFewestOneWay) && 100 * way.second.even >= (slow ? 90 : 95) * way.second.all;
+            return way.second.even >= (slow ? kFewestOneWayLater : kFewestOneWay) &&
+                   100 * way.second.even >= (slow ? 90 : 95) * way.second.all;
         });
     }
-    [[nodiscard]] bool is_beyond_queues() const { return magnitude(offset.middle()) >= kLeastTolerance + kLeastTolerance; }
+    [[nodiscard]] bool is_beyond_queues() const {
+        return magnitude(offset.middle()) >= kLeastTolerance + kLeastTolerance;
+    }
     // A responder counts messages up: what it said of fewer, after it had said more, another tap recorded.
     [[nodiscard]] bool goes_back() const {
         constexpr std::size_t kMost = 50;  // percent
@@ -83,9 +87,11 @@ struct Twice {
     // Whether that sender sent packets again and again after this time, of which the other one is a multiple.
     [[nodiscard]] bool is_timer_of(std::uint64_t way, dissect::Duration time) const {
         constexpr std::int64_t kMostRounds = 8;
-        const std::int64_t interval = std::to_underlying(magnitude(offset.middle())), rest = std::to_underlying(magnitude(time)) % std::max<std::int64_t>(interval, 1);
+        const std::int64_t interval = std::to_underlying(magnitude(offset.middle())),
+                           rest = std::to_underlying(magnitude(time)) % std::max<std::int64_t>(interval, 1);
         const auto found = ways.find(way);
-        return is_beyond_queues() && found != ways.end() && found->second.chained != 0 && std::to_underlying(magnitude(time)) / kMostRounds <= interval &&
+        return is_beyond_queues() && found != ways.end() && found->second.chained != 0 &&
+               std::to_underlying(magnitude(time)) / kMostRounds <= interval &&
                std::min(rest, interval - rest) <= kMostRounds * std::to_underlying(offset.tolerance);
     }
     // The way that came twice while the other one did not: lost between two taps, or its sender sent everything again.

@@ -1,9 +1,9 @@
 // From a sample of packets and their recordings to the taps that made them.
 //
-// Labels prove: a retransmission has the same interface, VLAN and TTL as the packet before it, and mostly the same file, so where most packets of two
-// hosts have two labels, two taps recorded them. Where the labels are the same, an IP identification that counts proves it too.
-// Where the bytes prove nothing (IPv6, identification 0), only a time that is the same from every packet to its copy does, as long
-// as no requester can have sent all of it again.
+// Labels prove: a retransmission has the same interface, VLAN and TTL as the packet before it, and mostly the same
+// file, so where most packets of two hosts have two labels, two taps recorded them. Where the labels are the same, an
+// IP identification that counts proves it too. Where the bytes prove nothing (IPv6, identification 0), only a time that
+// is the same from every packet to its copy does, as long as no requester can have sent all of it again.
 #include <transport-replay/tracking/tap_evidence.hpp>
 
 #include <algorithm>
@@ -18,17 +18,18 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kMostLabels = 16;           // of two hosts; paths do not have more
-constexpr std::size_t kMostOffsets = 3;           // that are looked at
-constexpr std::size_t kFewestTogether = 16;       // packets of several pairs of hosts
-constexpr Duration kAlike{5'000};                 // 5 us: there and back between two taps
+constexpr std::size_t kMostLabels = 16;      // of two hosts; paths do not have more
+constexpr std::size_t kMostOffsets = 3;      // that are looked at
+constexpr std::size_t kFewestTogether = 16;  // packets of several pairs of hosts
+constexpr Duration kAlike{5'000};            // 5 us: there and back between two taps
 
 using Recording = SampledPacket::Recording;
 using Packets = std::span<const SampledPacket* const>;
 
 const Recording* first_of(const SampledPacket& packet, std::uint64_t label, std::uint64_t mask) {
     const auto all = packet.recordings();
-    const auto found = std::ranges::find_if(all, [&](const Recording& recording) { return part(recording.label, mask) == label; });
+    const auto found =
+        std::ranges::find_if(all, [&](const Recording& recording) { return part(recording.label, mask) == label; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -68,7 +69,8 @@ private:
         Labels found;
         for (const SampledPacket* packet : packets_)
             for (const Recording& recording : packet->recordings())
-                if (found.size() < kMostLabels && follows(*packet, recording) && (source == 0 || part(recording.label, kSourceOfLabel) == source - 1))
+                if (found.size() < kMostLabels && follows(*packet, recording) &&
+                    (source == 0 || part(recording.label, kSourceOfLabel) == source - 1))
                     found.insert(part(recording.label, mask));
         return found;
     }
@@ -78,7 +80,8 @@ private:
         }));
     }
     // Of packets that both recorded: how much later the second did.
-    [[nodiscard]] std::vector<TimedOffset> pairs(std::uint64_t first, std::uint64_t second, std::uint64_t mask, std::uint64_t way) const {
+    [[nodiscard]] std::vector<TimedOffset> pairs(std::uint64_t first, std::uint64_t second, std::uint64_t mask,
+                                                 std::uint64_t way) const {
         std::vector<TimedOffset> found;
         for (const SampledPacket* packet : packets_) {
             if (packet->hosts.way != way) continue;
@@ -89,7 +92,8 @@ private:
         return found;
     }
     // Whether two labels are two taps: most of what either recorded the other one did too.
-    [[nodiscard]] bool same_packets(std::uint64_t first, std::uint64_t second, std::uint64_t mask, std::uint64_t way) const {
+    [[nodiscard]] bool same_packets(std::uint64_t first, std::uint64_t second, std::uint64_t mask,
+                                    std::uint64_t way) const {
         const std::size_t both = pairs(first, second, mask, way).size();
         const std::size_t fewer = std::min(count(first, mask, way), count(second, mask, way));
         return both != 0 && 2 * both >= fewer && (both >= kFewestPairs || both == fewer);
@@ -117,7 +121,8 @@ private:
             if (source == followed) continue;
             // Rotated files may begin with what the one before ended with: a few retransmissions are no tap.
             const auto shared = [&](std::uint64_t way) {
-                return same_packets(followed, source, kSourceOfLabel, way) && pairs(followed, source, kSourceOfLabel, way).size() >= kFewestPairs;
+                return same_packets(followed, source, kSourceOfLabel, way) &&
+                       pairs(followed, source, kSourceOfLabel, way).size() >= kFewestPairs;
             };
             if (std::ranges::none_of(ways_, shared)) continue;
             ++taps_;
@@ -206,7 +211,9 @@ private:
         }
         const auto doubtful = std::ranges::find_if(likely, [&](const Twice& found) {
             const std::uint64_t way = found.counts() ? 0 : found.doubtful_way();
-            return way != 0 && std::ranges::none_of(likely, [&](const Twice& timer) { return timer.is_timer_of(way, found.offset.middle()); });
+            return way != 0 && std::ranges::none_of(likely, [&](const Twice& timer) {
+                       return timer.is_timer_of(way, found.offset.middle());
+                   });
         });
         if (doubtful != likely.end()) {
             traits_.twice.push_back({doubtful->hosts, doubtful->offset, doubtful->doubtful_way()});
@@ -222,15 +229,18 @@ private:
     }
 
     // As a mirror makes them, not a network that doubles some.
-    [[nodiscard]] static bool many(std::size_t even, std::size_t all) { return even >= kFewestPairs && 10 * even >= 4 * all; }
+    [[nodiscard]] static bool many(std::size_t even, std::size_t all) {
+        return even >= kFewestPairs && 10 * even >= 4 * all;
+    }
 
-    // Where the bytes prove nothing: everything came twice, both ways, after the same time, and so much of it was answered in between
-    // that no requester sent all of it again.
+    // Where the bytes prove nothing: everything came twice, both ways, after the same time, and so much of it was
+    // answered in between that no requester sent all of it again.
     [[nodiscard]] static bool as_time_proves(const Twice& found) {
         if (found.even < kFewestByTime || 100 * found.even < 95 * found.all || found.even_ways() < 2) return false;
         const Duration apart = magnitude(found.offset.middle()), tolerance = found.offset.tolerance;
         const bool long_enough = found.length() > apart + apart;
-        return (long_enough || found.answers >= kFewestAnswersByTime) && (apart < kLeastTolerance + kLeastTolerance || tolerance + tolerance < apart);
+        return (long_enough || found.answers >= kFewestAnswersByTime) &&
+               (apart < kLeastTolerance + kLeastTolerance || tolerance + tolerance < apart);
     }
 
     struct Packet {
@@ -267,7 +277,8 @@ private:
                 best_from = from;
             }
             if (best < kFewestPairs) break;
-            const auto first = apart.begin() + static_cast<std::ptrdiff_t>(best_from), behind = first + static_cast<std::ptrdiff_t>(best);
+            const auto first = apart.begin() + static_cast<std::ptrdiff_t>(best_from),
+                       behind = first + static_cast<std::ptrdiff_t>(best);
             found.push_back(offset_of({first, behind}));
             apart.erase(first, behind);
         }
@@ -288,13 +299,16 @@ private:
             const Recording& first = packet.recordings.front();
             Instant copied = first.time;
             for (const Recording& copy : packet.recordings)
-                if (magnitude(copy.time - first.time - offset.at(first.time)) <= offset.tolerance) copied = std::max(copied, copy.time);
+                if (magnitude(copy.time - first.time - offset.at(first.time)) <= offset.tolerance)
+                    copied = std::max(copied, copy.time);
             said.push_back({packet.sampled->flow, first.time, copied, packet.sampled->msn});
         }
         std::ranges::sort(said, {}, [](const Said& one) { return std::pair(one.flow, one.time); });
         std::size_t count = 0;
         for (auto one = said.begin(); one != said.end(); ++one) {
-            const auto next = std::find_if(one, said.end(), [&](const Said& other) { return other.flow != one->flow || Psn(one->msn).before(Psn(other.msn)); });
+            const auto next = std::find_if(one, said.end(), [&](const Said& other) {
+                return other.flow != one->flow || Psn(one->msn).before(Psn(other.msn));
+            });
             if (next != said.end() && next->flow == one->flow && next->time < one->copied) ++count;
         }
         return count;
@@ -309,13 +323,16 @@ private:
             Twice::Way& way = found.ways[packet.sampled->hosts.way];
             ++way.all;
             found.see(*packet.sampled, packet.recordings);
-            const auto away = [&](const Recording& from, const Recording& copy) { return magnitude(copy.time - from.time - offset.at(from.time)); };
+            const auto away = [&](const Recording& from, const Recording& copy) {
+                return magnitude(copy.time - from.time - offset.at(from.time));
+            };
             std::vector<Recording> open = packet.recordings;
             std::size_t alone = 0;
             while (!open.empty()) {
                 const Recording first = open.front();
                 open.erase(open.begin());
-                const auto copy = std::ranges::min_element(open, {}, [&](const Recording& one) { return away(first, one); });
+                const auto copy =
+                    std::ranges::min_element(open, {}, [&](const Recording& one) { return away(first, one); });
                 if (copy == open.end() || away(first, *copy) > offset.tolerance) {
                     ++alone;
                     continue;
@@ -325,7 +342,9 @@ private:
                 const Recording paired = *copy;
                 open.erase(copy);
                 ++way.pairs;
-                if (std::ranges::any_of(open, [&](const Recording& one) { return away(paired, one) <= offset.tolerance; })) ++way.chained;
+                if (std::ranges::any_of(open,
+                                        [&](const Recording& one) { return away(paired, one) <= offset.tolerance; }))
+                    ++way.chained;
             }
             way.alone += alone;
             if (alone != 0) continue;
@@ -356,8 +375,9 @@ private:
     std::optional<Twice> undecided_;
 };
 
-// Hosts of which everything came twice, and too little of each to prove a tap: the same time between all of them does, since
-// requesters of different hosts do not time out to the microsecond alike. Clocks have not drifted yet in so few packets.
+// Hosts of which everything came twice, and too little of each to prove a tap: the same time between all of them does,
+// since requesters of different hosts do not time out to the microsecond alike. Clocks have not drifted yet in so few
+// packets.
 void learn_together(std::span<const Twice> undecided, CaptureTraits& traits) {
     std::size_t even = 0;
     std::vector<TimedOffset> pairs;
@@ -388,17 +408,20 @@ CaptureTraits learn_taps(std::span<const SampledPacket> packets) {
     for (const SampledPacket& packet : packets)
         if (packet.recorded != 0) sorted.push_back(&packet);
     if (std::ranges::none_of(sorted, [](const SampledPacket* packet) { return packet->recorded > 1; })) return traits;
-    std::ranges::sort(sorted, {}, [](const SampledPacket* packet) { return std::pair(packet->hosts.both, packet->hash); });
+    std::ranges::sort(sorted, {},
+                      [](const SampledPacket* packet) { return std::pair(packet->hosts.both, packet->hash); });
     std::vector<Twice> undecided;
     for (auto from = sorted.begin(); from != sorted.end();) {
-        const auto to = std::find_if(from, sorted.end(), [&](const SampledPacket* packet) { return packet->hosts.both != (*from)->hosts.both; });
+        const auto to = std::find_if(
+            from, sorted.end(), [&](const SampledPacket* packet) { return packet->hosts.both != (*from)->hosts.both; });
         HostsLearning hosts(Packets(from, to), traits);
         hosts.learn();
         if (hosts.undecided()) undecided.push_back(*hosts.undecided());
         from = to;
     }
     learn_together(undecided, traits);
-    std::ranges::sort(traits.other_taps, {}, [](const OtherTap& tap) { return std::tuple(tap.way, tap.mask, tap.label); });
+    std::ranges::sort(traits.other_taps, {},
+                      [](const OtherTap& tap) { return std::tuple(tap.way, tap.mask, tap.label); });
     return traits;
 }
 

@@ -1,8 +1,9 @@
-// ToldPairs: queue pairs and first PSNs that programs told each other outside of RDMA, until the first request between two of them shows
-// that it was so: one whose PSN is the one that was told, of 24 bits that programs draw by chance, or what else only that one has.
+// ToldPairs: queue pairs and first PSNs that programs told each other outside of RDMA, until the first request between
+// two of them shows that it was so: one whose PSN is the one that was told, of 24 bits that programs draw by chance, or
+// what else only that one has.
 //
-// What an attacker could feed: pairs without end; past kMost those are forgotten that nobody used for kLongest, or else all of them, and
-// connections are paired by their packets.
+// What an attacker could feed: pairs without end; past kMost those are forgotten that nobody used for kLongest, or else
+// all of them, and connections are paired by their packets.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -30,8 +31,8 @@ struct PairProof {
     enum class By : std::uint8_t {
         drawn_psn,   // its PSN, either way
         remote_key,  // first: the R_Key of the memory that it writes to
-        wireup,      // it acknowledges a wire-up of UCX. first: the endpoint of who sends it, second: that of who gets it
-        nothing,     // it comes the other way
+        wireup,   // it acknowledges a wire-up of UCX. first: the endpoint of who sends it, second: that of who gets it
+        nothing,  // it comes the other way
     };
     By by = By::drawn_psn;
     std::uint64_t first = 0, second = 0;
@@ -41,8 +42,9 @@ struct PairProof {
 class ToldPairs {
 public:
     static constexpr std::size_t kMost = 32'768;  // ends
-    static constexpr dissect::Duration kLongest{600'000'000'000};  // from an exchange to the first request, where that is no drawn PSN
-    static constexpr std::size_t kEach = 8;        // count as one of what else is asked of exchanges
+    static constexpr dissect::Duration kLongest{
+        600'000'000'000};                    // from an exchange to the first request, where that is no drawn PSN
+    static constexpr std::size_t kEach = 8;  // count as one of what else is asked of exchanges
     // Of requests from one end to another.
     struct Told {
         dissect::Qpn source{};
@@ -52,8 +54,8 @@ public:
         dissect::Instant time{};
     };
 
-    // What was told of either end before counts no longer. Other proofs than PSNs are those of the first request from `one` to `two`; one of the
-    // first request that comes back may have been told before.
+    // What was told of either end before counts no longer. Other proofs than PSNs are those of the first request from
+    // `one` to `two`; one of the first request that comes back may have been told before.
     void add(const ToldEnd& one, const ToldEnd& two, const PairProof& proof, dissect::Instant now) {
         if (ends_.size() + 2 > kMost) make_room(now);
         const bool drawn = proof.by == PairProof::By::drawn_psn;
@@ -70,16 +72,19 @@ public:
         most_ = std::max({most_, ends_.size(), psns_.size()});
         if (psns_.size() >= kMost) clear();
     }
-    // What was told of the flow that a request with that PSN begins. Nothing where that proves nothing: programs that draw no PSNs begin
-    // with small ones, or both ends with the same one, or several queue pairs of a host do.
+    // What was told of the flow that a request with that PSN begins. Nothing where that proves nothing: programs that
+    // draw no PSNs begin with small ones, or both ends with the same one, or several queue pairs of a host do.
     [[nodiscard]] std::optional<Told> find(const FlowKey& flow, dissect::Psn psn, dissect::Instant now) const {
         const auto found = ends_.find(flow);
-        if (found == ends_.end() || found->second.first != psn || found->second.proof.by == PairProof::By::nothing) return {};
+        if (found == ends_.end() || found->second.first != psn || found->second.proof.by == PairProof::By::nothing)
+            return {};
         if (found->second.proof.by != PairProof::By::drawn_psn)  // the request has to show it
             return now - found->second.time <= kLongest ? std::optional(found->second) : std::nullopt;
-        if (std::min(psn.value(), found->second.other_first.value()) < kLeastDrawn || psn == found->second.other_first) return {};
+        if (std::min(psn.value(), found->second.other_first.value()) < kLeastDrawn || psn == found->second.other_first)
+            return {};
         const auto known = psns_.find(psn_of({flow.source, found->second.source, psn}));
-        return known != psns_.end() && known->second == found->second.source ? std::optional(found->second) : std::nullopt;
+        return known != psns_.end() && known->second == found->second.source ? std::optional(found->second)
+                                                                             : std::nullopt;
     }
     // It was of use, or is of none any more.
     void forget(const FlowKey& flow) {
@@ -99,7 +104,8 @@ private:
     static FlowKey psn_of(const ToldEnd& end) { return {end.address, {}, dissect::Qpn{end.psn.value()}, {}}; }
     [[nodiscard]] PairProof proof_back(const ToldEnd& one, const ToldEnd& two) const {
         const auto known = ends_.find(way(two, one));
-        const bool same = known != ends_.end() && known->second.source == two.qpn && known->second.proof.by != PairProof::By::drawn_psn;
+        const bool same = known != ends_.end() && known->second.source == two.qpn &&
+                          known->second.proof.by != PairProof::By::drawn_psn;
         return same ? known->second.proof : PairProof{PairProof::By::nothing};
     }
     void make_room(dissect::Instant now) {
@@ -112,7 +118,8 @@ private:
     }
 
     boost::unordered_flat_map<FlowKey, Told, FlowHash> ends_;
-    boost::unordered_flat_map<FlowKey, dissect::Qpn, FlowHash> psns_;  // which queue pair of a host was told to begin with a PSN, ever
+    boost::unordered_flat_map<FlowKey, dissect::Qpn, FlowHash>
+        psns_;  // which queue pair of a host was told to begin with a PSN, ever
     std::size_t most_ = 0;
 };
 

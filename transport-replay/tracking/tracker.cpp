@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kLeastOpen = 2;  // messages a connection may have open however many connections there are
 
-bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
-
 bool has_response(Opcode opcode) { return info(opcode).verb == Verb::read_request || is_atomic(info(opcode).verb); }
 
 // A request that follows those before it.
-bool goes_on(const PacketRecord& record) { return record.arrival && (*record.arrival == Arrival::in_order || *record.arrival == Arrival::ahead); }
+bool goes_on(const PacketRecord& record) {
+    return record.arrival && (*record.arrival == Arrival::in_order || *record.arrival == Arrival::ahead);
+}
 
 bool awaits_answer(const Observation& request) {
     const OpcodeRow& row = info(request.opcode);
@@ -38,11 +38,14 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
 }
 
 std::size_t Tracker::most_open(const MemoryBudget& budget, std::size_t connections) {
-    return std::clamp(budget.items(Share::messages) / std::max<std::size_t>(1, connections), kLeastOpen, RequestStream::kMaxOpen);
+    return std::clamp(budget.items(Share::messages) / std::max<std::size_t>(1, connections), kLeastOpen,
+                      RequestStream::kMaxOpen);
 }
 
 // One more connection.
-void Tracker::grown() { most_open_ = std::clamp(open_together_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen); }
+void Tracker::grown() {
+    most_open_ = std::clamp(open_together_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
+}
 
 void Tracker::add_peaks(Peaks& peaks) const {
     peaks.add(Need::connections, entries_.size(), std::min(most_, kFewConnections));
@@ -62,7 +65,8 @@ Tracker::WayOf Tracker::way_of(const Observation& observation, Repetition repeti
         if (where.known()) index_.see_in(observation.flow, observation.network);
         return where;
     }
-    if (slot->network == observation.network || observation.datagram) [[likely]] return WayOf(slot->where);
+    if (slot->network == observation.network || observation.datagram) [[likely]]
+        return WayOf(slot->where);
     return in_other_network(*slot, observation, repetition);
 }
 
@@ -88,7 +92,8 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
     const Index index = *place;
     Entry& entry = entries_[index];
     entry.connection.service = service;
-    entry.connection.ends = {Endpoint{flow.source, observation.source_qp()}, Endpoint{flow.destination, flow.destination_qp}};
+    entry.connection.ends = {Endpoint{flow.source, observation.source_qp()},
+                             Endpoint{flow.destination, flow.destination_qp}};
     if (observation.datagram) {
         entry.connection.confidence = Confidence::certain;
         entry.connection.joined_by = JoinedBy::datagram;
@@ -126,7 +131,8 @@ void Tracker::describe(Entry& entry, End from, const Observation& observation) {
     way.last_frame = observation.frame;
     Classes& before = entry.directions[static_cast<std::size_t>(from)].classes;
     const bool has_udp_port = observation.encapsulation == Encapsulation::roce_v2;
-    const Classes classes{observation.pkey, has_udp_port ? observation.udp_source_port : std::uint16_t{0}, observation.dscp, observation.pcp, has_udp_port};
+    const Classes classes{observation.pkey, has_udp_port ? observation.udp_source_port : std::uint16_t{0},
+                          observation.dscp, observation.pcp, has_udp_port};
     if (!before.alike(classes) || before.packets == UINT32_MAX) [[unlikely]] {
         count_classes(way, before);
         before = classes;
@@ -163,20 +169,23 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     WayOf where = way_of(observation, repetition);
     if (!where.known()) return;
     if (entries_[where.index()].suitor != ConnectionId{}) where = take_suitor(where);
-    const bool names_nobody = observation.icrc == CrcStatus::bad && entries_[where.index()].connection.way(where.from()).packets == 0;
+    const bool names_nobody =
+        observation.icrc == CrcStatus::bad && entries_[where.index()].connection.way(where.from()).packets == 0;
     if (!row.request && !names_nobody && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
     if (!early_.empty())
-        for (const End from : {End::a, End::b}) settle_early(WayOf(where.index(), from), Settle::overdue, observation.time);
+        for (const End from : {End::a, End::b})
+            settle_early(WayOf(where.index(), from), Settle::overdue, observation.time);
     Entry& entry = entries_[where.index()];
     describe(entry, where.from(), observation);
     record.connection = entry.connection.uid;
     record.from = where.from();
-    const Repeated repeated = repetition == Repetition::perhaps_other_tap ? Repeated::perhaps_by_tap
-                              : repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout)
-                                  ? Repeated::soon
-                                  : Repeated::no;
+    const Repeated repeated =
+        repetition == Repetition::perhaps_other_tap ? Repeated::perhaps_by_tap
+        : repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout)
+            ? Repeated::soon
+            : Repeated::no;
     if (observation.icrc == CrcStatus::bad) take_corrupt(where, observation, record);
     else if (!row.request) take_answer(where, observation, record);
     else if (entry.connection.service == Service::ud) take_datagram(where, observation);
@@ -192,7 +201,8 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     }
     if (!episodes_.empty()) record_episodes(entry, requester);
     if (!early_.empty() && row.request)
-        settle_early(WayOf(where.index(), other(where.from())), goes_on(record) ? Settle::asked : Settle::sent_again, observation.time);
+        settle_early(WayOf(where.index(), other(where.from())), goes_on(record) ? Settle::asked : Settle::sent_again,
+                     observation.time);
 }
 
 // Nobody took it: only its PSN counts, as one that was on the wire.
@@ -208,12 +218,15 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
     direction.naks.corrupted(observation.psn);
     direction.watch.alive(observation.time);
     if (entry.connection.joined_by == JoinedBy::nothing)
-        waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)}, observation.time);  // by a NAK
+        waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)},
+                        observation.time);  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
         const GapSides sides = direction.order.advance(observation.ip_id, observation.time);
         direction.gaps.skip(next, arrived.missing, {sides, way.requests});
-        direction.gaps.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn), {}, true);
-    } else if (arrived.arrival == Arrival::repeated || (arrived.arrival == Arrival::late && direction.gaps.was_corrupt(observation.psn))) {
+        direction.gaps.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn),
+                            {}, true);
+    } else if (arrived.arrival == Arrival::repeated ||
+               (arrived.arrival == Arrival::late && direction.gaps.was_corrupt(observation.psn))) {
         record.retransmission = true;
         ++way.incidents.made().retransmitted;
         way.incidents.made().retransmitted_bytes += observation.wire_length;
@@ -243,12 +256,15 @@ bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const O
     // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
     if (direction.naks.was_asked(observation.psn)) return false;
     // Nor does a READ that lacks responses: the one behind them is an implied NAK (9.7.5.1.1).
-    if (const Message* read = direction.requests.covering(observation.psn); read != nullptr && read->has_response() && read->missing != 0) return false;
-    return is_acknowledged(entry.connection.service) && !direction.watch.open();
+    if (const Message* read = direction.requests.covering(observation.psn);
+        read != nullptr && read->has_response() && read->missing != 0)
+        return false;
+    return entry.connection.reliable() && !direction.watch.open();
 }
 
 // The disposition of a request's PSN into the counts.
-void Tracker::place(WayOf where, const Observation& observation, RequestArrival& arrived, Psn next, PacketRecord& record) {
+void Tracker::place(WayOf where, const Observation& observation, RequestArrival& arrived, Psn next,
+                    PacketRecord& record) {
     Entry& entry = entries_[where.index()];
     Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
     Way& way = entry.connection.way(where.from());
@@ -259,8 +275,9 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     else if (!doubtful) arrived.sending = sending_of(direction, way, observation, arrived.arrival);
     const bool straggler = arrived.sending == Sending::original || arrived.sending == Sending::overtaken;
     const bool seen = arrived.arrival != Arrival::late || direction.gaps.was_corrupt(observation.psn);
-    const RecoveryWatch::Sent sent = straggler || doubtful ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
-                                               : direction.watch.sent(observation, arrived, seen, direction.requests, episodes_);
+    const RecoveryWatch::Sent sent =
+        straggler || doubtful ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
+                              : direction.watch.sent(observation, arrived, seen, direction.requests, episodes_);
     switch (arrived.arrival) {
         case Arrival::first:
         case Arrival::in_order: break;
@@ -278,11 +295,11 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             const bool asked = gap && gap->asked_for;
             // What passed twice before it may be the start of a go-back that this one goes on with.
             const bool doubled_before = direction.last_was_doubled || doubtful;
-            const GapFilling filling = !unknown                ? sent.again ? GapFilling::again : GapFilling::late
-                                       : sent.again || asked   ? GapFilling::again_unproven
-                                       : doubled_before ? GapFilling::undecided
-                                       : hears || !is_acknowledged(entry.connection.service) ? GapFilling::late
-                                                               : GapFilling::undecided;
+            const GapFilling filling = !unknown              ? sent.again ? GapFilling::again : GapFilling::late
+                                       : sent.again || asked ? GapFilling::again_unproven
+                                       : doubled_before      ? GapFilling::undecided
+                                       : hears || !entry.connection.reliable() ? GapFilling::late
+                                                                               : GapFilling::undecided;
             const auto filled = direction.gaps.fill(observation.psn, filling);
             if (filled) direction.naks.filled(observation, arrived.behind, *filled, filling);
             direction.last_was_late = filling == GapFilling::late && filled;
@@ -313,8 +330,9 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             break;
     }
     if (arrived.sending == Sending::unknown && !doubtful)
-        direction.order.follow(observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,
-                               has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
+        direction.order.follow(
+            observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,
+            has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
     direction.last_was_doubled = false;
     doubt_losses(direction, &observation, arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
     direction.naks.passed(observation, arrived, next, direction.requests, direction.order);
@@ -362,7 +380,8 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     const std::uint32_t reads_before = direction.requests.reads_open();
     const std::uint64_t dropped_before = direction.requests.dropped();
     const bool is_read = info(observation.opcode).verb == Verb::read_request;
-    if (is_read && !observation.access && observation.cut) ++entry.connection.way(other(where.from())).incidents.made().unread_answers;
+    if (is_read && !observation.access && observation.cut)
+        ++entry.connection.way(other(where.from())).incidents.made().unread_answers;
     // Others take one PSN whatever the path MTU is, unless they tell how many a READ before them took.
     const std::uint32_t pmtu = is_read || observation.psn != next ? path_mtu(entry) : 0;
     RequestArrival arrived = direction.requests.send(observation, pmtu, done_, most_open_);
@@ -371,7 +390,8 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     arrived.perhaps_other_tap = repeated == Repeated::perhaps_by_tap;
     record.arrival = arrived.arrival;
     record.missing = arrived.missing;
-    if (first && arrived.arrival == Arrival::ahead && begins_message(place_in_message)) direction.missing_before = arrived.missing;
+    if (first && arrived.arrival == Arrival::ahead && begins_message(place_in_message))
+        direction.missing_before = arrived.missing;
     place(where, observation, arrived, next, record);
     if (const std::uint32_t reads = direction.requests.reads_open(); reads > reads_before) {
         if (reads > way.most_reads) {
@@ -380,105 +400,19 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         }
         if (reads == way.most_reads) ++way.reads_at_most;
     }
-    if (!is_acknowledged(entry.connection.service)) {
+    if (!entry.connection.reliable()) {
         static_cast<void>(direction.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
-    } else if (entry.connection.joined_by == JoinedBy::nothing && (way.requests <= remembered() || awaits_answer(observation))) {
-        waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)}, observation.time);
+    } else if (entry.connection.joined_by == JoinedBy::nothing &&
+               (way.requests <= remembered() || awaits_answer(observation))) {
+        waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)},
+                        observation.time);
     }
-}
-
-void Tracker::hand_on(Entry& entry, End requester) {
-    Way& way = entry.connection.way(requester);
-    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
-    for (const Message& message : done_) {
-        ++way.messages[static_cast<std::size_t>(kind_of(message))];
-        way.message_bytes += message.bytes;
-        switch (message.outcome) {
-            case Outcome::open: ++way.open; break;
-            case Outcome::sent:
-            case Outcome::completed: ++way.completed; break;
-            case Outcome::failed: ++way.incidents.made().failed; break;
-            case Outcome::gave_up:
-            case Outcome::abandoned: ++way.incidents.made().abandoned; break;
-        }
-        if (message.outcome == Outcome::completed) {
-            way.latency.add(message.answer_time - message.first_time);
-            const Duration answered = message.answer_time - message.last_time;
-            if (message.retransmissions == 0 && answered > Duration{} &&
-                (direction.best_answer == Duration{} || answered < direction.best_answer))
-                direction.best_answer = answered;
-            if (message.access && (message.access->length != 0 || message.atomic)) {
-                if (direction.last_good[0].access.key != message.access->key) direction.last_good[1] = direction.last_good[0];
-                direction.last_good[0] = {*message.access, message.first_frame};
-            }
-        }
-        if (keeps_messages_ || entry.watched) ended_.push_back({entry.connection.uid, requester, message});
-    }
-    done_.clear();
-}
-
-void Tracker::record_episodes(Entry& entry, End requester) {
-    Way& way = entry.connection.way(requester);
-    entry.troubled |= !episodes_.empty();
-    for (Recovery& record : episodes_) {
-        record.connection = entry.connection.uid;
-        record.requester = requester;
-        record.inferred = entry.connection.way(other(requester)).packets == 0;
-        NakWatch& naks = entry.directions[static_cast<std::size_t>(requester)].naks;
-        const bool asked = record.nak && record.trigger != FrameIndex{};
-        if (asked) record.cause = naks.cause_of(record.psn);
-        if (is_of_order(record.cause)) record.lost = 0;
-        if (tracked_.recoveries.size() < kMaxRecoveries) {
-            if (asked) naks.note_episode(record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
-            tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
-            continue;
-        }
-        if (record.spurious) ++way.incidents.made().spurious;
-        way.incidents.made().recovery(record.kind).add(record);
-        ++tracked_.recoveries_left_out;
-    }
-    episodes_.clear();
-}
-
-// Requests of a flow without partner that are remembered whether they ask for an answer or not. Any may be answered, by a NAK at least;
-// where connections are many, only those that ask for an answer are remembered.
-std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
-
-void Tracker::finish_way(Entry& entry, End requester) {
-    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
-    Way& way = entry.connection.way(requester);
-    count_classes(way, direction.classes);
-    direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
-    if (entry.connection.ambiguous)
-        for (Recovery& episode : episodes_)
-            if (episode.end == RecoveryEnd::gave_up) episode.end = RecoveryEnd::open;
-    const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
-    const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
-    record_episodes(entry, requester);
-    doubt_losses(direction, nullptr, false);
-    const bool over = entry.connection.released || entry.connection.failed;
-    direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent
-                              : over                                     ? Outcome::abandoned
-                                                                         : Outcome::open,
-                              done_, given_up);
-    hand_on(entry, requester);
-    if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
-    if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;
-    if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
-        way.incidents.made().corrupt_again = corrupt.again;
-        way.incidents.made().corrupt_taken = corrupt.taken;
-    }
-    finish_order(way, direction.naks.causes());
-    Seldom<Incidents>& of_responder = entry.connection.way(other(requester)).incidents;
-    if (!of_responder.there()) return;
-    Gaps& responses = of_responder.made().response_gaps;
-    responses.undecided = responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
-    responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
 
 const Fatality* Tracker::fatality_at(FrameIndex nak) const {
-    return tracked_.fatalities.empty() || tracked_.fatalities.back().frame != nak ? nullptr : &tracked_.fatalities.back();
+    return tracked_.fatalities.empty() || tracked_.fatalities.back().frame != nak ? nullptr
+                                                                                  : &tracked_.fatalities.back();
 }
 
 void Tracker::watch(ConnectionId connection) {
@@ -506,36 +440,6 @@ void Tracker::end_stream(ConnectionId connection) {
 void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
     done_.push_back(message);
     hand_on(entries_[places_.get(connection, 0)], requester);
-}
-
-Tracked Tracker::finish(const std::function<void()>& drain) {
-    settle_early();
-    settle_pairs();
-    join_what_is_left();
-    settle_early();
-    note_ambiguous();
-    drain();
-    waiting_ = WaitingRequests(1);
-    refuse_unpaired();
-    unpaired_ = {};
-    entries_.consume([&](Entry& entry) {  // memory goes as it comes: a connection is there once
-        if (entry.gone) return;
-        if (!entry.stream)
-            for (const End end : {End::a, End::b}) finish_way(entry, end);
-        drain();
-        judge_confidence(entry);
-        tracked_.connections.push_back(std::move(entry.connection));
-    });
-    if (!std::ranges::is_sorted(tracked_.connections, {}, &Connection::uid)) std::ranges::sort(tracked_.connections, {}, &Connection::uid);
-    // What only time tells of NAKs is settled now that it is known which paths reorder.
-    for (Recovery& recovery : tracked_.recoveries) {
-        const auto connection = std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);
-        const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
-        const Way* way = known ? &connection->way(recovery.requester) : nullptr;
-        recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(), way == nullptr ? 0 : way->incidents->ordering->alone);
-    }
-    order_stably(tracked_.recoveries, [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
-    return std::move(tracked_);
 }
 
 }  // namespace qps::transport

@@ -1,9 +1,10 @@
 // Tracker: observations in the order of the capture become connections: flows are paired, requests become messages, and
 // what goes wrong becomes episodes of recovery. It draws no conclusions beyond that: findings are drawn from it later.
 //
-// What an attacker could feed: any number of flows and messages. Open messages and episodes have bounds; what is past them is counted
-// (LeftOut). Where connections take up their share of the memory, one that is over, or is silent for longest, is brought to its end to
-// make place: its counts stay in the sums, and the connection itself too where it had problems.
+// What an attacker could feed: any number of flows and messages. Open messages and episodes have bounds; what is past
+// them is counted (LeftOut). Where connections take up their share of the memory, one that is over, or is silent for
+// longest, is brought to its end to make place: its counts stay in the sums, and the connection itself too where it had
+// problems.
 #pragma once
 
 #include <transport-replay/model/cm_attempt.hpp>
@@ -33,12 +34,14 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
-inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
-inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes, those that wait for late requests included
-inline constexpr std::size_t kFewConnections = 1 << 14;          // as long as there are no more, any request without partner is remembered
-inline constexpr std::size_t kMaxLone = 64;                      // UC flows without partner that are looked at
-inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a flow until it is known whose requests it answers
+inline constexpr std::size_t kMaxRecoveries = 1 << 16;  // told one by one; the sums have all
+inline constexpr std::size_t kMaxFatalities = 1 << 14;  // one a connection, at most
+inline constexpr std::size_t kMaxPendingAnswersOfAll =
+    1 << 16;  // of 256 bytes, those that wait for late requests included
+inline constexpr std::size_t kFewConnections =
+    1 << 14;                                 // as long as there are no more, any request without partner is remembered
+inline constexpr std::size_t kMaxLone = 64;  // UC flows without partner that are looked at
+inline constexpr std::size_t kMaxPendingAnswers = 32;  // kept of a flow until it is known whose requests it answers
 
 // What the tracker found out, for the timeline.
 struct Tracked {
@@ -82,8 +85,10 @@ public:
 
     // It is that late: of the capture, of which this tracker may follow a part.
     void advance(dissect::Instant now) { now_ = std::max(now_, now); }
-    // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
-    void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketRecord& record);
+    // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come
+    // here.
+    void observe(const Observation& observation, Repetition repetition, dissect::Duration distance,
+                 PacketRecord& record);
     // The connection that the packet belongs to, where it is known already.
     void name(const Observation& observation, PacketRecord& record) const;
     // The refusal that the NAK in this frame is, where the last packet was one.
@@ -92,22 +97,25 @@ public:
     // Whether the packet goes on where its flow was, or begins what was announced.
     [[nodiscard]] bool continues(const Observation& observation) const;
 
-    // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
+    // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one
+    // near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near);
 
     // CM told of both queue pairs of a connection; or that it is released.
     void connect(const CmAttempt& attempt);
     void release(const CmAttempt& attempt);
-    // The flow is that of the active side of an attempt whose REP was not captured, as its PSNs say. False where the flow is older than
-    // the attempt, or another one's.
+    // The flow is that of the active side of an attempt whose REP was not captured, as its PSNs say. False where the
+    // flow is older than the attempt, or another one's.
     [[nodiscard]] bool attach(const CmAttempt& attempt, const FlowKey& flow);
 
-    // Programs told each other of their ends: a request that begins as they said is of a connection between these, and the rest of it, too.
+    // Programs told each other of their ends: a request that begins as they said is of a connection between these, and
+    // the rest of it, too.
     void tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proof = {});
 
-    // A connection that somebody else follows, as iWARP and Ultra Ethernet are: it has its number among the others, and finish() tells it as it was left.
-    // Nothing where there is no room for it.
-    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b, dissect::Service service);
+    // A connection that somebody else follows, as iWARP and Ultra Ethernet are: it has its number among the others, and
+    // finish() tells it as it was left. Nothing where there is no room for it.
+    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b,
+                                                           dissect::Service service);
     // Only of what begin_stream() gave.
     [[nodiscard]] Connection& stream(ConnectionId connection);
     // A message of it that nothing more can happen to: it is counted, and handed on as any other.
@@ -124,7 +132,8 @@ public:
     // How many messages a way may have open where there are so many connections.
     [[nodiscard]] static std::size_t most_open(const MemoryBudget& budget, std::size_t connections);
 
-    // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to take ended().
+    // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to
+    // take ended().
     [[nodiscard]] Tracked finish(const std::function<void()>& drain);
 
 private:
@@ -145,10 +154,12 @@ private:
         bool has_udp_port = false;
         std::uint32_t packets = 0;
         [[nodiscard]] bool alike(const Classes& one) const {
-            return pkey == one.pkey && udp_port == one.udp_port && dscp == one.dscp && pcp == one.pcp && has_udp_port == one.has_udp_port;
+            return pkey == one.pkey && udp_port == one.udp_port && dscp == one.dscp && pcp == one.pcp &&
+                   has_udp_port == one.has_udp_port;
         }
     };
-    // What is known of the requests of one end; and of all that it sends, its classes. There are many: what few have stands elsewhere.
+    // What is known of the requests of one end; and of all that it sends, its classes. There are many: what few have
+    // stands elsewhere.
     struct Direction {
         RequestStream requests;
         NakWatch naks;
@@ -156,12 +167,14 @@ private:
         SendingOrder order;
         Classes classes;
         GapLedger gaps;
-        bool last_was_late = false;       // and counted so
-        bool last_was_doubled = false;    // or its requester went back: only haste told
-        bool begun = false;               // a request passed that is not corrupt
-        std::uint32_t missing_before = 0;  // PSNs between what CM announced and that request, which begins a message; 0: nobody asks any more
-        std::array<Good, 2> last_good;    // of the last two R_Keys
-        dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
+        bool last_was_late = false;     // and counted so
+        bool last_was_doubled = false;  // or its requester went back: only haste told
+        bool begun = false;             // a request passed that is not corrupt
+        std::uint32_t missing_before =
+            0;  // PSNs between what CM announced and that request, which begins a message; 0: nobody asks any more
+        std::array<Good, 2> last_good;  // of the last two R_Keys
+        dissect::Duration
+            best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
     };
     struct Entry {
         Connection connection;
@@ -173,12 +186,15 @@ private:
         bool watched = false;      // somebody wants its messages
         bool stream = false;       // somebody else follows it
         bool stream_over = false;  // or did
-        std::array<dissect::Qpn, 2> elsewhere{};  // FlowIndex::in_network() of its flows, where another network has the same; else 0
-        ConnectionId suitor{};     // answers it where it turns out to be there: a corrupt packet is all that was seen of it
+        std::array<dissect::Qpn, 2>
+            elsewhere{};  // FlowIndex::in_network() of its flows, where another network has the same; else 0
+        ConnectionId
+            suitor{};  // answers it where it turns out to be there: a corrupt packet is all that was seen of it
         dissect::Instant made{};
         std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
     };
-    // There are as many as the capture has queue pairs (docs/benchmark.md): what is added here is paid for each of them.
+    // There are as many as the capture has queue pairs (docs/benchmark.md): what is added here is paid for each of
+    // them.
     static_assert(sizeof(Direction) <= 296 && sizeof(Way) <= 296 && sizeof(Entry) <= sizeof(Connection) + 640);
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {
@@ -211,8 +227,10 @@ private:
     [[nodiscard]] WayOf way_of(const Observation& observation, Repetition repetition);
     [[nodiscard]] std::optional<WayOf> find(const Observation& observation) const;
     [[nodiscard]] WayOf begin_or_adopt(const Observation& observation);
-    [[nodiscard]] WayOf in_other_network(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition);
-    [[nodiscard]] bool is_same_flow(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition) const;
+    [[nodiscard]] WayOf in_other_network(const FlowIndex::Slot& slot, const Observation& observation,
+                                         Repetition repetition);
+    [[nodiscard]] bool is_same_flow(const FlowIndex::Slot& slot, const Observation& observation,
+                                    Repetition repetition) const;
     [[nodiscard]] FlowKey keyed(FlowKey flow, std::optional<NetworkId> network) const;
     [[nodiscard]] WaitingRequests::Flows askers(const Observation& observation, Index answers) const;
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
@@ -228,7 +246,8 @@ private:
     void take_request(WayOf where, const Observation& observation, Repeated repeated, PacketRecord& record);
     void take_datagram(WayOf where, const Observation& observation);
     static void skip(Direction& direction, dissect::Psn first, std::uint32_t count, const GapPassing& by);
-    void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next, PacketRecord& record);
+    void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next,
+               PacketRecord& record);
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
     void amend(const NakWatch::Amended& episodes);
     void doubt_losses(Direction& direction, const Observation* request, bool repeated);
@@ -250,20 +269,23 @@ private:
         Early early;
         Observation answer;  // without payload
     };
-    // Those of one way, and what was recorded behind them: they stay in order. Where nearly all answers are early, the clocks of both ways
-    // are apart: each waits then until it would have been recorded by the other clock.
+    // Those of one way, and what was recorded behind them: they stay in order. Where nearly all answers are early, the
+    // clocks of both ways are apart: each waits then until it would have been recorded by the other clock.
     struct EarlyAnswers {
         std::deque<EarlyAnswer> waiting;
-        std::size_t asked = 0;     // of those: from the front, whose requests are there
-        std::uint32_t proven = 0;  // requests that came after their answers: SENDs and WRITEs, and READs from the eighth on
-        std::uint32_t reads = 0;   // READs that did: they may have been asked for again, and the capture lacks the first time
-        std::uint32_t in_time = 0; // answers since the first of them whose requests were there
-        bool lacks_first = false;     // responses of a READ go on, whose first one nobody asked for
-        dissect::Duration lead{};  // the longest time until a request came
+        std::size_t asked = 0;  // of those: from the front, whose requests are there
+        std::uint32_t proven =
+            0;  // requests that came after their answers: SENDs and WRITEs, and READs from the eighth on
+        std::uint32_t reads =
+            0;  // READs that did: they may have been asked for again, and the capture lacks the first time
+        std::uint32_t in_time = 0;  // answers since the first of them whose requests were there
+        bool lacks_first = false;   // responses of a READ go on, whose first one nobody asked for
+        dissect::Duration lead{};   // the longest time until a request came
         [[nodiscard]] bool systematic() const { return proven >= 8 && in_time <= proven / 8; }
         [[nodiscard]] dissect::Duration hold() const { return systematic() ? lead : dissect::Duration{}; }
     };
-    [[nodiscard]] std::optional<Early> came_early(const Entry& entry, End requester, const Observation& answer, bool proven) const;
+    [[nodiscard]] std::optional<Early> came_early(const Entry& entry, End requester, const Observation& answer,
+                                                  bool proven) const;
     [[nodiscard]] static bool may_have_begun(const Entry& entry, dissect::Instant now);
     [[nodiscard]] bool wait_early(WayOf where, const Observation& observation);
     [[nodiscard]] bool lead_requests(WayOf where, const std::vector<Observation>& answers);
@@ -279,12 +301,14 @@ private:
     void refuse(Entry& entry, End requester, const Observation& observation);
     void refuse_unpaired(Index index, const std::vector<Observation>& answers);
     void refuse_unpaired();
-    static void skip_unseen(const Entry& entry, Direction& direction, dissect::Psn next, std::uint32_t count, dissect::Instant time);
+    static void skip_unseen(const Entry& entry, Direction& direction, dissect::Psn next, std::uint32_t count,
+                            dissect::Instant time);
     void apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Psn next,
                             const Observation& observation);
     [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
     WayOf take_choice(Index answers, const std::optional<Candidates::Choice>& choice);
-    [[nodiscard]] static bool rules_out(const Entry& entry, std::span<const Observation> before, const Observation& answer);
+    [[nodiscard]] static bool rules_out(const Entry& entry, std::span<const Observation> before,
+                                        const Observation& answer);
     void settle_pairs();
     void note_ambiguous();
     WayOf join(Index one, Index two, JoinedBy how);
@@ -309,17 +333,18 @@ private:
 
     bool keeps_messages_ = false;
     std::vector<EndedMessage> ended_;
-    static constexpr std::size_t kRequestsWaiting = 4;  // for each connection there may be, in all of them together: to be paired
+    static constexpr std::size_t kRequestsWaiting =
+        4;  // for each connection there may be, in all of them together: to be paired
 
-    std::size_t most_;                     // entries
-    std::size_t most_kept_;                // retired connections
-    std::size_t open_together_;            // messages under way, of all: an end may have many more while others have fewer
+    std::size_t most_;           // entries
+    std::size_t most_kept_;      // retired connections
+    std::size_t open_together_;  // messages under way, of all: an end may have many more while others have fewer
     Paged<Entry> entries_;
-    ConnectionMap<Index> places_;          // in entries_
+    ConnectionMap<Index> places_;  // in entries_
     std::vector<ConnectionId> retired_;
     std::uint32_t next_uid_ = 1;
-    std::uint64_t drawn_ = 0;              // places, in the search for one
-    FlowIndex index_;  // WayOf, packed
+    std::uint64_t drawn_ = 0;  // places, in the search for one
+    FlowIndex index_;          // WayOf, packed
     static constexpr std::size_t kAsked = 4;
     std::array<WayOf, kAsked> asked_{};  // what the last prefetches asked for, in turn: whose requests they are
     std::size_t turn_ = 0;
@@ -330,7 +355,7 @@ private:
     std::size_t pending_answers_ = 0;
     std::size_t most_pending_ = 0;
     std::size_t most_lone_ = 0;
-    std::vector<Index> lone_unreliable_;  // UC flows without partner
+    std::vector<Index> lone_unreliable_;                               // UC flows without partner
     boost::unordered_flat_map<FlowIndex::Where, EarlyAnswers> early_;  // by the way of the answers, packed
     // PSNs that a way left for others far away.
     struct LeftPsns {
@@ -339,7 +364,7 @@ private:
         dissect::FrameIndex stray{};
         dissect::InterfaceId interface{};  // and file, of the stray: another one has another clock, perhaps
         std::uint16_t file = 0;
-        std::uint16_t vlan = 0;            // of the stray, as its tunnel
+        std::uint16_t vlan = 0;  // of the stray, as its tunnel
         dissect::Encapsulation encapsulation = dissect::Encapsulation::none;
     };
     static constexpr std::size_t kMaxLeft = 4096;  // ways; of others that began anew nothing is told

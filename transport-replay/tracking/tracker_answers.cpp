@@ -12,7 +12,8 @@ using namespace dissect;
 
 bool Tracker::is_fatal(const Observation& answer) {
     return answer.acknowledgment && info(answer.opcode).verb == Verb::acknowledge &&
-           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::nak && answer.acknowledgment->code() != kOutOfSequence;
+           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::nak &&
+           answer.acknowledgment->code() != kOutOfSequence;
 }
 
 bool Tracker::is_rnr_nak(const Observation& answer) {
@@ -42,7 +43,8 @@ void Tracker::count_answer(Way& way, const Observation& answer) {
             } else {
                 ++way.incidents.made().sequence_naks;
                 // What was under way behind a request that found no receive is out of sequence, and not lost.
-                if (!way.incidents->rnr.timer || way.incidents->rnr.psn != answer.psn) way.incidents.made().note(Oddity::sequence_nak, answer.frame);
+                if (!way.incidents->rnr.timer || way.incidents->rnr.psn != answer.psn)
+                    way.incidents.made().note(Oddity::sequence_nak, answer.frame);
             }
             break;
         case SyndromeType::reserved: break;
@@ -65,9 +67,12 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
             answers.back().payload = {};
         } else {
             ++way.incidents.made().unmatched;
-            // A fatal NAK ends the connection, the last response of READs tells which were asked for: more than another ACK.
-            const bool tells_more = !answers.empty() && (is_fatal(observation) || (row.verb == Verb::read_response && !is_fatal(answers.back()) &&
-                                                                                   answers.back().psn.before(observation.psn)));
+            // A fatal NAK ends the connection, the last response of READs tells which were asked for: more than another
+            // ACK.
+            const bool tells_more =
+                !answers.empty() &&
+                (is_fatal(observation) || (row.verb == Verb::read_response && !is_fatal(answers.back()) &&
+                                           answers.back().psn.before(observation.psn)));
             if (tells_more) {
                 answers.back() = observation;
                 answers.back().payload = {};
@@ -122,17 +127,19 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         ++responder.incidents.made().unmatched;
         record.unmatched = true;
     }
-    direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, best, episodes_);
+    direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, best,
+                             episodes_);
 }
 
-// PSNs acknowledged past the newest one seen. Where the capture begins in the middle of a connection, the requester may have sent them
-// before: what comes first may be what it sends again.
+// PSNs acknowledged past the newest one seen. Where the capture begins in the middle of a connection, the requester may
+// have sent them before: what comes first may be what it sends again.
 void Tracker::skip_unseen(const Entry& entry, Direction& direction, Psn next, std::uint32_t count, Instant time) {
     if (!entry.connection.cm_attempt && time - entry.made <= kSlowestReaction) direction.gaps.leave_undecided(count);
     else direction.gaps.skip(next, count);
 }
 
-void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, Psn next, const Observation& observation) {
+void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, Psn next,
+                                 const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
     direction.gaps.acknowledge(direction.requests.acknowledged());
@@ -147,17 +154,21 @@ void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged
     direction.watch.overtaken(observation);
 }
 
-// A responder counts the messages of a connection that it took (9.7.7.1). An ACK that counts as many as were seen, of which none was
-// missed or sent again, shows that there was none before them: their requester began ahead of what CM announced.
+// A responder counts the messages of a connection that it took (9.7.7.1). An ACK that counts as many as were seen, of
+// which none was missed or sent again, shows that there was none before them: their requester began ahead of what CM
+// announced.
 void Tracker::doubt_start(Entry& entry, End requester, const Acknowledged& acknowledged, const Observation& ack) {
     Way& way = entry.connection.way(requester);
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     const Incidents& seen = *way.incidents;
-    const bool smooth = seen.corrupt + seen.retransmitted + seen.duplicated + seen.partial_reads == 0 && entry.connection.cm_attempt;
+    const bool smooth =
+        seen.corrupt + seen.retransmitted + seen.duplicated + seen.partial_reads == 0 && entry.connection.cm_attempt;
     const std::uint64_t messages = way.completed + acknowledged.messages;
     if (!smooth || acknowledged.messages == 0) return;  // a late ACK counts less than were answered since
     const std::uint32_t missing = std::exchange(direction.missing_before, 0);
-    if (messages != std::to_underlying(ack.acknowledgment->msn) || !direction.gaps.withdraw_only(Psn(way.first_psn), missing)) return;
+    if (messages != std::to_underlying(ack.acknowledgment->msn) ||
+        !direction.gaps.withdraw_only(Psn(way.first_psn), missing))
+        return;
     way.incidents.made().begun_ahead = true;
 }
 
@@ -169,10 +180,13 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     const Psn next = direction.requests.next();
     const Psn through = type == SyndromeType::ack ? observation.psn : observation.psn.previous();
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
-    if (type == SyndromeType::ack && direction.missing_before != 0) doubt_start(entry, requester, acknowledged, observation);
+    if (type == SyndromeType::ack && direction.missing_before != 0)
+        doubt_start(entry, requester, acknowledged, observation);
     apply_acknowledged(entry, requester, acknowledged, next, observation);
-    if (type != SyndromeType::ack || acknowledged.passed_response) direction.order.may_go_back(direction.requests.answered());
-    const bool stale = observation.psn.before(direction.requests.acknowledged());  // of a NAK: what it asks for was acknowledged since
+    if (type != SyndromeType::ack || acknowledged.passed_response)
+        direction.order.may_go_back(direction.requests.answered());
+    const bool stale =
+        observation.psn.before(direction.requests.acknowledged());  // of a NAK: what it asks for was acknowledged since
     if (type == SyndromeType::ack || stale) {
         direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
         return;
@@ -190,8 +204,8 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     }
 }
 
-// An ACK or a NAK, the capture cut off which. Whatever it is, all before its PSN arrived, and what was seen of that PSN is answered. What
-// was not seen a NAK may ask for; what it asked for comes again and is counted as that.
+// An ACK or a NAK, the capture cut off which. Whatever it is, all before its PSN arrived, and what was seen of that PSN
+// is answered. What was not seen a NAK may ask for; what it asked for comes again and is counted as that.
 void Tracker::apply_unread(Entry& entry, End requester, const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     const Duration best = direction.best_answer;
@@ -215,7 +229,8 @@ void Tracker::refuse(Entry& entry, End requester, const Observation& observation
     fatality.time = observation.time;
     fatality.reads_outstanding = direction.requests.reads_open();
     fatality.request = direction.requests.fail(observation.psn, observation);
-    const bool same_key = fatality.request && fatality.request->access && direction.last_good[1].frame != FrameIndex{} &&
+    const bool same_key = fatality.request && fatality.request->access &&
+                          direction.last_good[1].frame != FrameIndex{} &&
                           direction.last_good[1].access.key == fatality.request->access->key;
     if (const Good& good = direction.last_good[same_key ? 1 : 0]; good.frame != FrameIndex{}) {
         fatality.last_good = good.access;
@@ -260,13 +275,15 @@ void Tracker::apply_kept_answers(Index index, const std::vector<Observation>& an
     const Instant first = entry.connection.way(requester).first_time;
     const bool lead = lead_requests(where, answers);
     // What was sent again without them was asked for by them, so far.
-    if (std::ranges::any_of(answers, is_rnr_nak)) entry.directions[static_cast<std::size_t>(requester)].watch.withdraw();
+    if (std::ranges::any_of(answers, is_rnr_nak))
+        entry.directions[static_cast<std::size_t>(requester)].watch.withdraw();
     for (Observation answer : answers) {
         if (lead && wait_early(where, answer)) continue;
         // The first request may have been recorded behind its answer.
         if (answer.time < first && first - answer.time <= kLatestRequest) {
             const Message* asked = entry.directions[static_cast<std::size_t>(requester)].requests.covering(answer.psn);
-            if (asked != nullptr && (asked->verb != Verb::read_request || asked->first == answer.psn)) answer.time = first;
+            if (asked != nullptr && (asked->verb != Verb::read_request || asked->first == answer.psn))
+                answer.time = first;
         }
         PacketRecord record;
         apply_answer(entry, requester, answer, record);
@@ -285,7 +302,9 @@ bool Tracker::is_lone_corrupt(const Entry& entry) {
 // One more packet of such a flow: its queue pair is there, and so are its answers. The way of the flow after that.
 Tracker::WayOf Tracker::take_suitor(WayOf where) {
     const auto suitor = place_of(std::exchange(entries_[where.index()].suitor, {}));
-    const auto is_alone = [&](Index index) { return !entries_[index].gone && entries_[index].connection.joined_by == JoinedBy::nothing; };
+    const auto is_alone = [&](Index index) {
+        return !entries_[index].gone && entries_[index].connection.joined_by == JoinedBy::nothing;
+    };
     if (!suitor || *suitor == where.index() || !is_alone(*suitor) || !is_alone(where.index())) return where;
     return join(where.index(), *suitor, JoinedBy::traffic);
 }
@@ -307,8 +326,10 @@ void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
 
 void Tracker::connect(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn || attempt.service == CmService::datagram) return;
-    const FlowKey there = keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network);
-    const FlowKey back = keyed({attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}, attempt.passive.network);
+    const FlowKey there =
+        keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network);
+    const FlowKey back =
+        keyed({attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}, attempt.passive.network);
     retire(there, attempt.uid);
     retire(back, attempt.uid);
     if (index_.contains(there) || index_.contains(back)) return;
@@ -319,7 +340,8 @@ void Tracker::connect(const CmAttempt& attempt) {
     entry.connection.service = attempt.service == CmService::uc    ? Service::uc
                                : attempt.service == CmService::xrc ? Service::xrc
                                                                    : Service::rc;
-    entry.connection.ends = {Endpoint{attempt.active.address, attempt.active.qpn}, Endpoint{attempt.passive.address, attempt.passive.qpn}};
+    entry.connection.ends = {Endpoint{attempt.active.address, attempt.active.qpn},
+                             Endpoint{attempt.passive.address, attempt.passive.qpn}};
     entry.connection.confidence = Confidence::certain;
     entry.connection.joined_by = JoinedBy::connection_manager;
     entry.connection.cm_attempt = attempt.uid;
@@ -339,7 +361,8 @@ void Tracker::connect(const CmAttempt& attempt) {
 void Tracker::release(const CmAttempt& attempt) {
     const auto release_to = [&](const CmSide& from, const CmSide& to) {
         if (!to.qpn) return;
-        if (const auto found = index_.find(keyed({from.address, to.address, *to.qpn, {}}, from.network))) released(entries_[WayOf(*found).index()]);
+        if (const auto found = index_.find(keyed({from.address, to.address, *to.qpn, {}}, from.network)))
+            released(entries_[WayOf(*found).index()]);
     };
     release_to(attempt.active, attempt.passive);
     release_to(attempt.passive, attempt.active);

@@ -1,4 +1,5 @@
-// Flows of which others than their packets tell whose they are: attempts of CM that are known later, and what programs told each other.
+// Flows of which others than their packets tell whose they are: attempts of CM that are known later, and what programs
+// told each other.
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/ulp/ucx_address.hpp>
 #include <transport-replay/tracking/tracker.hpp>
@@ -16,7 +17,8 @@ bool shows(const Observation& request, const PairProof& proof) {
     switch (proof.by) {
         case PairProof::By::drawn_psn: return true;
         case PairProof::By::remote_key:
-            return info(request.opcode).verb == Verb::write && request.access && std::to_underlying(request.access->key) == proof.first;
+            return info(request.opcode).verb == Verb::write && request.access &&
+                   std::to_underlying(request.access->key) == proof.first;
         case PairProof::By::wireup:
             return request.payload.size() >= request.payload_length &&
                    ucx::acknowledges_wireup(request.payload.first(request.payload_length), proof.first, proof.second);
@@ -46,7 +48,8 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     WayOf where(*found);
     const auto fits = [&](const Connection& connection) {
         const auto& qpn = connection.end(where.from()).qpn;
-        return !connection.cm_attempt && connection.first_frame() > attempt.first_frame && (!qpn || qpn == attempt.active.qpn);
+        return !connection.cm_attempt && connection.first_frame() > attempt.first_frame &&
+               (!qpn || qpn == attempt.active.qpn);
     };
     if (!fits(entries_[where.index()].connection)) return false;
     const FlowKey back{flow.destination, flow.source, *attempt.active.qpn, {}};
@@ -73,7 +76,8 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     return true;
 }
 
-// What is known of the requests of that end to that other one. Where the queue pair that sends is not known, it may be this one.
+// What is known of the requests of that end to that other one. Where the queue pair that sends is not known, it may be
+// this one.
 Tracker::Use Tracker::use_of(const ToldEnd& from, const ToldEnd& to) const {
     const auto found = index_.find(FlowKey{from.address, to.address, to.qpn, {}});
     if (!found) return Use::none;
@@ -84,7 +88,8 @@ Tracker::Use Tracker::use_of(const ToldEnd& from, const ToldEnd& to) const {
     if (connection.cm_attempt && !connection.released) return Use::managed;
     if (!qpn) return Use::same;
     if (*qpn != from.qpn) return Use::other;
-    const bool told_otherwise = connection.joined_by == JoinedBy::exchange && way.requests != 0 && Psn(way.first_psn) != from.psn;
+    const bool told_otherwise =
+        connection.joined_by == JoinedBy::exchange && way.requests != 0 && Psn(way.first_psn) != from.psn;
     return told_otherwise ? Use::other : Use::same;
 }
 
@@ -98,8 +103,8 @@ void Tracker::leave_flows(const FlowKey& flow) {
     index_.forget(flow);
 }
 
-// Who tells of queue pairs that others had uses them anew; perftest tells the same of its own once more, between its runs and behind them.
-// Where PSNs are not drawn, the first request shows it.
+// Who tells of queue pairs that others had uses them anew; perftest tells the same of its own once more, between its
+// runs and behind them. Where PSNs are not drawn, the first request shows it.
 void Tracker::tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proof) {
     const Use there = use_of(one, two), back = use_of(two, one);
     if (there == Use::managed || back == Use::managed) return;  // CM knows better
@@ -112,8 +117,9 @@ void Tracker::tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proo
     told_.add(one, two, proof, now_);
 }
 
-// A request with PSN 0 is the first one of another connection than its queue pairs had where it shows what was told of another, or is not the one
-// that this began with. PSNs come to 0 again after 2^24: of the latter where that may be, nothing is concluded.
+// A request with PSN 0 is the first one of another connection than its queue pairs had where it shows what was told of
+// another, or is not the one that this began with. PSNs come to 0 again after 2^24: of the latter where that may be,
+// nothing is concluded.
 void Tracker::leave_for_another(const Observation& observation) {
     constexpr std::uint32_t kMany = 1U << 23U;
     if (observation.icrc == CrcStatus::bad) return;
@@ -126,7 +132,8 @@ void Tracker::leave_for_another(const Observation& observation) {
     if (requests == 0 || (connection.cm_attempt && !connection.released)) return;
     const auto known = shown_.find(connection.uid);
     const auto told = told_.find(observation.flow, observation.psn, now_);
-    const bool other = told && told->proof.by != PairProof::By::drawn_psn && (known == shown_.end() || known->second.proof != told->proof);
+    const bool other = told && told->proof.by != PairProof::By::drawn_psn &&
+                       (known == shown_.end() || known->second.proof != told->proof);
     if (other && shows(observation, told->proof)) return leave_flows(observation.flow);
     if (known == shown_.end() || known->second.from != where.from()) return;
     const bool goes_on = entry.directions[static_cast<std::size_t>(where.from())].requests.next().value() >= kMany;
@@ -152,13 +159,15 @@ bool Tracker::take_told(Index index, const Observation& observation) {
     entry.connection.joined_by = JoinedBy::exchange;
     entry.directions[0].requests.begin_at(told->first);
     entry.directions[1].requests.begin_at(told->other_first);
-    if (told->proof.by != PairProof::By::drawn_psn && shown_.size() < ToldPairs::kMost) shown_[entry.connection.uid] = {End::a, told->proof};
+    if (told->proof.by != PairProof::By::drawn_psn && shown_.size() < ToldPairs::kMost)
+        shown_[entry.connection.uid] = {End::a, told->proof};
     return true;
 }
 
 std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
     if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
-    const auto found = index_.find(keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network));
+    const auto found = index_.find(
+        keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network));
     if (!found) return std::nullopt;
     const Entry& entry = entries_[WayOf(*found).index()];
     if (entry.connection.cm_attempt != attempt.uid) return std::nullopt;

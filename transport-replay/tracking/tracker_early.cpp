@@ -1,5 +1,6 @@
-// Answers that were recorded before their requests: captures of several queues may have them first, and those of two ports or hosts whose
-// clocks are apart have all of them so. They wait for their requests, in order, for some milliseconds.
+// Answers that were recorded before their requests: captures of several queues may have them first, and those of two
+// ports or hosts whose clocks are apart have all of them so. They wait for their requests, in order, for some
+// milliseconds.
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
@@ -13,13 +14,13 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::int32_t kFewLate = 64;          // requests that were recorded late, at most
-constexpr std::int32_t kManyLate = 1 << 16;    // where clocks are apart
-constexpr std::uint32_t kProven = 2;           // requests that came after their answers
-constexpr std::uint32_t kEnoughReads = 8;      // likewise, READs and ATOMICs
-constexpr std::size_t kMaxEarly = 4096;        // answers of a way
-constexpr std::size_t kMaxWays = 1 << 14;      // that have such answers, some 700 bytes each
-constexpr Duration kLatestAgain{1'000'000};    // of a request that is sent again
+constexpr std::int32_t kFewLate = 64;        // requests that were recorded late, at most
+constexpr std::int32_t kManyLate = 1 << 16;  // where clocks are apart
+constexpr std::uint32_t kProven = 2;         // requests that came after their answers
+constexpr std::uint32_t kEnoughReads = 8;    // likewise, READs and ATOMICs
+constexpr std::size_t kMaxEarly = 4096;      // answers of a way
+constexpr std::size_t kMaxWays = 1 << 14;    // that have such answers, some 700 bytes each
+constexpr Duration kLatestAgain{1'000'000};  // of a request that is sent again
 
 bool goes_on_with_read(const Observation& answer) {
     return info(answer.opcode).verb == Verb::read_response && !begins_message(info(answer.opcode).place);
@@ -41,10 +42,14 @@ void note_early(Way& way, const Observation& answer, Instant request, std::uint3
 }  // namespace
 
 // Whether the capture may begin in the middle of the connection, with what its requester sends again.
-bool Tracker::may_have_begun(const Entry& entry, Instant now) { return !entry.connection.cm_attempt && now - entry.made <= kSlowestReaction; }
+bool Tracker::may_have_begun(const Entry& entry, Instant now) {
+    return !entry.connection.cm_attempt && now - entry.made <= kSlowestReaction;
+}
 
-// Whether it answers a request that was not recorded yet, and how long that one may take then; nothing where it does not.
-std::optional<Tracker::Early> Tracker::came_early(const Entry& entry, End requester, const Observation& answer, bool proven) const {
+// Whether it answers a request that was not recorded yet, and how long that one may take then; nothing where it does
+// not.
+std::optional<Tracker::Early> Tracker::came_early(const Entry& entry, End requester, const Observation& answer,
+                                                  bool proven) const {
     const Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     if (!direction.requests.started() || answer.cut) return std::nullopt;
     // The request that is due next.
@@ -61,7 +66,9 @@ std::optional<Tracker::Early> Tracker::came_early(const Entry& entry, End reques
     // The rest of a READ that nobody asked for from there.
     if (row.verb == Verb::read_response && begins_message(row.place)) {
         const Message* read = direction.requests.covering(answer.psn);
-        if (read != nullptr && read->verb == Verb::read_request && answer.psn != read->first && answer.psn != read->asked_again) return again;
+        if (read != nullptr && read->verb == Verb::read_request && answer.psn != read->first &&
+            answer.psn != read->asked_again)
+            return again;
     }
     // A PSN that was refused, and not sent again since.
     const auto refused = direction.watch.awaits_receive();
@@ -73,7 +80,9 @@ std::optional<Tracker::Early> Tracker::came_early(const Entry& entry, End reques
         // What comes when its timer runs out comes because of it.
         case SyndromeType::rnr_nak: {
             if (answer.psn != *refused) return std::nullopt;
-            return Early{std::min(again.patience, Duration{std::to_underlying(rnr_wait(answer.acknowledgment->code())) / 2}), false};
+            return Early{
+                std::min(again.patience, Duration{std::to_underlying(rnr_wait(answer.acknowledgment->code())) / 2}),
+                false};
         }
         default: return std::nullopt;
     }
@@ -110,16 +119,16 @@ bool Tracker::wait_early(WayOf where, const Observation& observation) {
     return true;
 }
 
-// Whether the first request was recorded behind its answer, so that others are as well: what a requester sends again when the capture begins
-// was answered before with all that followed it.
+// Whether the first request was recorded behind its answer, so that others are as well: what a requester sends again
+// when the capture begins was answered before with all that followed it.
 bool Tracker::lead_requests(WayOf where, const std::vector<Observation>& answers) {
     Entry& entry = entries_[where.index()];
     const End requester = other(where.from());
     const Way& way = entry.connection.way(requester);
     const auto answers_first = [&](const Observation& answer) {
         const Message* asked = entry.directions[static_cast<std::size_t>(requester)].requests.covering(answer.psn);
-        return is_ack(answer) && asked != nullptr && asked->first_frame == way.first_frame && answer.time < way.first_time &&
-               way.first_time - answer.time <= kLatestRequest;
+        return is_ack(answer) && asked != nullptr && asked->first_frame == way.first_frame &&
+               answer.time < way.first_time && way.first_time - answer.time <= kLatestRequest;
     };
     const auto first = std::ranges::find_if(answers, answers_first);
     if (first == answers.end() || early_.size() >= kMaxWays) return false;
@@ -166,7 +175,8 @@ void Tracker::settle_early(WayOf answers, Settle which, Instant now) {
         // Without its first responses a READ would seem to lack them.
         const bool lacks_first = early.lacks_first && early.asked == 0 && goes_on_with_read(first);
         const bool overdue = lacks_first || now - first.time > waits.patience;
-        early.lacks_first = lacks_first || (overdue && early.asked == 0 && waits.due && info(first.opcode).verb == Verb::read_response);
+        early.lacks_first =
+            lacks_first || (overdue && early.asked == 0 && waits.due && info(first.opcode).verb == Verb::read_response);
         if (!all && !overdue && (early.asked == 0 || now - first.time < early.hold())) break;
         Observation answer = first;
         answer.time = std::max(answer.time + early.hold(), entry.connection.way(requester).last_time);

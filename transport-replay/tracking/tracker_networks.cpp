@@ -1,8 +1,10 @@
-// Two virtual networks, VNIs or VLANs, that use the same addresses and queue pair numbers: which connection a packet belongs to then.
+// Two virtual networks, VNIs or VLANs, that use the same addresses and queue pair numbers: which connection a packet
+// belongs to then.
 //
-// A packet of another network than that of its flow so far is no proof of another flow: taps on both sides of a router see the same packets
-// with either tag, a mirror takes tags off some of them, and a path may lead over several links. So what was recorded there before, or goes on
-// where the flow was, belongs to it. What is left is the flow of somebody else, and so is all that comes in that network from then on.
+// A packet of another network than that of its flow so far is no proof of another flow: taps on both sides of a router
+// see the same packets with either tag, a mirror takes tags off some of them, and a path may lead over several links.
+// So what was recorded there before, or goes on where the flow was, belongs to it. What is left is the flow of somebody
+// else, and so is all that comes in that network from then on.
 #include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
@@ -23,7 +25,8 @@ std::optional<Tracker::WayOf> Tracker::find(const Observation& observation) cons
     const FlowIndex::Slot* slot = index_.slot(observation.flow, observation.flow_hash);
     if (slot == nullptr) return std::nullopt;
     if (slot->network != observation.network && !observation.datagram)
-        if (const auto there = index_.find(FlowIndex::in_network(observation.flow, observation.network))) return WayOf(*there);
+        if (const auto there = index_.find(FlowIndex::in_network(observation.flow, observation.network)))
+            return WayOf(*there);
     return WayOf(slot->where);
 }
 
@@ -34,7 +37,8 @@ FlowKey Tracker::keyed(FlowKey flow, std::optional<NetworkId> network) const {
     return other ? FlowIndex::in_network(flow, *network) : flow;
 }
 
-Tracker::WayOf Tracker::in_other_network(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition) {
+Tracker::WayOf Tracker::in_other_network(const FlowIndex::Slot& slot, const Observation& observation,
+                                         Repetition repetition) {
     const FlowKey there = FlowIndex::in_network(observation.flow, observation.network);
     if (const auto known = index_.find(there)) return WayOf(*known);
     const WayOf where(slot.where);
@@ -73,15 +77,18 @@ bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& obser
     if (repetition != Repetition::none) return true;
     if (is_vni(slot.network) && is_vni(observation.network)) return false;  // a tenant has one
     const bool request = info(observation.opcode).request;
-    const Direction& requester = entry.directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
+    const Direction& requester =
+        entry.directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
     const std::int32_t ahead = observation.psn - requester.requests.next();
     const bool is_near = !requester.requests.started() || (ahead >= 0 && ahead < kNear);
     if (request) return is_near || requester.gaps.gap(observation.psn).has_value();
     // Somebody else may have asked for it, in that network.
     for (const WaitingRequests::Asked& asked : askers(observation, where.index()))
-        if (const auto place = place_of(ConnectionId{std::to_underlying(asked.id)}); entries_[*place].connection.ways[0].network == observation.network)
+        if (const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
+            entries_[*place].connection.ways[0].network == observation.network)
             return false;
-    return is_near || was_sent(requester, observation.psn) || requester.requests.may_reach(observation.psn, path_mtu(entry));
+    return is_near || was_sent(requester, observation.psn) ||
+           requester.requests.may_reach(observation.psn, path_mtu(entry));
 }
 
 }  // namespace qps::transport

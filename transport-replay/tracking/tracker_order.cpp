@@ -9,7 +9,8 @@ namespace qps::transport {
 using namespace dissect;
 
 // A request that was overtaken by others, and by how much where the gap is known that it fills.
-void Tracker::note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven) {
+void Tracker::note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap,
+                        bool proven) {
     way.incidents.made().note(Oddity::late, observation.frame);
     Ordering& ordering = way.incidents.made().ordering.made();
     ++ordering.overtaken;
@@ -23,11 +24,17 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
 void Tracker::note_restart(WayOf where, const Observation& observation, Psn next) {
     constexpr Duration kSoon{1'000'000'000};
     constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
-    const LeftPsns here{next, observation.time, observation.frame, observation.interface, observation.file,
-                        observation.vlan, observation.encapsulation};
+    const LeftPsns here{next,
+                        observation.time,
+                        observation.frame,
+                        observation.interface,
+                        observation.file,
+                        observation.vlan,
+                        observation.encapsulation};
     Connection& connection = entries_[where.index()].connection;
     // Whose queue pairs these are now, no exchange says.
-    if (connection.joined_by == JoinedBy::exchange) connection.confidence = std::min(connection.confidence, Confidence::strong);
+    if (connection.joined_by == JoinedBy::exchange)
+        connection.confidence = std::min(connection.confidence, Confidence::strong);
     const auto found = left_.find(where.word());
     if (found == left_.end()) {
         if (left_.size() < kMaxLeft) left_.emplace(where.word(), here);
@@ -60,7 +67,8 @@ void Tracker::amend(const NakWatch::Amended& episodes) {
     }
 }
 
-// PSNs that a request passed. Some of them may be those of a READ before them, of which nothing is known where it was corrupted.
+// PSNs that a request passed. Some of them may be those of a READ before them, of which nothing is known where it was
+// corrupted.
 void Tracker::skip(Direction& direction, Psn first, std::uint32_t count, const GapPassing& by) {
     if (direction.gaps.was_corrupt(first.previous())) direction.gaps.skip_behind_read(first, count, by);
     else direction.gaps.skip(first, count, by);
@@ -80,7 +88,9 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
     if (!direction.order.counts()) {
         if (observation.ip_id == 0) return Sending::unknown;
         const auto gap = direction.gaps.gap(observation.psn);
-        if (gap ? SendingOrder::is_between(gap->passing.sides, observation.ip_id, observation.time) : direction.naks.may_be_late(observation)) direction.order.doubt();
+        if (gap ? SendingOrder::is_between(gap->passing.sides, observation.ip_id, observation.time)
+                : direction.naks.may_be_late(observation))
+            direction.order.doubt();
         return Sending::unknown;
     }
     if (arrival == Arrival::late) {

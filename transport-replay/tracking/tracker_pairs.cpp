@@ -15,8 +15,7 @@ using namespace dissect;
 
 namespace {
 
-template <class Which>
-void leave_out(WaitingRequests::Flows& flows, Which which) {
+template <class Which> void leave_out(WaitingRequests::Flows& flows, Which which) {
     const auto [from, to] = std::ranges::remove_if(flows, which);
     flows.erase(from, to);
 }
@@ -25,7 +24,8 @@ void leave_out(WaitingRequests::Flows& flows, Which which) {
 
 // Whether answers of this flow may be for requests of that connection: it lacks them, and they go to its host.
 bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
-    return !entry.gone && entry.connection.joined_by == JoinedBy::nothing && entry.connection.ends[0].address == answers.destination &&
+    return !entry.gone && entry.connection.joined_by == JoinedBy::nothing &&
+           entry.connection.ends[0].address == answers.destination &&
            entry.connection.ends[1].address == answers.source;
 }
 
@@ -33,7 +33,8 @@ bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
 Tracker::WayOf Tracker::adopt(const Observation& observation) {
     if (info(observation.opcode).request || observation.datagram || observation.icrc == CrcStatus::bad) return {};
     const WaitingRequests::Flows possible = askers(observation, kNowhere);
-    const auto partner = possible.size() == 1 ? place_of(ConnectionId{std::to_underlying(possible.front().id)}) : std::nullopt;
+    const auto partner =
+        possible.size() == 1 ? place_of(ConnectionId{std::to_underlying(possible.front().id)}) : std::nullopt;
     if (!partner || is_lone_corrupt(entries_[*partner])) return {};
     Entry& entry = entries_[*partner];
     entry.elsewhere[1] = observation.flow.source_qp;
@@ -45,8 +46,8 @@ Tracker::WayOf Tracker::adopt(const Observation& observation) {
     return WayOf(*partner, End::b);
 }
 
-// Whose requests of that PSN it may answer: those of its own virtual network, if there are any. Both ways of a connection may have different
-// ones, or a tap that takes the tag off one of them.
+// Whose requests of that PSN it may answer: those of its own virtual network, if there are any. Both ways of a
+// connection may have different ones, or a tap that takes the tag off one of them.
 WaitingRequests::Flows Tracker::askers(const Observation& observation, Index answers) const {
     WaitingRequests::Flows possible = waiting_.candidates(observation.flow, observation.psn);
     const auto entry_of = [&](const WaitingRequests::Asked& asked) {
@@ -54,7 +55,9 @@ WaitingRequests::Flows Tracker::askers(const Observation& observation, Index ans
         return place && *place != answers && may_ask(entries_[*place], observation.flow) ? &entries_[*place] : nullptr;
     };
     leave_out(possible, [&](const WaitingRequests::Asked& asked) { return entry_of(asked) == nullptr; });
-    const auto is_here = [&](const WaitingRequests::Asked& asked) { return entry_of(asked)->connection.ways[0].network == observation.network; };
+    const auto is_here = [&](const WaitingRequests::Asked& asked) {
+        return entry_of(asked)->connection.ways[0].network == observation.network;
+    };
     if (possible.size() > 1 && std::ranges::any_of(possible, is_here)) leave_out(possible, std::not_fn(is_here));
     return possible;
 }
@@ -65,7 +68,8 @@ Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observati
     Unpaired& unpaired = unpaired_[answers.index()];
     if (possible.size() > 1)
         leave_out(possible, [&](const WaitingRequests::Asked& asked) {
-            return rules_out(entries_[*place_of(ConnectionId{std::to_underlying(asked.id)})], unpaired.answers, observation);
+            return rules_out(entries_[*place_of(ConnectionId{std::to_underlying(asked.id)})], unpaired.answers,
+                             observation);
         });
     return take_choice(answers.index(), unpaired.candidates.narrow(possible, observation.time));
 }
@@ -92,7 +96,8 @@ bool Tracker::rules_out(const Entry& entry, std::span<const Observation> before,
     if (verb == Verb::atomic_acknowledge) return !is_atomic(asked->verb);
     if (is_fatal(answer)) {
         if (answer.acknowledgment->code() == kAccessRefused && asked->verb == Verb::send) return true;
-        return asked->retransmissions != 0 && asked->last_time - answer.time > kSlowestReaction;  // who is refused stops
+        return asked->retransmissions != 0 &&
+               asked->last_time - answer.time > kSlowestReaction;  // who is refused stops
     }
     if (!is_rnr_nak(answer)) return false;
     // One for each time that it was sent, unless the network doubled it.
@@ -106,7 +111,8 @@ bool Tracker::rules_out(const Entry& entry, std::span<const Observation> before,
     return refusals > asked->retransmissions + 1;
 }
 
-// At the end: whom those answers cannot be for. Who is left asked for them; where several are, it is not known whether any was answered.
+// At the end: whom those answers cannot be for. Who is left asked for them; where several are, it is not known whether
+// any was answered.
 void Tracker::settle_pairs() {
     constexpr int kMostPasses = 4;  // a flow that found its partner is no candidate of the others
     std::vector<Index> order;
@@ -132,12 +138,14 @@ void Tracker::settle_pairs() {
     }
 }
 
-// What goes the other way of a flow, and fits others too; or what two networks are asked, of which a tap took the tags off.
+// What goes the other way of a flow, and fits others too; or what two networks are asked, of which a tap took the tags
+// off.
 void Tracker::note_ambiguous() {
     for (Index i = 0; i < entries_.size(); ++i) {
         Connection& alone = entries_[i].connection;
         if (entries_[i].gone || alone.joined_by != JoinedBy::nothing || entries_[i].elsewhere[0] == Qpn{}) continue;
-        const auto found = index_.find({alone.ends[0].address, alone.ends[1].address, alone.ends[1].qpn.value_or(Qpn{}), {}});
+        const auto found =
+            index_.find({alone.ends[0].address, alone.ends[1].address, alone.ends[1].qpn.value_or(Qpn{}), {}});
         if (!found) continue;
         const Connection& there = entries_[WayOf(*found).index()].connection;
         alone.ambiguous = !there.one_way() && there.ways[0].network != there.ways[1].network;
@@ -204,11 +212,13 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
 // Nothing answers UC: the only flow the other way is likely the other direction.
 void Tracker::join_lone_unreliable(Index index) {
     const Connection& lone = entries_[index].connection;
-    std::erase_if(lone_unreliable_, [&](Index i) { return entries_[i].gone || entries_[i].connection.joined_by != JoinedBy::nothing; });
+    std::erase_if(lone_unreliable_,
+                  [&](Index i) { return entries_[i].gone || entries_[i].connection.joined_by != JoinedBy::nothing; });
     std::optional<Index> partner;
     for (const Index i : lone_unreliable_) {
         const Connection& candidate = entries_[i].connection;
-        if (candidate.ends[0].address != lone.ends[1].address || candidate.ends[1].address != lone.ends[0].address) continue;
+        if (candidate.ends[0].address != lone.ends[1].address || candidate.ends[1].address != lone.ends[0].address)
+            continue;
         if (partner) {
             partner.reset();
             break;
@@ -220,7 +230,8 @@ void Tracker::join_lone_unreliable(Index index) {
     most_lone_ = std::max(most_lone_, lone_unreliable_.size());
 }
 
-// At the end: where only one flow of requests and one of answers are left between two hosts, they likely belong together.
+// At the end: where only one flow of requests and one of answers are left between two hosts, they likely belong
+// together.
 void Tracker::join_what_is_left() {
     struct Left {
         std::optional<Index> index;
@@ -238,7 +249,8 @@ void Tracker::join_what_is_left() {
     std::vector<std::pair<Index, Index>> pairs;
     for (const auto& [hosts, place] : left) {
         const auto back = left.find(FlowKey{hosts.destination, hosts.source, {}, {}});
-        if (place.several || back == left.end() || back->second.several || *back->second.index <= *place.index) continue;
+        if (place.several || back == left.end() || back->second.several || *back->second.index <= *place.index)
+            continue;
         const Way& there = entries_[*place.index].connection.ways[0];
         const Way& here = entries_[*back->second.index].connection.ways[0];
         const bool one_asks = (there.requests == 0) != (here.requests == 0);
@@ -251,7 +263,8 @@ void Tracker::join_what_is_left() {
 void Tracker::judge_confidence(Entry& entry) {
     constexpr std::uint32_t kStrong = 3;  // answers that fitted
     if (entry.connection.joined_by == JoinedBy::traffic)
-        entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
+        entry.connection.confidence =
+            entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
 }
 
 }  // namespace qps::transport

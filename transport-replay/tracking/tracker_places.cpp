@@ -1,4 +1,5 @@
-// Places for connections: where all are taken, the connection that matters least is brought to its end, as at the end of the capture.
+// Places for connections: where all are taken, the connection that matters least is brought to its end, as at the end
+// of the capture.
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -16,11 +17,11 @@ namespace {
 // Nothing that a finding could be drawn from.
 bool is_quiet(const Way& way) {
     const Incidents& had = *way.incidents;
-    return had.failed + had.abandoned + way.open + had.corrupt + had.retransmitted + had.spurious + had.unmatched + had.unread_answers +
-                   had.sequence_naks + had.rnr_naks + had.fatal_naks + had.implied_naks ==
+    return had.failed + had.abandoned + way.open + had.corrupt + had.retransmitted + had.spurious + had.unmatched +
+                   had.unread_answers + had.sequence_naks + had.rnr_naks + had.fatal_naks + had.implied_naks ==
                0 &&
-           had.gaps == Gaps{} && had.response_gaps == Gaps{} && !had.ordering.there() && had.odd.empty() && way.pkeys.one() && way.dscps.one() &&
-           way.pcps.one();
+           had.gaps == Gaps{} && had.response_gaps == Gaps{} && !had.ordering.there() && had.odd.empty() &&
+           way.pkeys.one() && way.dscps.one() && way.pcps.one();
 }
 
 }  // namespace
@@ -49,10 +50,11 @@ std::optional<Tracker::Index> Tracker::place_for_one() {
     return index;
 }
 
-// Of a few places, drawn from all: one that is over, before one of a few packets that nobody answered, before others that are silent;
-// and of these one of the half that has been so for longest. To look at all of them would take too long. Not the one that has been
-// silent for longest: where more connections are in use in turn than there are places, that would be the one whose turn is next. One
-// that goes on as it did makes no place: the first ones are then followed to their end rather than all of them in pieces.
+// Of a few places, drawn from all: one that is over, before one of a few packets that nobody answered, before others
+// that are silent; and of these one of the half that has been so for longest. To look at all of them would take too
+// long. Not the one that has been silent for longest: where more connections are in use in turn than there are places,
+// that would be the one whose turn is next. One that goes on as it did makes no place: the first ones are then followed
+// to their end rather than all of them in pieces.
 std::optional<Tracker::Index> Tracker::least_worth() {
     constexpr std::size_t kLookedAt = 32;
     using Worth = std::tuple<int, Instant, Index>;
@@ -62,12 +64,14 @@ std::optional<Tracker::Index> Tracker::least_worth() {
         const Entry& entry = entries_[index];
         if (entry.gone) return index;
         const Connection& connection = entry.connection;
-        if (const auto tier = tier_of(entry)) found.emplace_back(*tier, connection.packets() == 0 ? entry.made : connection.last_time(), index);
+        if (const auto tier = tier_of(entry))
+            found.emplace_back(*tier, connection.packets() == 0 ? entry.made : connection.last_time(), index);
     }
     if (found.empty()) return {};
     std::ranges::sort(found);
     const int tier = std::get<0>(found.front());
-    const auto alike = static_cast<std::size_t>(std::ranges::count(found, tier, [](const Worth& worth) { return std::get<0>(worth); }));
+    const auto alike = static_cast<std::size_t>(
+        std::ranges::count(found, tier, [](const Worth& worth) { return std::get<0>(worth); }));
     return std::get<2>(found[mix(++drawn_) % std::max<std::size_t>(1, (alike + 1) / 2)]);
 }
 
@@ -81,8 +85,9 @@ std::optional<int> Tracker::tier_of(const Entry& entry) const {
     const std::uint64_t packets = connection.packets();
     if (connection.joined_by == JoinedBy::nothing && packets <= kFew) return 1;
     if (packets < kYoung) return 2;
-    const Instant first = std::min(connection.ways[0].packets == 0 ? Instant{INT64_MAX} : connection.ways[0].first_time,
-                                   connection.ways[1].packets == 0 ? Instant{INT64_MAX} : connection.ways[1].first_time);
+    const Instant first =
+        std::min(connection.ways[0].packets == 0 ? Instant{INT64_MAX} : connection.ways[0].first_time,
+                 connection.ways[1].packets == 0 ? Instant{INT64_MAX} : connection.ways[1].first_time);
     const auto step = std::to_underlying(connection.last_time() - first) / static_cast<std::int64_t>(packets);
     return std::to_underlying(now_ - connection.last_time()) / kSilent > step ? std::optional(2) : std::nullopt;
 }
@@ -90,13 +95,15 @@ std::optional<int> Tracker::tier_of(const Entry& entry) const {
 bool Tracker::continues(const Observation& observation) const {
     constexpr std::int32_t kNear = 64;                // PSNs that a recording may lack between two files
     constexpr Duration kLongestTimer{9'000'000'000};  // 4.096 us * 2^21: nobody waits longer before he tries again
-    if (observation.kind != ObservationKind::transport || observation.datagram || !info(observation.opcode).defined) return false;
+    if (observation.kind != ObservationKind::transport || observation.datagram || !info(observation.opcode).defined)
+        return false;
     if (told_.find(observation.flow, observation.psn, now_)) return true;
     const auto found = index_.find(observation.flow, observation.flow_hash);
     if (!found) return false;
     const WayOf where(*found);
     const bool request = info(observation.opcode).request;
-    const Direction& requester = entries_[where.index()].directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
+    const Direction& requester =
+        entries_[where.index()].directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
     if (!requester.requests.started()) return false;
     const std::int32_t ahead = observation.psn - requester.requests.next();
     if (request && ahead >= 0 && ahead < kNear) return true;
@@ -144,8 +151,10 @@ void Tracker::end(Index index) {
 // Those with problems stay as they are, for findings; of the others nothing but their counts is of interest.
 void Tracker::keep_retired(Entry& entry) {
     const Connection& connection = entry.connection;
-    const bool quiet = !entry.troubled && !entry.watched && is_quiet(connection.ways[0]) && is_quiet(connection.ways[1]);
-    if (!quiet && tracked_.connections.size() < most_kept_) return tracked_.connections.push_back(std::move(entry.connection));
+    const bool quiet =
+        !entry.troubled && !entry.watched && is_quiet(connection.ways[0]) && is_quiet(connection.ways[1]);
+    if (!quiet && tracked_.connections.size() < most_kept_)
+        return tracked_.connections.push_back(std::move(entry.connection));
     if (connection.packets() == 0 && !connection.cm_attempt) return;  // it never came to be
     tracked_.retired.add(connection);
     if (!quiet) ++tracked_.retired.with_problems;

@@ -1,5 +1,5 @@
-// CreditWait: whether a requester waited for credits. That it used the last one proves nothing: it may have had nothing more to ask.
-// It waited where its next request came right behind the message that gave it a credit again.
+// CreditWait: whether a requester waited for credits. That it used the last one proves nothing: it may have had nothing
+// more to ask. It waited where its next request came right behind the message that gave it a credit again.
 #pragma once
 
 #include <dissect/types.hpp>

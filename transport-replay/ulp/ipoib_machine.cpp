@@ -36,7 +36,9 @@ struct Inside {
 std::uint64_t hosts_of(Bytes ip, bool version6) {
     if (!version6) return mix(read(ip, kIpSource)) + mix(read(ip, kIpDestination));
     constexpr std::size_t kFrom = 8, kTo = 24, kHalf = 8;
-    const auto host = [&](std::size_t at) { return mix(read_be<std::uint64_t>(ip, at) + mix(read_be<std::uint64_t>(ip, at + kHalf))); };
+    const auto host = [&](std::size_t at) {
+        return mix(read_be<std::uint64_t>(ip, at) + mix(read_be<std::uint64_t>(ip, at + kHalf)));
+    };
     return host(kFrom) + host(kTo);
 }
 
@@ -74,13 +76,17 @@ Inside of_arp(Bytes arp) {
     return inside;
 }
 
-std::string address(std::uint64_t ip) { return fmt::format("{}.{}.{}.{}", ip >> 24 & 0xff, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff); }
+std::string address(std::uint64_t ip) {
+    return fmt::format("{}.{}.{}.{}", ip >> 24 & 0xff, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
+}
 
 }  // namespace
 
 namespace ipoib {
 
-Likeness likeness(const UlpMessage& message) { return {is_ipoib(message.bytes, message.length) ? kSure : std::uint8_t{0}, false}; }
+Likeness likeness(const UlpMessage& message) {
+    return {is_ipoib(message.bytes, message.length) ? kSure : std::uint8_t{0}, false};
+}
 
 bool is_private_data(const CmAttempt& attempt) {
     // 0x10 in Linux, 0x01 as it is printed in RFC 4755; then zeros, and the queue pair of datagrams.
@@ -124,7 +130,8 @@ void IpoibMachine::connected(const CmAttempt& attempt, UlpSession& session) {
         const Bytes bytes = side->private_data.first;
         const bool active = side == &attempt.active;
         if (const auto mtu = read(bytes, kConnectMtu); mtu != 0)
-            session.conversation().note(active ? "MTU of the active side" : "MTU of the passive side", fmt::format("{}", mtu));
+            session.conversation().note(active ? "MTU of the active side" : "MTU of the passive side",
+                                        fmt::format("{}", mtu));
     }
 }
 

@@ -13,7 +13,7 @@ using namespace dissect::iscsi;
 namespace {
 
 constexpr std::uint64_t kTargetsTag = std::uint64_t{1} << 32;  // pings of the target have tags of their own
-constexpr unsigned kFailureClass = 2;                          // of a login's status, its first byte: 1 is only a redirection
+constexpr unsigned kFailureClass = 2;  // of a login's status, its first byte: 1 is only a redirection
 
 // A PDU of a message, with its iSER header.
 struct ReceivedPdu {
@@ -31,10 +31,13 @@ Understood labelled(UlpLabel::Part part, OperationCode code, std::uint64_t tag) 
     return {.understood = true, .label = UlpLabel{part, UlpProtocol::iser, code, tag}};
 }
 
-OperationCode code_of(std::uint8_t opcode, std::uint8_t detail = 0) { return scsi::code_of(scsi::Family::iscsi, opcode, detail); }
+OperationCode code_of(std::uint8_t opcode, std::uint8_t detail = 0) {
+    return scsi::code_of(scsi::Family::iscsi, opcode, detail);
+}
 
 // A request of iSCSI itself.
-Understood ask(const ReceivedPdu& a, std::uint64_t tag, std::uint8_t detail = 0, std::array<std::uint64_t, 2> subject = {}) {
+Understood ask(const ReceivedPdu& a, std::uint64_t tag, std::uint8_t detail = 0,
+               std::array<std::uint64_t, 2> subject = {}) {
     UlpOperation operation;
     operation.requester = a.message.from;
     operation.code = code_of(a.pdu.opcode, detail);
@@ -90,7 +93,8 @@ void note_keys(const ReceivedPdu& a) {
         const std::size_t sign = pair.find('=');
         if (sign == std::string_view::npos) continue;
         const auto row = std::ranges::find(kKeys, pair.substr(0, sign), &KeyRow::key);
-        if (row != kKeys.end() && row->of_initiator == of_initiator) a.session.conversation().note(row->fact, pair.substr(sign + 1));
+        if (row != kKeys.end() && row->of_initiator == of_initiator)
+            a.session.conversation().note(row->fact, pair.substr(sign + 1));
     }
 }
 
@@ -100,7 +104,8 @@ void expect_memory(const ReceivedPdu& a, std::uint32_t length) {
     const auto name_it = [&](const Field& valid, const Field& stag, const Field& base, std::uint32_t bytes) {
         if (read(a.iser, valid) == 0) return;
         a.session.operations().expect(a.message.from, a.tag(),
-                                      {read(a.iser, base), Rkey{static_cast<std::uint32_t>(read(a.iser, stag))}, bytes}, a.session.shares());
+                                      {read(a.iser, base), Rkey{static_cast<std::uint32_t>(read(a.iser, stag))}, bytes},
+                                      a.session.shares());
     };
     // The base of a write is behind the data that came in the message.
     const auto in_message = static_cast<std::uint32_t>(std::min<std::size_t>(length, a.pdu.data_length));
@@ -123,9 +128,11 @@ Understood command(const ReceivedPdu& a) {
 }
 
 Understood response(const ReceivedPdu& a) {
-    const auto code = static_cast<std::uint8_t>(read(a.pdu.header, named(kResponseFields, "iscsi.scsiresponse.response")));
+    const auto code =
+        static_cast<std::uint8_t>(read(a.pdu.header, named(kResponseFields, "iscsi.scsiresponse.response")));
     if (code != 0) return answer(a, a.tag(), false, scsi::status_of(scsi::Voice::response, code));
-    const auto status = static_cast<std::uint8_t>(read(a.pdu.header, named(kResponseFields, "iscsi.scsiresponse.status")));
+    const auto status =
+        static_cast<std::uint8_t>(read(a.pdu.header, named(kResponseFields, "iscsi.scsiresponse.status")));
     const std::size_t length = read_be<std::uint16_t>(a.pdu.data, 0);
     const auto sense = dissect::scsi::sense_of(slice(a.pdu.data, 2, length));
     if (scsi::succeeded(status)) return answer(a, a.tag(), true, 0);
@@ -139,8 +146,10 @@ Understood login_request(const ReceivedPdu& a) {
 
 Understood login_response(const ReceivedPdu& a) {
     note_keys(a);
-    const auto status = static_cast<std::uint32_t>(read(a.pdu.header, named(kLoginResponseFields, "iscsi.login.status")));
-    if (status >> 8 >= kFailureClass) a.session.event(UlpEventKind::login_failed, a.message, scsi::word(kLoginStatus, status), status);
+    const auto status =
+        static_cast<std::uint32_t>(read(a.pdu.header, named(kLoginResponseFields, "iscsi.login.status")));
+    if (status >> 8 >= kFailureClass)
+        a.session.event(UlpEventKind::login_failed, a.message, scsi::word(kLoginStatus, status), status);
     return answer(a, a.tag(), status == 0, status);
 }
 
@@ -161,17 +170,20 @@ Understood nop(const ReceivedPdu& a) {
 
 Understood task_management(const ReceivedPdu& a) {
     if (a.pdu.opcode == kTaskRequest) {
-        const auto function = static_cast<std::uint8_t>(read(a.pdu.header, named(kTaskManagementFields, "iscsi.taskmanfun.function")));
+        const auto function =
+            static_cast<std::uint8_t>(read(a.pdu.header, named(kTaskManagementFields, "iscsi.taskmanfun.function")));
         return ask(a, a.tag(), function,
                    {dissect::scsi::lun_of(read_be<std::uint64_t>(a.pdu.header, kLunMode.bit / 8)),
                     read(a.pdu.header, named(kTaskManagementFields, "iscsi.taskmanfun.referencedtasktag"))});
     }
-    const auto said = static_cast<std::uint8_t>(read(a.pdu.header, named(kTaskManagementFields, "iscsi.taskmanfun.response")));
+    const auto said =
+        static_cast<std::uint8_t>(read(a.pdu.header, named(kTaskManagementFields, "iscsi.taskmanfun.response")));
     return answer(a, a.tag(), said == 0, said);
 }
 
 Understood logout(const ReceivedPdu& a) {
-    if (a.pdu.opcode == kLogoutRequest) return ask(a, a.tag(), 0, {read(a.pdu.header, named(kLogoutFields, "iscsi.logout.reason")), 0});
+    if (a.pdu.opcode == kLogoutRequest)
+        return ask(a, a.tag(), 0, {read(a.pdu.header, named(kLogoutFields, "iscsi.logout.reason")), 0});
     const auto said = static_cast<std::uint8_t>(read(a.pdu.header, named(kLogoutFields, "iscsi.logout.response")));
     return answer(a, a.tag(), said == 0, said);
 }
@@ -184,7 +196,8 @@ Understood data(const ReceivedPdu& a) {
     operation->in_message += a.pdu.data_length;
     const OperationCode code = operation->code;
     if (!out && read(a.pdu.header, named(kDataInFields, "iscsi.scsidata.S")) != 0) {
-        const auto status = static_cast<std::uint8_t>(read(a.pdu.header, named(kDataInFields, "iscsi.scsiresponse.status")));
+        const auto status =
+            static_cast<std::uint8_t>(read(a.pdu.header, named(kDataInFields, "iscsi.scsiresponse.status")));
         const bool worked = scsi::succeeded(status);
         return answer(a, a.tag(), worked, worked ? 0 : scsi::status_of(scsi::Voice::device, status));
     }
@@ -203,7 +216,8 @@ Understood asynchronous(const ReceivedPdu& a) {
     constexpr std::uint64_t kDropsConnection = 2, kDropsSession = 3;
     const std::uint64_t event = read(a.pdu.header, named(kAsynchronousFields, "iscsi.asyncevent"));
     const bool ends = event == kDropsConnection || event == kDropsSession;
-    a.session.event(ends ? UlpEventKind::terminated : UlpEventKind::error_message, a.message, scsi::word(kAsyncEvents, event), event);
+    a.session.event(ends ? UlpEventKind::terminated : UlpEventKind::error_message, a.message,
+                    scsi::word(kAsyncEvents, event), event);
     return seen();
 }
 
@@ -251,12 +265,16 @@ Understood hello(const UlpMessage& message, UlpSession& session, std::uint64_t t
 void IserMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     attempt_ = attempt.uid;
     const auto said = [&](std::string_view fact, const PrivateData& data) {
-        const std::uint64_t no_zbva = read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.zbva_not_supported"));
-        const std::uint64_t no_invalidate = read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.send_inv_not_supported"));
+        const std::uint64_t no_zbva =
+            read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.zbva_not_supported"));
+        const std::uint64_t no_invalidate =
+            read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.send_inv_not_supported"));
         if (data.room == 0) return;
         session.conversation().note(
-            fact, no_zbva != 0 ? (no_invalidate != 0 ? "no zero-based addresses, no SEND with Invalidate" : "no zero-based addresses")
-                               : (no_invalidate != 0 ? "no SEND with Invalidate" : "zero-based addresses, SEND with Invalidate"));
+            fact,
+            no_zbva != 0
+                ? (no_invalidate != 0 ? "no zero-based addresses, no SEND with Invalidate" : "no zero-based addresses")
+                : (no_invalidate != 0 ? "no SEND with Invalidate" : "zero-based addresses, SEND with Invalidate"));
     };
     said("initiator_iser", attempt.active.private_data);
     said("target_iser", attempt.passive.private_data);
@@ -281,7 +299,8 @@ Understood IserMachine::message(const UlpMessage& message, UlpSession& session) 
 void IserMachine::finished(const CmReport& cm, UlpSession& session) {
     if (!attempt_ || !login_) return;
     const auto attempt = std::ranges::find(cm.attempts, *attempt_, &CmAttempt::uid);
-    if (attempt == cm.attempts.end() || (attempt->outcome != CmOutcome::disconnected && attempt->outcome != CmOutcome::disconnect_unanswered))
+    if (attempt == cm.attempts.end() ||
+        (attempt->outcome != CmOutcome::disconnected && attempt->outcome != CmOutcome::disconnect_unanswered))
         return;
     const auto release = std::ranges::find(attempt->ladder, CmMessage::dreq, &CmRung::message);
     UlpMessage message;
@@ -290,8 +309,9 @@ void IserMachine::finished(const CmReport& cm, UlpSession& session) {
     message.from = by_active ? session.conversation().active : other(session.conversation().active);
     message.time = release == attempt->ladder.end() ? attempt->last_time : release->time;
     message.first_frame = *login_;
-    session.event(UlpEventKind::login_failed, message,
-                  by_active ? "the login was given up without an answer" : "the target closed the connection without an answer");
+    session.event(
+        UlpEventKind::login_failed, message,
+        by_active ? "the login was given up without an answer" : "the target closed the connection without an answer");
     session.operations().close_all(OperationOutcome::unanswered, session.ended());
 }
 
@@ -344,7 +364,8 @@ bool private_data(const CmAttempt& attempt) {
     constexpr std::uint8_t kTcp = 6;
     constexpr std::uint16_t kPort = 3260, kSystemPort = 860;  // IANA: iscsi-target, iscsi
     constexpr std::byte kReserved{0x3f};
-    if (!attempt.ip || attempt.ip->protocol != kTcp || (attempt.ip->port != kPort && attempt.ip->port != kSystemPort)) return false;
+    if (!attempt.ip || attempt.ip->protocol != kTcp || (attempt.ip->port != kPort && attempt.ip->port != kSystemPort))
+        return false;
     const Bytes said = attempt.active.private_data.bytes();
     return said.size() == 1 && (said[0] & kReserved) == std::byte{0};
 }

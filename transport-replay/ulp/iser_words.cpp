@@ -33,9 +33,11 @@ std::string describe(const UlpOperation& operation) {
 
 std::string status(const UlpOperation& operation) {
     const std::uint32_t status = operation.status;
-    if (scsi::voice_of(status) == scsi::Voice::reject) return "rejected: " + scsi::word(kRejectReasons, scsi::number_of(status));
+    if (scsi::voice_of(status) == scsi::Voice::reject)
+        return "rejected: " + scsi::word(kRejectReasons, scsi::number_of(status));
     if (scsi::family_of(operation.code) == scsi::Family::command)
-        return scsi::voice_of(status) == scsi::Voice::device ? scsi::status(status) : scsi::word(kResponses, scsi::number_of(status));
+        return scsi::voice_of(status) == scsi::Voice::device ? scsi::status(status)
+                                                             : scsi::word(kResponses, scsi::number_of(status));
     switch (scsi::opcode_of(operation.code)) {
         case kLoginRequest: return scsi::word(kLoginStatus, status);
         case kTaskRequest: return scsi::word(kTaskResponses, status);

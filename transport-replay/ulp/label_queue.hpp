@@ -1,7 +1,8 @@
-// LabelQueue: what the messages of one way were for, from when they are seen until they end, in the order of their PSNs.
+// LabelQueue: what the messages of one way were for, from when they are seen until they end, in the order of their
+// PSNs.
 //
-// It holds no memory while no message waits: there is one for every way of every conversation. What an attacker could feed:
-// messages that never end; past kMost, or where the share of operations is used up, further ones have no label.
+// It holds no memory while no message waits: there is one for every way of every conversation. What an attacker could
+// feed: messages that never end; past kMost, or where the share of operations is used up, further ones have no label.
 #pragma once
 
 #include <transport-replay/model/byte_share.hpp>
@@ -18,7 +19,8 @@ public:
     static constexpr std::size_t kMost = 4096;  // as many messages as a way has open (RequestStream::kMaxOpen)
 
     void add(dissect::Psn psn, const UlpLabel& label, const ByteShare& share) {
-        if (labels_.size() - first_ < kMost && charge_.hold(share, (labels_.size() + 1) * sizeof(Waiting))) labels_.push_back({psn, label});
+        if (labels_.size() - first_ < kMost && charge_.hold(share, (labels_.size() + 1) * sizeof(Waiting)))
+            labels_.push_back({psn, label});
     }
     // Of the message that begins with `psn`; labels of messages before it are forgotten.
     [[nodiscard]] std::optional<UlpLabel> take(dissect::Psn psn) {

@@ -37,7 +37,8 @@ constexpr Field kPieceAddress = named(kLnetMemoryFields, "lnet.rdma_frag.addr");
 
 constexpr std::uint16_t kGetPortalAt = at(56);
 constexpr std::uint64_t kNoHandle = ~std::uint64_t{0};
-constexpr std::uint64_t kOfHandle = std::uint64_t{1} << 63;  // tags of immediate messages, apart from the cookies of others
+constexpr std::uint64_t kOfHandle = std::uint64_t{1}
+                                    << 63;  // tags of immediate messages, apart from the cookies of others
 constexpr std::uint64_t kOfXid = std::uint64_t{1} << 62;     // tags of requests of Lustre; XIDs are smaller
 constexpr std::size_t kRequest = kLnetIb + kLnetHeader + 8;  // behind which a GET_REQ names memory
 
@@ -59,7 +60,9 @@ constexpr std::int32_t kNoEntry = 2;  // ENOENT
 
 // Statuses of ptlrpc, apart from those of LNet: the lower bits of a number that is negative or positive.
 constexpr std::uint32_t kOfRequest = 0x01000000, kStatusNumber = 0x00ffffff;
-constexpr std::uint32_t request_status(std::uint32_t status) { return status == 0 ? 0 : kOfRequest | (status & kStatusNumber); }
+constexpr std::uint32_t request_status(std::uint32_t status) {
+    return status == 0 ? 0 : kOfRequest | (status & kStatusNumber);
+}
 constexpr bool is_request_status(std::uint32_t status) { return (status & ~kStatusNumber) == kOfRequest; }
 constexpr std::int32_t request_number(std::uint32_t status) {
     constexpr std::uint32_t kSign = 0x00800000;
@@ -84,13 +87,15 @@ struct LnetMachine::Read {
 namespace {
 
 template <class Reader>
-void expect_memory(const Reader& from, std::size_t offset, End owner, End requester, std::uint64_t tag, UlpSession& session) {
+void expect_memory(const Reader& from, std::size_t offset, End owner, End requester, std::uint64_t tag,
+                   UlpSession& session) {
     const std::uint64_t pieces = std::min<std::uint64_t>(from(kPieces, offset), kMostLnetPieces);
     const auto key = static_cast<Rkey>(from(kKey, offset));
     for (std::uint64_t i = 0; i < pieces; ++i) {
         const std::size_t piece = offset + i * kLnetPiece;
         if (!from.has(piece + kLnetMemory + kLnetPiece)) return;
-        const RemoteAccess memory{from(kPieceAddress, piece), key, static_cast<std::uint32_t>(from(kPieceLength, piece))};
+        const RemoteAccess memory{from(kPieceAddress, piece), key,
+                                  static_cast<std::uint32_t>(from(kPieceLength, piece))};
         session.operations().expect_of(owner, requester, tag, memory, session.shares());
     }
 }
@@ -107,11 +112,14 @@ Likeness likeness(const UlpMessage& message) {
     return {read(message.bytes, length) == message.length ? kSure : kPlausible, false};
 }
 
-bool is_private_data(const CmAttempt& attempt) { return lnet_order(attempt.active.private_data.first) != LnetOrder::none; }
+bool is_private_data(const CmAttempt& attempt) {
+    return lnet_order(attempt.active.private_data.first) != LnetOrder::none;
+}
 
 std::string_view operation_name(OperationCode code) {
     if (is_request(code)) {
-        const std::string_view name = name_in(lustre::kOpcodes, static_cast<std::uint16_t>(code) - std::uint64_t{kFirstRequest});
+        const std::string_view name =
+            name_in(lustre::kOpcodes, static_cast<std::uint16_t>(code) - std::uint64_t{kFirstRequest});
         return name.empty() ? "Lustre request" : name;
     }
     switch (code) {
@@ -129,36 +137,53 @@ std::string describe(const UlpOperation& operation) {
     if (is_request(operation.code)) {
         const std::string xid = fmt::format("XID {}", operation.tag & ~kOfXid);
         if (operation.bytes == 0) return xid;
-        return fmt::format("object {}, offset {}, {} bytes, {}", operation.subject[0], operation.subject[1], operation.bytes, xid);
+        return fmt::format("object {}, offset {}, {} bytes, {}", operation.subject[0], operation.subject[1],
+                           operation.bytes, xid);
     }
     const auto portal = std::ranges::find(kLnetPortals, operation.subject[1], &ValueName::value);
-    const std::string name = portal == kLnetPortals.end() ? fmt::format("portal {}", operation.subject[1]) : std::string(portal->name);
+    const std::string name =
+        portal == kLnetPortals.end() ? fmt::format("portal {}", operation.subject[1]) : std::string(portal->name);
     return fmt::format("{}, match bits 0x{:x}", name, operation.subject[0]);
 }
 
 std::string status(const UlpOperation& operation) {
     const bool of_request = is_request_status(operation.status);
-    const std::int32_t number = of_request ? request_number(operation.status) : static_cast<std::int32_t>(operation.status);
+    const std::int32_t number =
+        of_request ? request_number(operation.status) : static_cast<std::int32_t>(operation.status);
     if (of_request && number == -kNoEntry) return fmt::format("no such file or object ({})", number);
-    constexpr std::array kErrors{ValueName{5, "I/O error"},           ValueName{12, "out of memory"},
-                                 ValueName{71, "protocol error"},     ValueName{103, "connection aborted"},
-                                 ValueName{110, "timed out"},         ValueName{113, "no route to host"},
-                                 ValueName{2, "no matching receive"}, ValueName{90, "message too long"},
-                                 ValueName{104, "connection reset"},  ValueName{1, "not permitted"},
-                                 ValueName{11, "try again"},          ValueName{13, "permission denied"},
-                                 ValueName{16, "busy"},               ValueName{17, "file exists"},
-                                 ValueName{19, "no such device"},     ValueName{22, "invalid argument"},
-                                 ValueName{28, "no space"},           ValueName{30, "read-only file system"},
-                                 ValueName{39, "not empty"},          ValueName{61, "no such attribute"},
-                                 ValueName{95, "not supported"},      ValueName{107, "not connected"},
-                                 ValueName{108, "shut down"},         ValueName{114, "already in progress"},
-                                 ValueName{115, "in progress"},       ValueName{116, "stale handle"},
+    constexpr std::array kErrors{ValueName{5, "I/O error"},
+                                 ValueName{12, "out of memory"},
+                                 ValueName{71, "protocol error"},
+                                 ValueName{103, "connection aborted"},
+                                 ValueName{110, "timed out"},
+                                 ValueName{113, "no route to host"},
+                                 ValueName{2, "no matching receive"},
+                                 ValueName{90, "message too long"},
+                                 ValueName{104, "connection reset"},
+                                 ValueName{1, "not permitted"},
+                                 ValueName{11, "try again"},
+                                 ValueName{13, "permission denied"},
+                                 ValueName{16, "busy"},
+                                 ValueName{17, "file exists"},
+                                 ValueName{19, "no such device"},
+                                 ValueName{22, "invalid argument"},
+                                 ValueName{28, "no space"},
+                                 ValueName{30, "read-only file system"},
+                                 ValueName{39, "not empty"},
+                                 ValueName{61, "no such attribute"},
+                                 ValueName{95, "not supported"},
+                                 ValueName{107, "not connected"},
+                                 ValueName{108, "shut down"},
+                                 ValueName{114, "already in progress"},
+                                 ValueName{115, "in progress"},
+                                 ValueName{116, "stale handle"},
                                  ValueName{122, "quota exceeded"}};
     const auto error = std::ranges::find(kErrors, static_cast<std::uint64_t>(-std::int64_t{number}), &ValueName::value);
     return error == kErrors.end() ? fmt::format("status {}", number) : fmt::format("{} ({})", error->name, number);
 }
 
-// What programs get that look for files, attributes and directories, and what a server says of a request that it still works on.
+// What programs get that look for files, attributes and directories, and what a server says of a request that it still
+// works on.
 bool everyday(std::uint32_t status) {
     constexpr std::array<std::int32_t, 5> kEveryday{-kNoEntry, -17, -39, -61, -115};
     return is_request_status(status) && std::ranges::find(kEveryday, request_number(status)) != kEveryday.end();
@@ -233,7 +258,8 @@ Understood LnetMachine::take_request(const Read& from, UlpSession& session) {
     if (put) {  // a reply that is too long for a message
         const std::uint64_t asked = tag_of_xid(operation.subject[0]);
         const bool bulk = std::ranges::find(kBulkPortals, operation.subject[1]) != kBulkPortals.end();
-        if (!bulk && session.operations().find(other(from.message.from), asked) != nullptr && replying_.size() < OpenOperations::kMaxOpen)
+        if (!bulk && session.operations().find(other(from.message.from), asked) != nullptr &&
+            replying_.size() < OpenOperations::kMaxOpen)
             replying_[label.tag] = asked;
     }
     if (!put) expect_memory(from, kRequest, from.message.from, from.message.from, label.tag, session);
@@ -247,7 +273,8 @@ Understood LnetMachine::take_immediate(const Read& from, UlpSession& session) {
     const std::uint64_t bytes = from(kPayload, kLnetIb);
     const auto said = static_cast<LnetMessage>(from(kKind, kLnetIb));
     if (said == LnetMessage::put && from.order == LnetOrder::little)
-        if (const auto asks = lustre::said_by(slice(from.message.bytes, kLnetIb + kLnetHeader))) return take_lustre(from, *asks, session);
+        if (const auto asks = lustre::said_by(slice(from.message.bytes, kLnetIb + kLnetHeader)))
+            return take_lustre(from, *asks, session);
     UlpOperation operation;
     operation.requester = from.message.from;
     operation.tag = tag;
@@ -286,7 +313,8 @@ Understood LnetMachine::take_immediate(const Read& from, UlpSession& session) {
     return {.understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::lnet, operation.code, tag}};
 }
 
-// The XID of a request is not in it but in the match bits of the PUT. Who has several networks may answer on another connection.
+// The XID of a request is not in it but in the match bits of the PUT. Who has several networks may answer on another
+// connection.
 Understood LnetMachine::take_lustre(const Read& from, const lustre::Said& said, UlpSession& session) {
     const std::uint64_t tag = tag_of_xid(from(kPutMatch, kLnetIb));
     const auto code = static_cast<OperationCode>(lnet::kFirstRequest + (said.opcode & 0x7ff));
@@ -305,9 +333,10 @@ Understood LnetMachine::take_lustre(const Read& from, const lustre::Said& said, 
         session.begin(operation, from.message);
         return understood;
     }
-    // A server that needs more time says so before: at the start of the room for the reply, which itself comes behind (ptlrpc's
-    // reply_in_callback()).
-    const bool early = from(kPutOffset, kLnetIb) == 0 && said.buffers == 1 && said.type == lustre::kReply && !plain_.contains(tag);
+    // A server that needs more time says so before: at the start of the room for the reply, which itself comes behind
+    // (ptlrpc's reply_in_callback()).
+    const bool early =
+        from(kPutOffset, kLnetIb) == 0 && said.buffers == 1 && said.type == lustre::kReply && !plain_.contains(tag);
     if (early) {
         understood.label->part = UlpLabel::Part::data;
         understood.exchange.reset();
@@ -315,8 +344,9 @@ Understood LnetMachine::take_lustre(const Read& from, const lustre::Said& said, 
     }
     plain_.erase(tag);
     const bool failed = said.type == lustre::kError || static_cast<std::int32_t>(said.status) < 0;
-    const bool found = session.end(other(from.message.from), tag, failed ? OperationOutcome::failed : OperationOutcome::done,
-                                   request_status(said.status), from.message);
+    const bool found =
+        session.end(other(from.message.from), tag, failed ? OperationOutcome::failed : OperationOutcome::done,
+                    request_status(said.status), from.message);
     if (failed && !found) understood.exchange.reset();  // what another connection learns is that it was done
     return understood;
 }
@@ -343,7 +373,8 @@ Understood LnetMachine::take_end(const Read& from, UlpSession& session) {
         }
         const auto answers = replying_.find(tag);
         if (answers != replying_.end()) {
-            const bool replied = session.end(other(from.message.from), answers->second, OperationOutcome::done, 0, from.message);
+            const bool replied =
+                session.end(other(from.message.from), answers->second, OperationOutcome::done, 0, from.message);
             static_cast<void>(replied);
             replying_.erase(answers);
         }
@@ -351,7 +382,8 @@ Understood LnetMachine::take_end(const Read& from, UlpSession& session) {
     const auto status = static_cast<std::uint32_t>(from(kStatus, kLnetIb));
     const bool failed = type == LnetType::put_nak || static_cast<std::int32_t>(status) < 0;
     const End requester = by_requester ? from.message.from : other(from.message.from);
-    const bool found = session.end(requester, tag, failed ? OperationOutcome::failed : OperationOutcome::done, status, from.message);
+    const bool found =
+        session.end(requester, tag, failed ? OperationOutcome::failed : OperationOutcome::done, status, from.message);
     static_cast<void>(found);
     const OperationCode code = type == LnetType::get_done ? lnet::kGet : lnet::kPut;
     return {.understood = true, .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::lnet, code, tag}};

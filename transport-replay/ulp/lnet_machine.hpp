@@ -1,10 +1,11 @@
-// LnetMachine: LNet over o2iblnd. A PUT_REQ is accepted by a PUT_ACK that names memory of the responder, which the requester WRITEs
-// and then says so (PUT_DONE); a GET_REQ names memory of the requester, which the responder WRITEs (GET_DONE). Short messages
-// are immediate: a GET is answered by a REPLY, a PUT by an ACK if it asks for one. Where a PUT carries a request of Lustre (ptlrpc),
-// that is the operation: its reply is a PUT of the other end with the same match bits, the XID, immediate or by RDMA.
+// LnetMachine: LNet over o2iblnd. A PUT_REQ is accepted by a PUT_ACK that names memory of the responder, which the
+// requester WRITEs and then says so (PUT_DONE); a GET_REQ names memory of the requester, which the responder WRITEs
+// (GET_DONE). Short messages are immediate: a GET is answered by a REPLY, a PUT by an ACK if it asks for one. Where a
+// PUT carries a request of Lustre (ptlrpc), that is the operation: its reply is a PUT of the other end with the same
+// match bits, the XID, immediate or by RDMA.
 //
-// What an attacker could feed: cookies without end, memory in a thousand pieces. kMaxOpen cookies are kept, kMostLnetPieces
-// pieces of one message are looked at.
+// What an attacker could feed: cookies without end, memory in a thousand pieces. kMaxOpen cookies are kept,
+// kMostLnetPieces pieces of one message are looked at.
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>
@@ -23,7 +24,9 @@ namespace lnet {
 inline constexpr OperationCode kPut{1}, kGet{2}, kShortPut{3}, kShortGet{4}, kHello{5};
 // Requests of Lustre, from here on by their number.
 inline constexpr std::uint16_t kFirstRequest = 0x1000;
-[[nodiscard]] constexpr bool is_request(OperationCode code) { return static_cast<std::uint16_t>(code) >= kFirstRequest; }
+[[nodiscard]] constexpr bool is_request(OperationCode code) {
+    return static_cast<std::uint16_t>(code) >= kFirstRequest;
+}
 [[nodiscard]] Likeness likeness(const UlpMessage& message);
 [[nodiscard]] bool is_private_data(const CmAttempt& attempt);
 [[nodiscard]] std::string_view operation_name(OperationCode code);

@@ -15,7 +15,7 @@
 
 namespace qps::transport {
 
-using UlpMachine = std::variant<std::monostate, NvmeMachine, RdsMachine, IpoibMachine, RsocketsMachine, LnetMachine, IserMachine,
-                                  SrpMachine, RpcMachine, SmbMachine>;
+using UlpMachine = std::variant<std::monostate, NvmeMachine, RdsMachine, IpoibMachine, RsocketsMachine, LnetMachine,
+                                IserMachine, SrpMachine, RpcMachine, SmbMachine>;
 
 }  // namespace qps::transport

@@ -21,7 +21,9 @@ Likeness likeness(libfabric::Fit fit) {
 
 }  // namespace
 
-Likeness ucx(const UlpMessage& message) { return ucx::proves_connection(message.bytes) ? Likeness{kSure, true} : Likeness{}; }
+Likeness ucx(const UlpMessage& message) {
+    return ucx::proves_connection(message.bytes) ? Likeness{kSure, true} : Likeness{};
+}
 
 Likeness ucx_datagram(const UlpMessage& message) {
     if (ucx::proves_datagrams(message.bytes)) return {kSure, true};

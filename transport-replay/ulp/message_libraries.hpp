@@ -1,5 +1,5 @@
-// How libraries that pass messages are recognised: UCX, and libfabric's rxm and rxd. None of them has a magic number: UCX and rxd are
-// known by how they open a connection, rxm by versions and a length that fit.
+// How libraries that pass messages are recognised: UCX, and libfabric's rxm and rxd. None of them has a magic number:
+// UCX and rxd are known by how they open a connection, rxm by versions and a length that fit.
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>

@@ -43,7 +43,8 @@ struct Descriptor {
     made.type = static_cast<std::uint8_t>(read(bytes, kType));
     made.subtype = static_cast<std::uint8_t>(read(bytes, kSubtype));
     made.memory.address = read(bytes, kAddress);
-    made.memory.length = made.keyed() ? static_cast<std::uint32_t>(read(bytes, kKeyedLength)) : read_le<std::uint32_t>(bytes, kLength);
+    made.memory.length =
+        made.keyed() ? static_cast<std::uint32_t>(read(bytes, kKeyedLength)) : read_le<std::uint32_t>(bytes, kLength);
     made.memory.key = static_cast<Rkey>(made.keyed() ? read(bytes, kKey) : 0);
     return made;
 }
@@ -60,7 +61,8 @@ struct Descriptor {
     const auto flags = dissect::read_le<std::uint8_t>(entry, 1);
     const unsigned pointer = flags >> 6U;
     if ((flags & 0x3cU) != 0 || (flags & 3U) == 3 || pointer == 3) return false;
-    // A Flush names a namespace, and no queue is deleted over fabrics: zeros, as an anonymised capture has them, are no command.
+    // A Flush names a namespace, and no queue is deleted over fabrics: zeros, as an anonymised capture has them, are no
+    // command.
     if (dissect::read_le<std::uint8_t>(entry, 0) == 0 && dword(entry, 1) == 0) return false;
     const Descriptor data = descriptor(entry);
     if (pointer == 0 && data.memory.length != 0) return false;  // PRPs do not exist over fabrics

@@ -47,8 +47,9 @@ void note_namespace(UlpConversation& conversation, Bytes data, std::uint32_t spa
 
 void note_discovery(UlpConversation& conversation, Bytes data) {
     // Facts are named by what never goes away; a longer log is counted by the first of them.
-    static constexpr std::array<std::string_view, 8> kNames{"discovered 1", "discovered 2", "discovered 3", "discovered 4",
-                                                            "discovered 5", "discovered 6", "discovered 7", "discovered 8"};
+    static constexpr std::array<std::string_view, 8> kNames{"discovered 1", "discovered 2", "discovered 3",
+                                                            "discovered 4", "discovered 5", "discovered 6",
+                                                            "discovered 7", "discovered 8"};
     constexpr Field kEntries = named(kNvmeDiscoveryFields, "nvme.cmd.get_logpage.identify.numrec");
     constexpr Field kTransport = named(kNvmeDiscoveryEntryFields, "nvme.cmd.get_logpage.identify.rcrd.trtype");
     // Hosts ask for the head first, and for all of it when they know its length.
@@ -62,7 +63,8 @@ void note_discovery(UlpConversation& conversation, Bytes data) {
         const std::string_view transport = nvme_word(kNvmeTransports, read(entry, kTransport));
         conversation.note(
             kNames[i],
-            fmt::format("{} at {} {} port {}", text(entry, named(kNvmeDiscoveryEntryFields, "nvme.cmd.get_logpage.identify.rcrd.subnqn")),
+            fmt::format("{} at {} {} port {}",
+                        text(entry, named(kNvmeDiscoveryEntryFields, "nvme.cmd.get_logpage.identify.rcrd.subnqn")),
                         transport.empty() ? "unknown transport" : transport,
                         text(entry, named(kNvmeDiscoveryEntryFields, "nvme.cmd.get_logpage.identify.rcrd.traddr")),
                         text(entry, named(kNvmeDiscoveryEntryFields, "nvme.cmd.get_logpage.identify.rcrd.trsvcid"))));
@@ -73,10 +75,12 @@ void note_health(UlpConversation& conversation, Bytes data) {
     constexpr Field kUsed = named(kNvmeSmartFields, "nvme.cmd.get_logpage.smart.lae");
     if (!has(data, kUsed)) return;
     const std::uint64_t warnings = read(data, named(kNvmeSmartFields, "nvme.cmd.get_logpage.smart.cw"));
-    conversation.note("health", fmt::format("{}, {} K, {} % spare, {} % used",
-                                            warnings == 0 ? std::string("no warning") : fmt::format("warnings 0x{:02x}", warnings),
-                                            read(data, named(kNvmeSmartFields, "nvme.cmd.get_logpage.smart.ct")),
-                                            read(data, named(kNvmeSmartFields, "nvme.cmd.get_logpage.smart.asc")), read(data, kUsed)));
+    conversation.note(
+        "health",
+        fmt::format("{}, {} K, {} % spare, {} % used",
+                    warnings == 0 ? std::string("no warning") : fmt::format("warnings 0x{:02x}", warnings),
+                    read(data, named(kNvmeSmartFields, "nvme.cmd.get_logpage.smart.ct")),
+                    read(data, named(kNvmeSmartFields, "nvme.cmd.get_logpage.smart.asc")), read(data, kUsed)));
 }
 
 }  // namespace
@@ -87,8 +91,11 @@ void note_queue(UlpConversation& conversation, std::uint16_t queue) {
 
 void note_connect(UlpConversation& conversation, Bytes arguments) {
     const std::uint64_t timeout = read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.kato"));
-    note_queue(conversation, static_cast<std::uint16_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.qid"))));
-    conversation.note("queue size", std::to_string(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.sqsize")) + 1));
+    note_queue(conversation,
+               static_cast<std::uint16_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.qid"))));
+    conversation.note(
+        "queue size",
+        std::to_string(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.sqsize")) + 1));
     if (timeout != 0) conversation.note("keep-alive timeout", fmt::format("{} ms", timeout));
 }
 
@@ -102,9 +109,13 @@ void note_authentication(UlpConversation& conversation, std::uint16_t required) 
     conversation.note("authentication", required == 0 ? "not required" : "required");
 }
 
-void note_authentication_in_band(UlpConversation& conversation) { conversation.note("authenticated by", "commands of fabrics"); }
+void note_authentication_in_band(UlpConversation& conversation) {
+    conversation.note("authenticated by", "commands of fabrics");
+}
 
-void note_controller_id(UlpConversation& conversation, std::uint16_t id) { conversation.note("controller ID", std::to_string(id)); }
+void note_controller_id(UlpConversation& conversation, std::uint16_t id) {
+    conversation.note("controller ID", std::to_string(id));
+}
 
 void note_version(UlpConversation& conversation, std::uint32_t version) {
     conversation.note("version", fmt::format("{}.{}.{}", version >> 16U, version >> 8U & 0xffU, version & 0xffU));
@@ -125,7 +136,8 @@ void note_data(UlpConversation& conversation, NvmeData holds, Bytes data, std::u
 std::string status_words(std::uint32_t status, bool of_fabrics) {
     const std::string_view known = nvme_status(status, of_fabrics);
     const std::uint32_t type = (status & kNvmeStatusBits) >> 8U;
-    std::string words = known.empty() ? fmt::format("status type {}, code 0x{:02x}", type, status & 0xffU) : std::string(known);
+    std::string words =
+        known.empty() ? fmt::format("status type {}, code 0x{:02x}", type, status & 0xffU) : std::string(known);
     if ((status & kNvmeDoNotRetry) != 0) words += ", do not retry";
     return words;
 }

@@ -1,7 +1,7 @@
 // What the messages and data of NVMe say of a conversation in words: names, sizes, health, the discovery log.
 //
-// Data may have been captured in part, and holds any characters: what is not there is not told, UlpConversation::note() makes
-// the rest printable.
+// Data may have been captured in part, and holds any characters: what is not there is not told, UlpConversation::note()
+// makes the rest printable.
 #pragma once
 
 #include <dissect/ulp/nvme_kinds.hpp>

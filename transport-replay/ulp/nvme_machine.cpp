@@ -53,11 +53,13 @@ UlpOperation operation_of(const UlpMessage& message, OperationCode code) {
     operation.subject = {space | std::uint64_t{selector_of(code, entry)} << 32U, detail_of(code, entry)};
     const Descriptor data = descriptor(entry);
     operation.bytes = data.memory.length;
-    if (data.in_capsule()) operation.in_message = std::min<std::uint64_t>(data.memory.length, message.length - kNvmeCommand);
+    if (data.in_capsule())
+        operation.in_message = std::min<std::uint64_t>(data.memory.length, message.length - kNvmeCommand);
     return operation;
 }
 
-// An opcode of fabrics that somebody tries on a queue for I/O names a command type by its namespace: without the data it is no Connect.
+// An opcode of fabrics that somebody tries on a queue for I/O names a command type by its namespace: without the data
+// it is no Connect.
 bool is_connect(const UlpOperation& operation) {
     return operation.code == nvme_code(NvmeSet::fabrics, kConnect) && operation.bytes == kNvmeConnectData;
 }
@@ -93,7 +95,9 @@ NvmeData nvme_data_of(const UlpOperation& operation) {
             return selector == 0 ? NvmeData::name_space : selector == 1 ? NvmeData::controller : NvmeData::unknown;
         case std::to_underlying(nvme_code(NvmeSet::admin, kGetLogPage)):
             if (operation.subject[1] != 0) return NvmeData::unknown;  // not from its start
-            return selector == kDiscoveryLog ? NvmeData::discovery : selector == kSmartLog ? NvmeData::smart : NvmeData::unknown;
+            return selector == kDiscoveryLog ? NvmeData::discovery
+                   : selector == kSmartLog   ? NvmeData::smart
+                                             : NvmeData::unknown;
         default: return NvmeData::unknown;
     }
 }
@@ -118,7 +122,8 @@ void NvmeMachine::learn_queue(Bytes entry) {
     const auto opcode = read_le<std::uint8_t>(entry, 0);
     const std::uint32_t space = dword(entry, 1);
     const std::uint32_t length = descriptor(entry).memory.length;
-    if (opcode == kIdentify || opcode == kGetFeatures || opcode == kKeepAlive || (opcode == kEventRequest && length == 0 && space == 0)) {
+    if (opcode == kIdentify || opcode == kGetFeatures || opcode == kKeepAlive ||
+        (opcode == kEventRequest && length == 0 && space == 0)) {
         queue_ = NvmeQueue::admin;
     } else if ((opcode == 1 || opcode == 2) && space != 0 && space != UINT32_MAX) {
         const std::uint32_t blocks = (dword(entry, 12) & 0xffffU) + 1;
@@ -134,7 +139,8 @@ Understood NvmeMachine::take_command(const UlpMessage& message, UlpSession& sess
     const auto opcode = read_le<std::uint8_t>(entry, 0);
     OperationCode code{};
     if (opcode == kNvmeFabrics) {
-        code = nvme_code(NvmeSet::fabrics, static_cast<std::uint8_t>(read(entry, named(kNvmeFabricsFields, "nvme.fabrics.cmd.fctype"))));
+        code = nvme_code(NvmeSet::fabrics,
+                         static_cast<std::uint8_t>(read(entry, named(kNvmeFabricsFields, "nvme.fabrics.cmd.fctype"))));
         if (nvme_word(kNvmeFabricsCommands, nvme_opcode(code)).empty()) return {};
         if (nvme_opcode(code) == kPropertyGet || nvme_opcode(code) == kPropertySet) queue_ = NvmeQueue::admin;
     } else {
@@ -156,18 +162,22 @@ Understood NvmeMachine::take_command(const UlpMessage& message, UlpSession& sess
     if (event_request) {
         if (event_requests_.size() < kMaxEventRequests) event_requests_.push_back(static_cast<std::uint16_t>(tag));
     } else if (const Descriptor data = descriptor(entry); data.keyed()) {
-        session.operations().expect(message.from, tag, data.memory, session.shares(), holds != NvmeData::unknown && holds != NvmeData::ranges);
+        session.operations().expect(message.from, tag, data.memory, session.shares(),
+                                    holds != NvmeData::unknown && holds != NvmeData::ranges);
     }
-    return {
-        .understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::nvme, code, tag}, .detail = nvme_detail(queue_)};
+    return {.understood = true,
+            .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::nvme, code, tag},
+            .detail = nvme_detail(queue_)};
 }
 
 void NvmeMachine::take_connect(const UlpMessage& message, UlpSession& session) {
     const Bytes arguments = slice(message.bytes, kNvmeCommandHead + kNvmeSgl, kNvmeArguments);
-    const auto queue = static_cast<std::uint16_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.qid")));
+    const auto queue =
+        static_cast<std::uint16_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.qid")));
     from_start_ = true;
     queue_ = queue == 0 ? NvmeQueue::admin : NvmeQueue::io;
-    keep_alive_ms_ = static_cast<std::uint32_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.kato")));
+    keep_alive_ms_ =
+        static_cast<std::uint32_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.kato")));
     note_connect(session.conversation(), arguments);
     note_connect_data(session.conversation(), slice(message.bytes, kNvmeCommand));
 }
@@ -187,7 +197,8 @@ Understood NvmeMachine::take_completion(const UlpMessage& message, UlpSession& s
     if (!message.whole()) return {.understood = true};
     const Bytes completion = slice(message.bytes, kNvmeResult);
     const auto cid = static_cast<std::uint16_t>(read(completion, named(kNvmeCompletionFields, "nvme.cqe.cid")));
-    const auto status = static_cast<std::uint32_t>(read(completion, named(kNvmeCompletionFields, "nvme.cqe.status"))) >> 1U;
+    const auto status =
+        static_cast<std::uint32_t>(read(completion, named(kNvmeCompletionFields, "nvme.cqe.status"))) >> 1U;
     const End host = other(message.from);
     UlpOperation* operation = session.operations().find(host, cid);
     if (operation == nullptr) {
@@ -216,7 +227,8 @@ Understood NvmeMachine::take_event(const UlpMessage& message, std::uint16_t cid,
     const std::uint32_t information = result >> 8U & 0xffU;
     if (status == 0) {
         const std::string_view known = nvme_word(kNvmeEvents, type << 8U | information);
-        const std::string words = known.empty() ? fmt::format("event type {}, information {}", type, information) : std::string(known);
+        const std::string words =
+            known.empty() ? fmt::format("event type {}, information {}", type, information) : std::string(known);
         if (type == kErrors || type == kHealth) session.event(UlpEventKind::error_message, message, words);
         else session.conversation().note("asynchronous event", words);
     }
@@ -229,12 +241,14 @@ void NvmeMachine::finish(const UlpOperation& operation, const UlpMessage& messag
     constexpr std::uint64_t kFatal = 2;
     UlpConversation& conversation = session.conversation();
     if (is_connect(operation)) return connect_answered(operation, message, session);
-    if (operation.code == nvme_code(NvmeSet::admin, kKeepAlive)) return keep_alive_answered(operation, message, session);
+    if (operation.code == nvme_code(NvmeSet::admin, kKeepAlive))
+        return keep_alive_answered(operation, message, session);
     if (operation.status != 0) return;
     switch (answered_of(operation)) {
         case NvmeAnswered::version: return note_version(conversation, static_cast<std::uint32_t>(operation.subject[1]));
         case NvmeAnswered::status:
-            if ((operation.subject[1] & kFatal) != 0) session.event(UlpEventKind::error_message, message, "controller fatal status");
+            if ((operation.subject[1] & kFatal) != 0)
+                session.event(UlpEventKind::error_message, message, "controller fatal status");
             return;
         default: break;
     }
@@ -247,18 +261,21 @@ void NvmeMachine::finish(const UlpOperation& operation, const UlpMessage& messag
 }
 
 // The host has given the controller up by then.
-void NvmeMachine::keep_alive_answered(const UlpOperation& operation, const UlpMessage& message, UlpSession& session) const {
+void NvmeMachine::keep_alive_answered(const UlpOperation& operation, const UlpMessage& message,
+                                      UlpSession& session) const {
     const std::uint64_t waited = milliseconds_between(operation.asked, message.time);
     if (keep_alive_ms_ == 0 || waited <= keep_alive_ms_) return;
     session.event(UlpEventKind::keep_alive_late, message,
-                  fmt::format("a keep-alive was answered after {} ms, the timeout is {} ms", waited, keep_alive_ms_), waited);
+                  fmt::format("a keep-alive was answered after {} ms, the timeout is {} ms", waited, keep_alive_ms_),
+                  waited);
 }
 
 void NvmeMachine::connect_answered(const UlpOperation& operation, const UlpMessage& message, UlpSession& session) {
     note_connect_data(session.conversation(), session.operations().kept(operation.requester, operation.tag));
     if (operation.status != 0) {
         keep_alive_ms_ = 0;
-        session.event(UlpEventKind::login_failed, message, connect_failure(operation.status, read_le<std::uint32_t>(message.bytes, 0)));
+        session.event(UlpEventKind::login_failed, message,
+                      connect_failure(operation.status, read_le<std::uint32_t>(message.bytes, 0)));
         return;
     }
     alive_ = message.time;

@@ -1,6 +1,7 @@
 // NVMe's row of the table of protocols, apart from its machine: how it is recognised, its operations in words.
 //
-// A completion has nothing that tells it from any 16 bytes, so commands alone decide: Connect at once, others by their shape.
+// A completion has nothing that tells it from any 16 bytes, so commands alone decide: Connect at once, others by their
+// shape.
 #include <dissect/ulp/nvme.hpp>
 #include <transport-replay/ulp/nvme_entry.hpp>
 #include <transport-replay/ulp/nvme_facts.hpp>
@@ -35,7 +36,9 @@ Likeness fabrics_likeness(const UlpMessage& message) {
     constexpr std::size_t kBehindType = 5;
     const Bytes entry = message.bytes;
     const auto type = read_le<std::uint8_t>(entry, 4);
-    if (nvme_word(kNvmeFabricsCommands, type).empty() || !all_zero(slice(entry, kBehindType, kNvmeCommandHead - kBehindType))) return {};
+    if (nvme_word(kNvmeFabricsCommands, type).empty() ||
+        !all_zero(slice(entry, kBehindType, kNvmeCommandHead - kBehindType)))
+        return {};
     if (type == kConnect) return connect_likeness(message, descriptor(entry));
     if (type != kPropertyGet && type != kPropertySet) return {kPlausible, true};
     const bool known = !nvme_word(kNvmeProperties, dword(entry, 11)).empty();
@@ -49,7 +52,8 @@ Likeness command_likeness(const UlpMessage& message) {
     const Bytes entry = message.bytes;
     const auto opcode = read_le<std::uint8_t>(entry, 0);
     if (nvme_word(kNvmeAdminCommands, opcode).empty() && nvme_word(kNvmeIoCommands, opcode).empty()) return {};
-    if (read_le<std::uint8_t>(entry, 1) >> 6U == 0 || !all_zero(slice(entry, kDwordTwo, kNvmeCommandHead - kDwordTwo))) return {};
+    if (read_le<std::uint8_t>(entry, 1) >> 6U == 0 || !all_zero(slice(entry, kDwordTwo, kNvmeCommandHead - kDwordTwo)))
+        return {};
     const Descriptor data = descriptor(entry);
     const std::uint64_t behind = message.length - kNvmeCommand;
     if (data.memory.length >= kMostData) return {};
@@ -65,10 +69,12 @@ Likeness likeness(const UlpMessage& message) {
     if (message.length == kNvmeCompletion) {
         if (!message.whole()) return {kPossible, false};
         const std::uint32_t status = std::uint32_t{read_le<std::uint16_t>(message.bytes, kNvmeCompletion - 2)} >> 1U;
-        return nvme_status(status, false).empty() && nvme_status(status, true).empty() ? Likeness{} : Likeness{kPossible, false};
+        return nvme_status(status, false).empty() && nvme_status(status, true).empty() ? Likeness{}
+                                                                                       : Likeness{kPossible, false};
     }
     if (message.length < kNvmeCommand || message.bytes.size() < kNvmeCommand || !has_shape(message.bytes)) return {};
-    return read_le<std::uint8_t>(message.bytes, 0) == kNvmeFabrics ? fabrics_likeness(message) : command_likeness(message);
+    return read_le<std::uint8_t>(message.bytes, 0) == kNvmeFabrics ? fabrics_likeness(message)
+                                                                   : command_likeness(message);
 }
 
 // A port of NVMe and sizes that go with each other; on any other port the sizes must be as all hosts choose them.
@@ -97,7 +103,9 @@ std::string_view operation_name(OperationCode code) {
         case NvmeSet::unknown: break;
     }
     if (!name.empty()) return name;
-    return nvme_set(code) == NvmeSet::admin ? "Admin Command" : nvme_set(code) == NvmeSet::io ? "I/O Command" : "Command";
+    return nvme_set(code) == NvmeSet::admin ? "Admin Command"
+           : nvme_set(code) == NvmeSet::io  ? "I/O Command"
+                                            : "Command";
 }
 
 namespace {
@@ -117,8 +125,11 @@ std::string describe_io(const UlpOperation& operation) {
         case 0x05:
         case 0x08:
         case 0x0c:
-        case 0x7d: return fmt::format("namespace {}, LBA {}, {} {}", space, operation.subject[1], count, count == 1 ? "block" : "blocks");
-        case kDatasetManagement: return fmt::format("namespace {}, {} {}", space, count, count == 1 ? "range" : "ranges");
+        case 0x7d:
+            return fmt::format("namespace {}, LBA {}, {} {}", space, operation.subject[1], count,
+                               count == 1 ? "block" : "blocks");
+        case kDatasetManagement:
+            return fmt::format("namespace {}, {} {}", space, count, count == 1 ? "range" : "ranges");
         default: return fmt::format("namespace {}", space);
     }
 }
@@ -148,7 +159,9 @@ std::string describe_fabrics(const UlpOperation& operation) {
             return queue == 0 ? std::string("admin queue") : fmt::format("I/O queue {}", queue);
         }
         case kPropertySet:
-        case kPropertyGet: return fmt::format("{}: 0x{:x}", known_or_number(kNvmeProperties, operation.subject[0]), operation.subject[1]);
+        case kPropertyGet:
+            return fmt::format("{}: 0x{:x}", known_or_number(kNvmeProperties, operation.subject[0]),
+                               operation.subject[1]);
         default: return {};
     }
 }
@@ -165,7 +178,9 @@ std::string describe(const UlpOperation& operation) {
     return fmt::format("opcode 0x{:02x}, namespace {}", nvme_opcode(operation.code), nvme_namespace_of(operation));
 }
 
-std::string status(const UlpOperation& operation) { return status_words(operation.status, nvme_set(operation.code) == NvmeSet::fabrics); }
+std::string status(const UlpOperation& operation) {
+    return status_words(operation.status, nvme_set(operation.code) == NvmeSet::fabrics);
+}
 
 void attempt(const CmAttempt& attempt, UlpReport& report) {
     if (!attempt.rejection || attempt.rejection->by_active) return;

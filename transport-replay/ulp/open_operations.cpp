@@ -13,8 +13,9 @@ Duration latency_of(const UlpOperation& operation) { return operation.answered -
 
 void add_failure(UlpReport& report, const UlpOperation& operation) {
     const auto same = [&](const OperationFailures& failures) {
-        return failures.connection == operation.connection && failures.code == operation.code && failures.status == operation.status &&
-               failures.protocol == operation.protocol && failures.requester == operation.requester;
+        return failures.connection == operation.connection && failures.code == operation.code &&
+               failures.status == operation.status && failures.protocol == operation.protocol &&
+               failures.requester == operation.requester;
     };
     auto found = std::ranges::find_if(report.failures, same);
     if (found == report.failures.end()) {
@@ -22,7 +23,8 @@ void add_failure(UlpReport& report, const UlpOperation& operation) {
             ++report.failures_left_out;
             return;
         }
-        report.failures.push_back({operation.connection, operation.protocol, operation.code, operation.status, 0, {}, operation.requester});
+        report.failures.push_back(
+            {operation.connection, operation.protocol, operation.code, operation.status, 0, {}, operation.requester});
         found = report.failures.end() - 1;
     }
     ++found->count;
@@ -71,8 +73,8 @@ UlpOperation* OpenOperations::find(End requester, std::uint64_t tag) {
     return found == open_.end() ? nullptr : &found->second.operation;
 }
 
-void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares,
-                               bool keep) {
+void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory,
+                               const UlpShares& shares, bool keep) {
     const auto found = open_.find(Key{tag, requester});
     if (found == open_.end() || memory.length == 0 || ranges_.size() == kMaxRanges) return;
     Charge& charge = found->second.charge;
@@ -84,11 +86,12 @@ void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, cons
 }
 
 const OpenOperations::Range* OpenOperations::range_of(End owner, const RemoteAccess& access) const {
-    const auto behind = std::ranges::upper_bound(ranges_, std::tuple(owner, access.key, access.address), {}, &Range::place);
+    const auto behind =
+        std::ranges::upper_bound(ranges_, std::tuple(owner, access.key, access.address), {}, &Range::place);
     if (behind == ranges_.begin()) return nullptr;
     const Range& range = *(behind - 1);
-    const bool inside =
-        range.owner == owner && range.memory.key == access.key && access.address - range.memory.address < range.memory.length;
+    const bool inside = range.owner == owner && range.memory.key == access.key &&
+                        access.address - range.memory.address < range.memory.length;
     return inside ? &range : nullptr;
 }
 
@@ -149,8 +152,8 @@ Bytes OpenOperations::kept(End requester, std::uint64_t tag) const {
     return found == open_.end() ? Bytes{} : found->second.kept.bytes();
 }
 
-bool OpenOperations::end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status, const UlpMessage& answer,
-                         const Ended& ended) {
+bool OpenOperations::end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status,
+                         const UlpMessage& answer, const Ended& ended) {
     const auto found = open_.find(Key{tag, requester});
     if (found == open_.end()) return false;
     UlpOperation& operation = found->second.operation;

@@ -1,9 +1,9 @@
-// OpenOperations: the operations of one conversation that wait for their answer, found by their tag, and by the memory that
-// they named where somebody READs or WRITEs it.
+// OpenOperations: the operations of one conversation that wait for their answer, found by their tag, and by the memory
+// that they named where somebody READs or WRITEs it.
 //
-// Memory grows with open operations only. What an attacker could feed: requests that nobody answers, memory named a thousand
-// times, WRITEs of gigabytes into memory that is kept. Past kMaxOpen, or where the share of all conversations is used up, all open
-// ones are closed unanswered.
+// Memory grows with open operations only. What an attacker could feed: requests that nobody answers, memory named a
+// thousand times, WRITEs of gigabytes into memory that is kept. Past kMaxOpen, or where the share of all conversations
+// is used up, all open ones are closed unanswered.
 #pragma once
 
 #include <transport-replay/model/byte_share.hpp>
@@ -26,9 +26,9 @@ struct UlpShares {
 
 class OpenOperations {
 public:
-    static constexpr std::size_t kMaxOpen = 1 << 14;                    // of a conversation; queues have some 10^3 at most
-    static constexpr std::size_t kMaxRanges = 1 << 15;                  // named memory of all of them
-    static constexpr std::size_t kMaxKept = std::size_t{1} << 20;       // bytes of data kept for one operation
+    static constexpr std::size_t kMaxOpen = 1 << 14;               // of a conversation; queues have some 10^3 at most
+    static constexpr std::size_t kMaxRanges = 1 << 15;             // named memory of all of them
+    static constexpr std::size_t kMaxKept = std::size_t{1} << 20;  // bytes of data kept for one operation
     static constexpr std::size_t kMaxKeptOfAll = std::size_t{1} << 22;  // and of a conversation
 
     // Where ended operations go: sums and failures of `report`, then `sink`. Both outlive the calls, not this.
@@ -37,20 +37,23 @@ public:
         UlpReport& report;
         const OperationSink& sink;
         UlpShares& shares;
-        std::vector<OperationSum>* apart = nullptr;  // the sums of this conversation, where they are not those of `report`
+        std::vector<OperationSum>* apart =
+            nullptr;  // the sums of this conversation, where they are not those of `report`
     };
 
-    // `operation` was asked (connection, protocol, requester, code, tag, subject, bytes, in_message and `message`'s times are taken).
-    // One that is open with the same tag of the same requester is closed unanswered.
+    // `operation` was asked (connection, protocol, requester, code, tag, subject, bytes, in_message and `message`'s
+    // times are taken). One that is open with the same tag of the same requester is closed unanswered.
     void begin(UlpOperation operation, const UlpMessage& message, const Ended& ended);
     // The open operation of that tag, or nullptr.
     [[nodiscard]] UlpOperation* find(End requester, std::uint64_t tag);
     // It named memory of its requester, for the other side to READ or WRITE. `keep`: its bytes are wanted when it ends.
-    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares, bool keep = false) {
+    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares,
+                bool keep = false) {
         expect_of(requester, requester, tag, memory, shares, keep);
     }
     // The same of memory of either end: some responders offer theirs.
-    void expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares, bool keep = false);
+    void expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares,
+                   bool keep = false);
     // Its answer. False where no such operation is open.
     bool end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status, const UlpMessage& answer,
              const Ended& ended);
@@ -62,7 +65,8 @@ public:
     [[nodiscard]] bool wants(End owner, const RemoteAccess& access) const;
     // It names memory from its first byte on.
     [[nodiscard]] bool begins_memory(End owner, const RemoteAccess& access) const;
-    // How an access that was refused lies to the memory of `owner` that open operations named; nothing where they named none.
+    // How an access that was refused lies to the memory of `owner` that open operations named; nothing where they named
+    // none.
     [[nodiscard]] std::optional<RefusedAccess> compare(End owner, const RemoteAccess& access) const;
     // Data of it went over the wire.
     void moved(UlpOperation& operation, const Transfer& transfer, UlpShares& shares);
@@ -70,7 +74,9 @@ public:
     // Everything open is closed with that outcome.
     void close_all(OperationOutcome outcome, const Ended& ended);
     [[nodiscard]] std::size_t open() const { return open_.size(); }
-    [[nodiscard]] std::uint32_t outstanding(End requester) const { return outstanding_[static_cast<std::size_t>(requester)]; }
+    [[nodiscard]] std::uint32_t outstanding(End requester) const {
+        return outstanding_[static_cast<std::size_t>(requester)];
+    }
 
 private:
     struct Key {
@@ -80,7 +86,9 @@ private:
     };
     struct KeyHash {
         using is_avalanching = void;
-        [[nodiscard]] std::size_t operator()(const Key& key) const { return mix(key.tag * 2 + static_cast<std::uint64_t>(key.requester)); }
+        [[nodiscard]] std::size_t operator()(const Key& key) const {
+            return mix(key.tag * 2 + static_cast<std::uint64_t>(key.requester));
+        }
     };
     using Place = std::tuple<End, dissect::Rkey, std::uint64_t>;
     struct Open {
@@ -99,7 +107,8 @@ private:
         [[nodiscard]] Place place() const { return {owner, memory.key, memory.address}; }
     };
 
-    static constexpr std::size_t kCost = 2 * (sizeof(Key) + sizeof(Open));  // of an open one, with the empty places of the table
+    static constexpr std::size_t kCost =
+        2 * (sizeof(Key) + sizeof(Open));  // of an open one, with the empty places of the table
 
     [[nodiscard]] const Range* range_of(End owner, const RemoteAccess& access) const;
     void forget_ranges(const Key& key, Open& open);

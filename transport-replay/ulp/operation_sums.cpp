@@ -89,7 +89,9 @@ void merge(std::vector<OperationSum>& sums, std::vector<OperationSum>&& part) {
         same->histogram.add(each.histogram);
         for (const UlpOperation& operation : each.slowest) keep_if_slow(*same, operation);
     }
-    std::ranges::sort(sums, {}, [](const OperationSum& sum) { return std::tuple(sum.first_asked, sum.protocol, sum.code, sum.connection); });
+    std::ranges::sort(sums, {}, [](const OperationSum& sum) {
+        return std::tuple(sum.first_asked, sum.protocol, sum.code, sum.connection);
+    });
 }
 
 void join_connections(std::vector<OperationSum>& sums) {

@@ -7,7 +7,8 @@
 
 namespace qps::transport {
 
-// An operation that ended, or never will, into the sum of its protocol and code. Past kMaxOperationSums a code that is new has none.
+// An operation that ended, or never will, into the sum of its protocol and code. Past kMaxOperationSums a code that is
+// new has none.
 void add(std::vector<OperationSum>& sums, const UlpOperation& operation);
 // Those of single connections become those of all.
 void join_connections(std::vector<OperationSum>& sums);

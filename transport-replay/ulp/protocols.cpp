@@ -20,10 +20,7 @@ constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-t
 constexpr std::array<std::uint16_t, 1> kRpcPorts{20049};        // RFC 5667 6
 constexpr std::array<std::uint16_t, 2> kSmbPorts{445, 5445};    // of RoCE and InfiniBand, of iWARP
 
-template <class Machine>
-UlpMachine fresh() {
-    return Machine{};
-}
+template <class Machine> UlpMachine fresh() { return Machine{}; }
 
 // A protocol whose messages are decoded but not followed has no machine.
 constexpr std::array kRows{

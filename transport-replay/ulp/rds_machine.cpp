@@ -76,8 +76,10 @@ void RdsMachine::connected(const CmAttempt& attempt, UlpSession& session) {
         const Bytes bytes = connect_data(*side);
         if (bytes.empty()) continue;
         session.conversation().note("version", fmt::format("{}.{}", read(bytes, kMajor), read(bytes, kMinor)));
-        if (read(bytes, kTos) != 0) session.conversation().note("type of service", fmt::format("{}", read(bytes, kTos)));
-        session.conversation().note("flow control", read(bytes, kCredit) == 0 ? "none" : fmt::format("{} credits", read(bytes, kCredit)));
+        if (read(bytes, kTos) != 0)
+            session.conversation().note("type of service", fmt::format("{}", read(bytes, kTos)));
+        session.conversation().note(
+            "flow control", read(bytes, kCredit) == 0 ? "none" : fmt::format("{} credits", read(bytes, kCredit)));
     }
 }
 
@@ -95,7 +97,8 @@ void RdsMachine::acknowledge(End sender, std::uint64_t ack, const UlpMessage& me
 UlpLabel RdsMachine::take_map(const UlpMessage& message, std::uint64_t length, UlpSession& session) {
     Side& side = sides_[static_cast<std::size_t>(message.from)];
     const Bytes map = slice(message.bytes, kRdsHeader);
-    for (const std::byte ports : map) side.ports_full += static_cast<std::uint64_t>(std::popcount(static_cast<std::uint8_t>(ports)));
+    for (const std::byte ports : map)
+        side.ports_full += static_cast<std::uint64_t>(std::popcount(static_cast<std::uint8_t>(ports)));
     side.map_seen += message.length - kRdsHeader;
     if (side.map_seen >= length) {
         UlpOperation operation;

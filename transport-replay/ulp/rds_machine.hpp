@@ -1,5 +1,6 @@
-// RdsMachine: messages of RDS. Every fragment is a SEND with the header of its message; a message is done when the other side says
-// it received that sequence number or a later one. Congestion maps have no number and nobody acknowledges them.
+// RdsMachine: messages of RDS. Every fragment is a SEND with the header of its message; a message is done when the
+// other side says it received that sequence number or a later one. Congestion maps have no number and nobody
+// acknowledges them.
 //
 // What an attacker could feed: sequence numbers that jump. At most kMaxOpen are waited for, the older ones are let go.
 #pragma once

@@ -15,7 +15,8 @@ void ReadWatch::asked(Psn psn, bool keep, std::uint8_t detail) {
 
 // The youngest READ that this PSN is not before.
 ReadWatch::Reading* ReadWatch::current_of(Psn psn) {
-    const auto found = std::find_if(reads_.rbegin(), reads_.rend(), [&](const Reading& reading) { return !psn.before(reading.psn); });
+    const auto found =
+        std::find_if(reads_.rbegin(), reads_.rend(), [&](const Reading& reading) { return !psn.before(reading.psn); });
     return found == reads_.rend() ? nullptr : &*found;
 }
 

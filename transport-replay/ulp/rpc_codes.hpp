@@ -1,5 +1,5 @@
-// How operations and results of RPC are numbered here: a program's procedure, or what an NFSv4 COMPOUND is for, in one code; all
-// ways to fail in one status.
+// How operations and results of RPC are numbered here: a program's procedure, or what an NFSv4 COMPOUND is for, in one
+// code; all ways to fail in one status.
 #pragma once
 
 #include <dissect/ulp/rpc_message.hpp>
@@ -31,11 +31,14 @@ inline constexpr std::uint32_t kOtherProcedure = 0xff;  // one with a greater nu
     const std::uint32_t low = number < kOtherProcedure ? number : kOtherProcedure;
     return static_cast<OperationCode>(std::uint32_t{std::to_underlying(family)} << 8U | low);
 }
-[[nodiscard]] constexpr RpcFamily family_of(OperationCode code) { return static_cast<RpcFamily>(std::to_underlying(code) >> 8U); }
+[[nodiscard]] constexpr RpcFamily family_of(OperationCode code) {
+    return static_cast<RpcFamily>(std::to_underlying(code) >> 8U);
+}
 [[nodiscard]] constexpr std::uint32_t number_of(OperationCode code) { return std::to_underlying(code) & 0xffU; }
 
-inline constexpr OperationCode kUnreadCall = rpc_code(RpcFamily::unread, 0);  // too long for a message, and its bytes were not seen
-inline constexpr std::uint32_t kCompoundNumber = 1;                           // a COMPOUND that nothing is known of
+inline constexpr OperationCode kUnreadCall =
+    rpc_code(RpcFamily::unread, 0);                  // too long for a message, and its bytes were not seen
+inline constexpr std::uint32_t kCompoundNumber = 1;  // a COMPOUND that nothing is known of
 
 // What a status is of: in its upper byte.
 enum class RpcFailure : std::uint8_t { program, accept, mismatch, authentication, transport };

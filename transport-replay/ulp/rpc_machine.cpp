@@ -55,8 +55,12 @@ struct Subject {
     std::uint64_t in_message = 0;  // of those: in the call
 };
 
-std::uint64_t word_at(Bytes bytes, const XdrMark* mark) { return mark == nullptr ? 0 : read_be<std::uint32_t>(bytes, mark->offset); }
-std::uint64_t hyper_at(Bytes bytes, const XdrMark* mark) { return mark == nullptr ? 0 : read_be<std::uint64_t>(bytes, mark->offset); }
+std::uint64_t word_at(Bytes bytes, const XdrMark* mark) {
+    return mark == nullptr ? 0 : read_be<std::uint32_t>(bytes, mark->offset);
+}
+std::uint64_t hyper_at(Bytes bytes, const XdrMark* mark) {
+    return mark == nullptr ? 0 : read_be<std::uint64_t>(bytes, mark->offset);
+}
 
 // Length of a data item whose operation or message ends at `end`; 0 where chunks carry it.
 std::uint64_t inline_bytes(Bytes rpc, const XdrMarks& marks, std::size_t end) {
@@ -101,7 +105,8 @@ Subject procedure3_subject(Bytes rpc, const RpcHead& head) {
 
 Subject subject_of(Bytes rpc, const RpcHead& head, const ReducedItems& reduced) {
     const RpcFamily family = rpc_family(head);
-    const bool compound = (family == RpcFamily::nfs4 || family == RpcFamily::callback) && head.procedure == kCompoundNumber;
+    const bool compound =
+        (family == RpcFamily::nfs4 || family == RpcFamily::callback) && head.procedure == kCompoundNumber;
     if (!head.clear) return {.code = rpc_code(family, head.procedure)};
     if (compound) return compound_subject(rpc, head, family, reduced);
     if (family == RpcFamily::nfs3) return procedure3_subject(rpc, head);
@@ -133,7 +138,8 @@ bool has_status(OperationCode code) {
 std::uint32_t status_of(Bytes rpc, const RpcHead& head, OperationCode code) {
     constexpr std::uint32_t kMismatch = 0;
     if (head.denied)
-        return head.state == kMismatch ? rpc_failure(RpcFailure::mismatch, 1) : rpc_failure(RpcFailure::authentication, head.detail);
+        return head.state == kMismatch ? rpc_failure(RpcFailure::mismatch, 1)
+                                       : rpc_failure(RpcFailure::authentication, head.detail);
     if (head.state != 0) return rpc_failure(RpcFailure::accept, head.state);
     if (!head.clear || !has_status(code)) return 0;
     return rpc_failure(RpcFailure::program, read_be<std::uint32_t>(rpc, head.body));
@@ -168,13 +174,15 @@ std::uint64_t data_inside(Bytes rpc, const RpcHead& head, OperationCode code, co
     return 0;
 }
 
-// What of a message that was not understood breaks its format (RFC 8166 4); empty: nothing that the bytes at hand prove.
+// What of a message that was not understood breaks its format (RFC 8166 4); empty: nothing that the bytes at hand
+// prove.
 std::string breach_of(const UlpMessage& message) {
     constexpr std::uint32_t kVersionAt = 4, kTypeAt = 12;
     if (message.length == 0) return {};
     if (message.length < kRpcRdmaHeaderLength) return "shorter than their header";
     if (message.bytes.size() < kRpcRdmaHeaderLength) return {};
-    if (const auto version = read_be<std::uint32_t>(message.bytes, kVersionAt); version != kRpcRdmaVersion) return fmt::format("version {}, not 1", version);
+    if (const auto version = read_be<std::uint32_t>(message.bytes, kVersionAt); version != kRpcRdmaVersion)
+        return fmt::format("version {}, not 1", version);
     if (const auto type = RpcRdmaType{read_be<std::uint32_t>(message.bytes, kTypeAt)}; type > RpcRdmaType::error)
         return fmt::format("message type {}, which does not exist", std::to_underlying(type));
     if (!message.whole()) return {};
@@ -188,12 +196,16 @@ std::string breach_of(const UlpMessage& message) {
     return inside->xid == head->xid ? std::string{} : "another XID than the RPC header behind it";
 }
 
-UlpLabel label(UlpLabel::Part part, OperationCode code, std::uint32_t xid) { return {part, UlpProtocol::rpc_rdma, code, xid}; }
+UlpLabel label(UlpLabel::Part part, OperationCode code, std::uint32_t xid) {
+    return {part, UlpProtocol::rpc_rdma, code, xid};
+}
 
 }  // namespace
 
 bool is_rpc_private_data(const CmAttempt& attempt) {
-    const auto is_ours = [](const CmSide& side) { return read_be<std::uint32_t>(side.private_data.first, 0) == kRpcRdmaPrivateMagic; };
+    const auto is_ours = [](const CmSide& side) {
+        return read_be<std::uint32_t>(side.private_data.first, 0) == kRpcRdmaPrivateMagic;
+    };
     return is_ours(attempt.active) || is_ours(attempt.passive);
 }
 
@@ -215,7 +227,8 @@ void RpcMachine::connected(const CmAttempt& attempt, UlpSession& session) {
 Understood RpcMachine::message(const UlpMessage& message, UlpSession& session) {
     const Understood understood = follow(message, session);
     if (understood.understood || !is_sure_) return understood;
-    if (const std::string breach = breach_of(message); !breach.empty()) session.event(UlpEventKind::malformed, message, breach);
+    if (const std::string breach = breach_of(message); !breach.empty())
+        session.event(UlpEventKind::malformed, message, breach);
     return understood;
 }
 
@@ -247,7 +260,8 @@ std::uint8_t RpcMachine::data_detail(const UlpOperation& operation) const {
 void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const RpcRdmaHead& head, UlpSession& session) {
     operation.requester = message.from;
     operation.tag = head.xid;
-    if (const auto chunks = chunks_of(message.bytes, head); chunks && !chunks->data && (chunks->reply || chunks->long_call > 0))
+    if (const auto chunks = chunks_of(message.bytes, head);
+        chunks && !chunks->data && (chunks->reply || chunks->long_call > 0))
         operation.subject[1] |= kOnlyRpc;
     session.begin(operation, message);
     ChunkLists lists(message.bytes, head.length);
@@ -256,7 +270,8 @@ void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const Rp
         if (!read && piece->kind != ChunkPiece::Kind::segment) continue;
         const ChunkSegment segment = segment_of(message.bytes, *piece);
         const bool keep = read ? segment.position == 0 : piece->list == ChunkList::reply;
-        session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, session.shares(), keep);
+        session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length},
+                                    session.shares(), keep);
     }
     if (session.from_active(message)) spend(message, session);
 }
@@ -279,20 +294,26 @@ Understood RpcMachine::call(const UlpMessage& message, const RpcRdmaHead& head, 
     const auto inside = rpc_head(bytes);
     if (session.from_active(message)) learn(bytes, *inside, session);
     const Subject subject = subject_of(bytes, *inside, reduced_items(message.bytes, head));
-    if (session.from_active(message) && is_data(subject.code) && read_be<std::uint32_t>(bytes, inside->credential) == kAuthSys)
+    if (session.from_active(message) && is_data(subject.code) &&
+        read_be<std::uint32_t>(bytes, inside->credential) == kAuthSys)
         session.conversation().note("data credentials", "AUTH_SYS");
-    ask({.code = subject.code, .subject = {subject.offset, 0}, .bytes = subject.bytes, .in_message = subject.in_message}, message, head,
-        session);
+    ask({.code = subject.code,
+         .subject = {subject.offset, 0},
+         .bytes = subject.bytes,
+         .in_message = subject.in_message},
+        message, head, session);
     return {.understood = true, .label = label(UlpLabel::Part::request, subject.code, head.xid)};
 }
 
 // What is asked for is known when the other side has READ it.
-Understood RpcMachine::long_call(const UlpMessage& message, const RpcRdmaHead& head, std::uint64_t length, UlpSession& session) {
+Understood RpcMachine::long_call(const UlpMessage& message, const RpcRdmaHead& head, std::uint64_t length,
+                                 UlpSession& session) {
     ask({.code = kUnreadCall, .subject = {0, length}}, message, head, session);
     return {.understood = true, .label = label(UlpLabel::Part::request, kUnreadCall, head.xid)};
 }
 
-Understood RpcMachine::answer(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, UlpSession& session) {
+Understood RpcMachine::answer(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc,
+                              UlpSession& session) {
     const End requester = other(message.from);
     const Bytes bytes = slice(message.bytes, rpc);
     const auto inside = rpc_head(bytes);
@@ -301,7 +322,8 @@ Understood RpcMachine::answer(const UlpMessage& message, const RpcRdmaHead& head
     if (operation == nullptr) return {.understood = true, .label = {}};
     if (operation->code == kUnreadCall) {
         const Bytes kept = session.operations().kept(requester, head.xid);
-        if (const auto asked = rpc_head(kept); asked && asked->call) operation->code = subject_of(kept, *asked, {}).code;
+        if (const auto asked = rpc_head(kept); asked && asked->call)
+            operation->code = subject_of(kept, *asked, {}).code;
     }
     const OperationCode code = operation->code;
     operation->in_message += data_inside(bytes, *inside, code, reduced_items(message.bytes, head));
@@ -332,10 +354,12 @@ Understood RpcMachine::long_answer(const UlpMessage& message, const RpcRdmaHead&
 Understood RpcMachine::error(const UlpMessage& message, const RpcRdmaHead& head, UlpSession& session) {
     if (message.bytes.size() < head.length + kWord) return {};
     const auto code = read_be<std::uint32_t>(message.bytes, head.length);
-    if (code != static_cast<std::uint32_t>(RpcRdmaError::version) && code != static_cast<std::uint32_t>(RpcRdmaError::chunk)) return {};
+    if (code != static_cast<std::uint32_t>(RpcRdmaError::version) &&
+        code != static_cast<std::uint32_t>(RpcRdmaError::chunk))
+        return {};
     const bool version = code == static_cast<std::uint32_t>(RpcRdmaError::version);
-    session.event(UlpEventKind::error_message, message, version ? "RDMA_ERROR: version not supported" : "RDMA_ERROR: chunks cannot be used",
-                  code);
+    session.event(UlpEventKind::error_message, message,
+                  version ? "RDMA_ERROR: version not supported" : "RDMA_ERROR: chunks cannot be used", code);
     const End requester = other(message.from);
     const UlpOperation* operation = session.operations().find(requester, head.xid);
     if (operation == nullptr) return {.understood = true, .label = {}};
@@ -393,7 +417,8 @@ Likeness rpc_likeness(const UlpMessage& message) {
     const auto head = rpc_rdma_head(message.bytes);
     if (!head || head->version != kRpcRdmaVersion || head->credits == 0 || head->credits > UINT16_MAX) return {};
     constexpr std::uint8_t kErrorLikes = 60, kChunksLike = 70;
-    if (head->type == RpcRdmaType::done) return {message.length == kRpcRdmaHeaderLength ? kPlausible : std::uint8_t{0}, true};
+    if (head->type == RpcRdmaType::done)
+        return {message.length == kRpcRdmaHeaderLength ? kPlausible : std::uint8_t{0}, true};
     if (head->type == RpcRdmaType::error) {
         const auto code = read_be<std::uint32_t>(message.bytes, head->length);
         const std::size_t length = head->length + (code == 1 ? 3 : 1) * kWord;

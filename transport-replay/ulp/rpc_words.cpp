@@ -39,11 +39,13 @@ constexpr std::array kMount{
     ValueName{3, "MOUNT UMNT"}, ValueName{4, "MOUNT UMNTALL"}, ValueName{5, "MOUNT EXPORT"},
 };
 constexpr std::array kLockManager{
-    ValueName{0, "NLM NULL"},       ValueName{1, "NLM TEST"},        ValueName{2, "NLM LOCK"},         ValueName{3, "NLM CANCEL"},
-    ValueName{4, "NLM UNLOCK"},     ValueName{5, "NLM GRANTED"},     ValueName{6, "NLM TEST_MSG"},     ValueName{7, "NLM LOCK_MSG"},
-    ValueName{8, "NLM CANCEL_MSG"}, ValueName{9, "NLM UNLOCK_MSG"},  ValueName{10, "NLM GRANTED_MSG"}, ValueName{11, "NLM TEST_RES"},
-    ValueName{12, "NLM LOCK_RES"},  ValueName{13, "NLM CANCEL_RES"}, ValueName{14, "NLM UNLOCK_RES"},  ValueName{15, "NLM GRANTED_RES"},
-    ValueName{20, "NLM SHARE"},     ValueName{21, "NLM UNSHARE"},    ValueName{22, "NLM NM_LOCK"},     ValueName{23, "NLM FREE_ALL"},
+    ValueName{0, "NLM NULL"},         ValueName{1, "NLM TEST"},         ValueName{2, "NLM LOCK"},
+    ValueName{3, "NLM CANCEL"},       ValueName{4, "NLM UNLOCK"},       ValueName{5, "NLM GRANTED"},
+    ValueName{6, "NLM TEST_MSG"},     ValueName{7, "NLM LOCK_MSG"},     ValueName{8, "NLM CANCEL_MSG"},
+    ValueName{9, "NLM UNLOCK_MSG"},   ValueName{10, "NLM GRANTED_MSG"}, ValueName{11, "NLM TEST_RES"},
+    ValueName{12, "NLM LOCK_RES"},    ValueName{13, "NLM CANCEL_RES"},  ValueName{14, "NLM UNLOCK_RES"},
+    ValueName{15, "NLM GRANTED_RES"}, ValueName{20, "NLM SHARE"},       ValueName{21, "NLM UNSHARE"},
+    ValueName{22, "NLM NM_LOCK"},     ValueName{23, "NLM FREE_ALL"},
 };
 constexpr std::array kNfsAcl{
     ValueName{0, "NFSACL NULL"},    ValueName{1, "NFSACL GETACL"}, ValueName{2, "NFSACL SETACL"},
@@ -108,7 +110,8 @@ std::string rpc_status(const UlpOperation& operation) {
     const std::uint32_t number = operation.status & kNumber;
     switch (static_cast<RpcFailure>(operation.status >> 24U)) {
         case RpcFailure::program:
-            if (const nfs::Status* status = nfs::status(number)) return fmt::format("{}: {}", status->name, status->words);
+            if (const nfs::Status* status = nfs::status(number))
+                return fmt::format("{}: {}", status->name, status->words);
             return fmt::format("NFS status {}", number);
         case RpcFailure::accept: return numbered("RPC not done:", name_in(kRpcAcceptStates, number), number);
         case RpcFailure::mismatch: return "RPC denied: RPC_MISMATCH";
@@ -120,9 +123,11 @@ std::string rpc_status(const UlpOperation& operation) {
 
 // What a program gets that looks whether a file is there, or wants to be the one that makes it.
 bool rpc_everyday(std::uint32_t status) {
-    constexpr std::array<std::uint32_t, 4> kEveryday{2, 17, 66, 10095};  // NOENT, EXIST, NOTEMPTY, NOXATTR (RFC 7530 13, RFC 8276 8.4)
+    constexpr std::array<std::uint32_t, 4> kEveryday{
+        2, 17, 66, 10095};  // NOENT, EXIST, NOTEMPTY, NOXATTR (RFC 7530 13, RFC 8276 8.4)
     constexpr std::uint32_t kNumber = 0xffffff;
-    return static_cast<RpcFailure>(status >> 24U) == RpcFailure::program && std::ranges::find(kEveryday, status & kNumber) != kEveryday.end();
+    return static_cast<RpcFailure>(status >> 24U) == RpcFailure::program &&
+           std::ranges::find(kEveryday, status & kNumber) != kEveryday.end();
 }
 
 }  // namespace qps::transport

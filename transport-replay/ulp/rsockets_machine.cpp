@@ -71,7 +71,8 @@ std::string_view operation_name(OperationCode code) {
 }
 
 std::string describe(const UlpOperation& operation) {
-    if (operation.code == kCredits || operation.code == kOffer) return fmt::format("up to message {}", operation.subject[0]);
+    if (operation.code == kCredits || operation.code == kOffer)
+        return fmt::format("up to message {}", operation.subject[0]);
     return {};
 }
 

@@ -1,5 +1,5 @@
-// RsocketsMachine: the messages of rsockets, which are WRITEs with an immediate: data, credits with or without an offer of memory,
-// farewells. None of them is answered.
+// RsocketsMachine: the messages of rsockets, which are WRITEs with an immediate: data, credits with or without an offer
+// of memory, farewells. None of them is answered.
 //
 // What an attacker could feed: immediates that lie about the length of data; they are not understood.
 #pragma once

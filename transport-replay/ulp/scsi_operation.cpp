@@ -16,7 +16,8 @@ constexpr std::uint64_t kHasBlocks = std::uint64_t{1} << 31;
 void fill(UlpOperation& operation, std::uint64_t lun_field, Bytes cdb) {
     const dissect::scsi::Extent extent = dissect::scsi::extent_of(cdb);
     operation.code = code_of(Family::command, read_be<std::uint8_t>(cdb, 0), dissect::scsi::service_action_of(cdb));
-    operation.subject[0] = dissect::scsi::lun_of(lun_field) | extent.blocks << kBlocksShift | (extent.has_blocks ? kHasBlocks : 0);
+    operation.subject[0] =
+        dissect::scsi::lun_of(lun_field) | extent.blocks << kBlocksShift | (extent.has_blocks ? kHasBlocks : 0);
     operation.subject[1] = extent.lba;
 }
 

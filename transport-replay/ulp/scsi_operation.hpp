@@ -9,14 +9,18 @@
 
 namespace qps::transport::scsi {
 
-// An OperationCode: the family in its first 3 bits, then 5 bits of detail (service action, task management function), then the
-// opcode of the family.
+// An OperationCode: the family in its first 3 bits, then 5 bits of detail (service action, task management function),
+// then the opcode of the family.
 enum class Family : std::uint8_t { command, iscsi, srp };
 [[nodiscard]] constexpr OperationCode code_of(Family family, std::uint8_t opcode, std::uint8_t detail = 0) {
     return OperationCode{static_cast<std::uint16_t>(std::to_underlying(family) << 13 | (detail & 0x1f) << 8 | opcode)};
 }
-[[nodiscard]] constexpr Family family_of(OperationCode code) { return static_cast<Family>(std::to_underlying(code) >> 13 & 0x3); }
-[[nodiscard]] constexpr std::uint8_t opcode_of(OperationCode code) { return static_cast<std::uint8_t>(std::to_underlying(code)); }
+[[nodiscard]] constexpr Family family_of(OperationCode code) {
+    return static_cast<Family>(std::to_underlying(code) >> 13 & 0x3);
+}
+[[nodiscard]] constexpr std::uint8_t opcode_of(OperationCode code) {
+    return static_cast<std::uint8_t>(std::to_underlying(code));
+}
 [[nodiscard]] constexpr std::uint8_t detail_of(OperationCode code) {
     return static_cast<std::uint8_t>(std::to_underlying(code) >> 8 & 0x1f);
 }
@@ -39,9 +43,9 @@ enum class Voice : std::uint8_t {
 
 // Code and subject of a command: its LUN and number of blocks, and its LBA.
 void fill(UlpOperation& operation, std::uint64_t lun_field, dissect::Bytes cdb);
-[[nodiscard]] std::string_view name(OperationCode code);              // of Family::command: "READ(10)"
+[[nodiscard]] std::string_view name(OperationCode code);            // of Family::command: "READ(10)"
 [[nodiscard]] std::string describe(const UlpOperation& operation);  // "LUN 0, LBA 64, 8 blocks"
-[[nodiscard]] std::string status(std::uint32_t status);               // of Voice::device: "CHECK CONDITION: illegal request, ..."
+[[nodiscard]] std::string status(std::uint32_t status);  // of Voice::device: "CHECK CONDITION: illegal request, ..."
 
 // "unknown (7)" where the table has no name.
 template <std::size_t N>

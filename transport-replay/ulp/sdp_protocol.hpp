@@ -1,5 +1,5 @@
-// How SDP is recognised: by its service and the hello in the private data of a connection request. Its messages have no magic number, only
-// a length, as those of many others have. It is decoded, not followed.
+// How SDP is recognised: by its service and the hello in the private data of a connection request. Its messages have no
+// magic number, only a length, as those of many others have. It is decoded, not followed.
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>

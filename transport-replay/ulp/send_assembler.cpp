@@ -20,7 +20,8 @@ UlpMessage datagram(const Observation& observation, const PacketRecord& record) 
 // Handed out before: it comes again because its answer was late.
 bool SendAssembler::is_known(Psn psn) const { return any_ && !newest_.before(psn); }
 
-std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketRecord& record, ByteShare& share) {
+std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketRecord& record,
+                                              ByteShare& share) {
     const Place place = info(observation.opcode).place;
     const bool begins = begins_message(place);
     if (record.arrival == Arrival::restart) any_ = false;

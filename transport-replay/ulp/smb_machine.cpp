@@ -39,7 +39,8 @@ void learn_request(Bytes bytes, const Smb2Head& head, UlpSession& session) {
     constexpr std::size_t kPathOffset = 4, kPathLength = 6;
     if (head.command != Smb2Command::tree_connect) return;
     const Bytes body = slice(bytes, kSmb2HeaderLength);
-    const Bytes path = slice(bytes, read_le<std::uint16_t>(body, kPathOffset), read_le<std::uint16_t>(body, kPathLength));
+    const Bytes path =
+        slice(bytes, read_le<std::uint16_t>(body, kPathOffset), read_le<std::uint16_t>(body, kPathLength));
     const std::string share = narrow(path);
     if (!share.ends_with("\\IPC$")) session.conversation().note("share", share);
 }
@@ -78,7 +79,8 @@ Understood SmbMachine::negotiation(const UlpMessage& message, SmbDirectType type
     const auto status = static_cast<std::uint32_t>(read(message.bytes, kStatus));
     if (status != 0) {
         const std::string_view name = name_in(kNtStatusNames, status);
-        session.event(UlpEventKind::login_failed, message, name.empty() ? "SMB Direct negotiation failed" : name, status);
+        session.event(UlpEventKind::login_failed, message, name.empty() ? "SMB Direct negotiation failed" : name,
+                      status);
         return {.understood = true, .label = {}};
     }
     session.conversation().note("largest transfer", fmt::format("{} bytes", read(message.bytes, kTransfer)));
@@ -105,7 +107,8 @@ void SmbMachine::spend_and_grant(const UlpMessage& message, std::uint16_t grante
     if (!peer.credits || granted == 0) return;
     *peer.credits += granted;
     if (!from_client) wait_.granted(message.time);
-    if (!session.from_active(message)) session.credits(static_cast<std::uint32_t>(std::clamp<std::int64_t>(*peer.credits, 0, UINT16_MAX)));
+    if (!session.from_active(message))
+        session.credits(static_cast<std::uint32_t>(std::clamp<std::int64_t>(*peer.credits, 0, UINT16_MAX)));
 }
 
 Understood SmbMachine::data(const UlpMessage& message, UlpSession& session) {
@@ -136,7 +139,8 @@ std::optional<UlpLabel> SmbMachine::commands(const UlpMessage& message, Bytes by
     while (const auto head = smb2_head(bytes)) {
         const bool chained = head->next >= kSmb2HeaderLength && head->next < bytes.size();
         const Bytes command = slice(bytes, 0, chained ? head->next : bytes.size());
-        const UlpLabel labelled = head->response ? response(message, command, *head, session) : request(message, command, *head, session);
+        const UlpLabel labelled =
+            head->response ? response(message, command, *head, session) : request(message, command, *head, session);
         if (!first) first = labelled;
         if (!chained) break;
         bytes = slice(bytes, head->next);
@@ -161,7 +165,8 @@ UlpLabel SmbMachine::request(const UlpMessage& message, Bytes bytes, const Smb2H
     session.begin(operation, message);
     for (std::size_t i = 0; transfer && i < transfer->descriptor_count; ++i) {
         const Smb2Descriptor memory = smb2_descriptor(bytes, transfer->descriptors + i * kSmb2DescriptorLength);
-        session.operations().expect(message.from, head.message_id, {memory.offset, Rkey{memory.token}, memory.length}, session.shares());
+        session.operations().expect(message.from, head.message_id, {memory.offset, Rkey{memory.token}, memory.length},
+                                    session.shares());
     }
     return label(UlpLabel::Part::request, head);
 }
@@ -180,7 +185,8 @@ UlpLabel SmbMachine::response(const UlpMessage& message, Bytes bytes, const Smb2
         const std::string_view name = name_in(kNtStatusNames, head.status);
         session.event(UlpEventKind::login_failed, message, name.empty() ? "SESSION_SETUP failed" : name, head.status);
     }
-    session.end(requester, head.message_id, failed ? OperationOutcome::failed : OperationOutcome::done, failed ? head.status : 0, message);
+    session.end(requester, head.message_id, failed ? OperationOutcome::failed : OperationOutcome::done,
+                failed ? head.status : 0, message);
     return labelled;
 }
 
@@ -203,7 +209,8 @@ void SmbMachine::name_file(Bytes bytes, const Smb2Head& head, UlpOperation& oper
 void SmbMachine::follow_file(Bytes bytes, const Smb2Head& head, const UlpOperation& operation) {
     if (head.status != 0) return;
     if (head.command == Smb2Command::close) files_.erase(operation.subject[1]);
-    else if (const auto id = smb2_file_id(bytes, head); id && files_.size() < kMostFiles) files_.insert_or_assign(id->open, operation.about);
+    else if (const auto id = smb2_file_id(bytes, head); id && files_.size() < kMostFiles)
+        files_.insert_or_assign(id->open, operation.about);
 }
 
 Likeness smb_likeness(const UlpMessage& message) {

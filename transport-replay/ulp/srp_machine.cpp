@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::int64_t kMostLeft = INT32_MAX;  // a limit is 32 bits; deltas that go beyond are nonsense
 
-OperationCode code_of(std::uint8_t opcode, std::uint8_t detail = 0) { return scsi::code_of(scsi::Family::srp, opcode, detail); }
+OperationCode code_of(std::uint8_t opcode, std::uint8_t detail = 0) {
+    return scsi::code_of(scsi::Family::srp, opcode, detail);
+}
 Understood seen() { return {.understood = true, .label = {}}; }
 Understood labelled(UlpLabel::Part part, OperationCode code, std::uint64_t tag) {
     return {.understood = true, .label = UlpLabel{part, UlpProtocol::srp, code, tag}};
@@ -32,13 +34,14 @@ struct Login {
     Bytes target;
 };
 
-template <std::size_t N>
-Login login_of(Bytes bytes, const std::array<Field, N>& fields) {
+template <std::size_t N> Login login_of(Bytes bytes, const std::array<Field, N>& fields) {
     const auto port = [&](std::string_view name) {
         const auto field = std::ranges::find(fields, name, &Field::name);
         return slice(bytes, field->bit / 8U, field->width / 8U);
     };
-    const auto number = [&](std::string_view name) { return read(bytes, *std::ranges::find(fields, name, &Field::name)); };
+    const auto number = [&](std::string_view name) {
+        return read(bytes, *std::ranges::find(fields, name, &Field::name));
+    };
     return {number("rdma.srp.tag"),           number("rdma.srp.buf_fmt"),         number("rdma.srp.req_flags"),
             number("rdma.srp.req_it_iu_len"), port("rdma.srp.initiator_port_id"), port("rdma.srp.target_port_id")};
 }
@@ -47,13 +50,13 @@ bool is_empty(Bytes bytes) {
     return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// What no other private data looks like: formats that exist, flags that exist, a length in reason, two names of ports, and
-// zeros where they are reserved.
+// What no other private data looks like: formats that exist, flags that exist, a length in reason, two names of ports,
+// and zeros where they are reserved.
 bool is_sane(const Login& login) {
     constexpr std::uint64_t kFormatBits = 0x0006, kFlagBits = 0x81;
     constexpr std::uint64_t kLeast = 64, kMost = std::uint64_t{1} << 20;  // SRP: at least 64; Linux asks for some KiB
-    return login.formats != 0 && (login.formats & ~kFormatBits) == 0 && (login.flags & ~kFlagBits) == 0 && login.length >= kLeast &&
-           login.length <= kMost && !is_empty(login.initiator) && !is_empty(login.target);
+    return login.formats != 0 && (login.formats & ~kFormatBits) == 0 && (login.flags & ~kFlagBits) == 0 &&
+           login.length >= kLeast && login.length <= kMost && !is_empty(login.initiator) && !is_empty(login.target);
 }
 
 std::optional<Login> login_request(const CmAttempt& attempt) {
@@ -65,7 +68,8 @@ std::optional<Login> login_request(const CmAttempt& attempt) {
         if (!is_empty(slice(bytes, kReserved))) return std::nullopt;
         login = login_of(bytes, kLoginRequestRdmaFields);
     } else {
-        if (!is_empty(slice(bytes, 0, 8)) || !is_empty(slice(bytes, 20, 4)) || !is_empty(slice(bytes, 30, 2))) return std::nullopt;
+        if (!is_empty(slice(bytes, 0, 8)) || !is_empty(slice(bytes, 20, 4)) || !is_empty(slice(bytes, 30, 2)))
+            return std::nullopt;
         login = login_of(bytes, kLoginRequestFields);
     }
     return is_sane(login) ? std::optional(login) : std::nullopt;
@@ -97,20 +101,22 @@ UlpMessage message_of(const CmAttempt& attempt, CmMessage kind, End from, Connec
 }
 
 // Memory that a descriptor of a command names, and how much data it says there is.
-std::uint64_t expect_memory(UlpSession& session, const UlpMessage& message, std::uint64_t tag, std::uint8_t format, std::size_t at_byte,
-                            std::size_t count) {
+std::uint64_t expect_memory(UlpSession& session, const UlpMessage& message, std::uint64_t tag, std::uint8_t format,
+                            std::size_t at_byte, std::size_t count) {
     const auto expect = [&](Bytes descriptor) {
         const std::uint64_t length = read(descriptor, named(kDescriptorFields, "rdma.srp.desc.length"));
-        const RemoteAccess memory{read(descriptor, named(kDescriptorFields, "rdma.srp.desc.address")),
-                                  Rkey{static_cast<std::uint32_t>(read(descriptor, named(kDescriptorFields, "rdma.srp.desc.key")))},
-                                  static_cast<std::uint32_t>(length)};
+        const RemoteAccess memory{
+            read(descriptor, named(kDescriptorFields, "rdma.srp.desc.address")),
+            Rkey{static_cast<std::uint32_t>(read(descriptor, named(kDescriptorFields, "rdma.srp.desc.key")))},
+            static_cast<std::uint32_t>(length)};
         session.operations().expect(message.from, tag, memory, session.shares());
         return length;
     };
     if (format == kDirect) return expect(slice(message.bytes, at_byte, kDescriptorLength));
     if (format != kIndirect) return 0;
     for (std::size_t i = 0; i < count; ++i) {
-        const Bytes descriptor = slice(message.bytes, at_byte + kIndirectLength + i * kDescriptorLength, kDescriptorLength);
+        const Bytes descriptor =
+            slice(message.bytes, at_byte + kIndirectLength + i * kDescriptorLength, kDescriptorLength);
         if (descriptor.size() < kDescriptorLength) break;  // the capture cut it
         expect(descriptor);
     }
@@ -129,7 +135,8 @@ void SrpMachine::grant(std::uint32_t delta, Instant time) {
 void SrpMachine::use(const UlpMessage& message, UlpSession& session) {
     if (!left_) return;
     if (wait_.waited(message.begun) && !std::exchange(reported_, true))
-        session.event(UlpEventKind::credits_exhausted, message, kWaitedForCredits, session.conversation().most_credits.value_or(0));
+        session.event(UlpEventKind::credits_exhausted, message, kWaitedForCredits,
+                      session.conversation().most_credits.value_or(0));
     if (*left_ > 0) --*left_;
     if (*left_ == 0) wait_.used_last();
 }
@@ -148,15 +155,18 @@ void SrpMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     operation.requester = conversation.active;
     operation.code = code_of(kLoginRequest);
     operation.tag = login->tag;
-    session.begin(operation, message_of(attempt, CmMessage::req, conversation.active, conversation.connection, *attempt.requested));
+    session.begin(operation, message_of(attempt, CmMessage::req, conversation.active, conversation.connection,
+                                        *attempt.requested));
     if (!answered) return;
-    session.end(conversation.active, login->tag, OperationOutcome::done, 0,
-                message_of(attempt, CmMessage::rep, other(conversation.active), conversation.connection, *attempt.answered));
+    session.end(
+        conversation.active, login->tag, OperationOutcome::done, 0,
+        message_of(attempt, CmMessage::rep, other(conversation.active), conversation.connection, *attempt.answered));
     const auto limit = static_cast<std::uint32_t>(read(answer, kDelta));
     left_ = limit;
     session.credits(limit);
     conversation.note("request_limit", std::to_string(limit));
-    conversation.note("longest_unit", std::to_string(read(answer, named(kLoginResponseFields, "rdma.srp.max_it_iu_len"))));
+    conversation.note("longest_unit",
+                      std::to_string(read(answer, named(kLoginResponseFields, "rdma.srp.max_it_iu_len"))));
 }
 
 Understood SrpMachine::command(const UlpMessage& message, UlpSession& session) {
@@ -170,8 +180,9 @@ Understood SrpMachine::command(const UlpMessage& message, UlpSession& session) {
     scsi::fill(operation, read(message.bytes, kLun), slice(message.bytes, kCommandHead, dissect::scsi::kCdbArea));
     session.begin(operation, message);
     UlpOperation* begun = session.operations().find(operation.requester, operation.tag);
-    const std::uint64_t described = expect_memory(session, message, operation.tag, shape.out_format, shape.out_at, shape.out_count) +
-                                    expect_memory(session, message, operation.tag, shape.in_format, shape.in_at, shape.in_count);
+    const std::uint64_t described =
+        expect_memory(session, message, operation.tag, shape.out_format, shape.out_at, shape.out_count) +
+        expect_memory(session, message, operation.tag, shape.in_format, shape.in_at, shape.in_count);
     if (begun != nullptr) begun->bytes = described + operation.in_message;
     return labelled(UlpLabel::Part::request, operation.code, operation.tag);
 }
@@ -187,7 +198,8 @@ Understood SrpMachine::response(const UlpMessage& message, UlpSession& session) 
     if (operation == nullptr) return seen();
     const auto status = static_cast<std::uint8_t>(read(unit, named(kResponseFields, "rdma.srp.rsp.status")));
     const bool has_response = read(unit, named(kResponseFields, "rdma.srp.rsp.rspvalid")) != 0 && response_length > 0;
-    const auto code = static_cast<std::uint8_t>(has_response ? read(unit, named(kResponseFields, "rdma.srp.rsp.code")) : 0);
+    const auto code =
+        static_cast<std::uint8_t>(has_response ? read(unit, named(kResponseFields, "rdma.srp.rsp.code")) : 0);
     std::uint32_t said = 0;
     if (code != 0) {
         said = scsi::status_of(scsi::Voice::response, code);
@@ -207,7 +219,8 @@ Understood SrpMachine::task_management(const UlpMessage& message, UlpSession& se
     use(message, session);
     UlpOperation operation;
     operation.requester = message.from;
-    const auto function = static_cast<std::uint8_t>(read(message.bytes, named(kTaskManagementFields, "rdma.srp.task_function")));
+    const auto function =
+        static_cast<std::uint8_t>(read(message.bytes, named(kTaskManagementFields, "rdma.srp.task_function")));
     operation.code = code_of(kTaskManagement, static_cast<std::uint8_t>(std::bit_width(function)));  // one bit each
     operation.tag = tag_of(message.bytes);
     operation.subject = {dissect::scsi::lun_of(read(message.bytes, kLun)),
@@ -219,7 +232,8 @@ Understood SrpMachine::task_management(const UlpMessage& message, UlpSession& se
 Understood SrpMachine::message(const UlpMessage& message, UlpSession& session) {
     const Bytes unit = message.bytes;
     if (message.length < kShortLength) return {};
-    if (unit.size() < kShortLength || (!message.whole() && unit.size() < kCommandLength)) return seen();  // the capture cut it
+    if (unit.size() < kShortLength || (!message.whole() && unit.size() < kCommandLength))
+        return seen();  // the capture cut it
     const auto opcode = static_cast<std::uint8_t>(read(unit, kOpcode));
     if (dissect::scsi::name_of(dissect::srp::kOpcodes, opcode).empty()) return {};
     // Who speaks is told by the opcode, whatever was thought before.
@@ -241,14 +255,16 @@ Understood SrpMachine::message(const UlpMessage& message, UlpSession& session) {
         }
         case kTargetLogout: {
             const std::uint64_t reason = read(unit, named(kShortFields, "rdma.srp.logout_reason"));
-            session.event(UlpEventKind::terminated, message, "logout by the target: " + scsi::word(kLogoutReasons, reason), reason);
+            session.event(UlpEventKind::terminated, message,
+                          "logout by the target: " + scsi::word(kLogoutReasons, reason), reason);
             return seen();
         }
         case kEventRequest: {
             if (message.length < kEventLength) return {};
             grant(static_cast<std::uint32_t>(read(unit, kDelta)), message.time);
             const auto sense = dissect::scsi::sense_of(slice(unit, kEventLength));
-            session.event(UlpEventKind::error_message, message, "event: " + scsi::word(dissect::scsi::kSenseCodes, sense.code), sense.code);
+            session.event(UlpEventKind::error_message, message,
+                          "event: " + scsi::word(dissect::scsi::kSenseCodes, sense.code), sense.code);
             return seen();
         }
         default: return seen();
@@ -262,7 +278,8 @@ namespace {
 constexpr std::uint8_t kPossible = 10;  // nothing against it, and too little for it
 
 bool reserved_empty(Bytes command) {
-    return std::ranges::all_of(kCommandFields, [&](const Field& field) { return !field.name.empty() || read(command, field) == 0; });
+    return std::ranges::all_of(kCommandFields,
+                               [&](const Field& field) { return !field.name.empty() || read(command, field) == 0; });
 }
 
 Likeness command_likeness(const UlpMessage& message) {
@@ -288,7 +305,9 @@ Likeness response_likeness(const UlpMessage& message) {
     const std::uint64_t delta = read(unit, kDelta);
     const bool reserved = read_be<std::uint16_t>(unit, 2) == 0 && read_be<std::uint16_t>(unit, 16) == 0;
     const bool flags = read(unit, named(kResponseFields, "rdma.srp.rsp.flags")) <= kFlagBits;
-    const bool status = !dissect::scsi::name_of(dissect::scsi::kStatus, read(unit, named(kResponseFields, "rdma.srp.rsp.status"))).empty();
+    const bool status =
+        !dissect::scsi::name_of(dissect::scsi::kStatus, read(unit, named(kResponseFields, "rdma.srp.rsp.status")))
+             .empty();
     if (!reserved || !flags || !status || message.length != length || delta > kMostDelta) return {};
     return {delta > 0 ? kSure : kPossible, false};
 }

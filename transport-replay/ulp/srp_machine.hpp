@@ -1,8 +1,8 @@
-// SrpMachine: SRP as one conversation: the login in the CM's private data, SCSI commands with the memory that their descriptors
-// name, task management, the request limit, logouts.
+// SrpMachine: SRP as one conversation: the login in the CM's private data, SCSI commands with the memory that their
+// descriptors name, task management, the request limit, logouts.
 //
-// What an attacker could feed: any information unit of either side at any time, limits that grow without end. A limit is a
-// number that saturates; nothing else is kept but open operations and facts.
+// What an attacker could feed: any information unit of either side at any time, limits that grow without end. A limit
+// is a number that saturates; nothing else is kept but open operations and facts.
 #pragma once
 
 #include <transport-replay/ulp/credit_wait.hpp>
@@ -16,7 +16,8 @@ public:
     [[nodiscard]] Understood message(const UlpMessage& message, UlpSession& session);
 
 private:
-    // Requests that the initiator may have outstanding more, once the login said how many; and whether that was told of.
+    // Requests that the initiator may have outstanding more, once the login said how many; and whether that was told
+    // of.
     std::optional<std::int64_t> left_;
     bool reported_ = false;
     CreditWait wait_;

@@ -17,7 +17,8 @@ std::string_view operation_name(OperationCode code) {
         default: break;
     }
     const unsigned bit = scsi::detail_of(code);  // of the function, counted from 1
-    const std::string_view function = bit == 0 ? std::string_view{} : dissect::scsi::name_of(kTaskFunctions, std::uint64_t{1} << (bit - 1));
+    const std::string_view function =
+        bit == 0 ? std::string_view{} : dissect::scsi::name_of(kTaskFunctions, std::uint64_t{1} << (bit - 1));
     return function.empty() ? "Task Management" : function;
 }
 
@@ -28,7 +29,8 @@ std::string describe(const UlpOperation& operation) {
 }
 
 std::string status(const UlpOperation& operation) {
-    if (scsi::voice_of(operation.status) == scsi::Voice::response) return scsi::word(kResponseCodes, scsi::number_of(operation.status));
+    if (scsi::voice_of(operation.status) == scsi::Voice::response)
+        return scsi::word(kResponseCodes, scsi::number_of(operation.status));
     return scsi::status(operation.status);
 }
 

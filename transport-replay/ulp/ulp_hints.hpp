@@ -27,8 +27,8 @@ struct UlpDeclared {
 
 using UlpHints = std::map<std::uint32_t, UlpDeclared>;  // by ConnectionId
 
-// What a pass over a capture came to, for another one. `whole`: it saw all of it; then a connection speaks what it was found to
-// speak, or nothing.
+// What a pass over a capture came to, for another one. `whole`: it saw all of it; then a connection speaks what it was
+// found to speak, or nothing.
 [[nodiscard]] UlpHints hints_of(const Timeline& timeline, bool whole);
 
 }  // namespace qps::transport

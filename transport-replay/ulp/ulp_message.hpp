@@ -1,4 +1,5 @@
-// What upper protocols see of a connection: whole messages, and transfers of memory. It is the same whatever carried them.
+// What upper protocols see of a connection: whole messages, and transfers of memory. It is the same whatever carried
+// them.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -9,7 +10,8 @@
 
 namespace qps::transport {
 
-// A SEND, when its last packet was seen: whether it was acknowledged is not waited for. Borrowed: valid during the call.
+// A SEND, when its last packet was seen: whether it was acknowledged is not waited for. Borrowed: valid during the
+// call.
 struct UlpMessage {
     ConnectionId connection{};
     End from{};

@@ -18,7 +18,8 @@ constexpr std::uint64_t kUnreadToGiveUp = 4;  // messages not understood, and mo
 bool is_send(const Observation& observation) { return info(observation.opcode).verb == Verb::send; }
 bool is_write(const Observation& observation) { return info(observation.opcode).verb == Verb::write; }
 
-// What the machine says of the memory of an operation, and of a message that is not whole yet: where it has a member for it.
+// What the machine says of the memory of an operation, and of a message that is not whole yet: where it has a member
+// for it.
 std::uint8_t data_detail(const UlpMachine& machine, const UlpOperation& operation) {
     const auto ask = [&](const auto& known) -> std::uint8_t {
         if constexpr (requires { known.data_detail(operation); }) return known.data_detail(operation);
@@ -59,7 +60,8 @@ std::optional<UlpTracker::Decision> UlpTracker::hinted(ConnectionId connection) 
     const auto found = hints_.find(std::to_underlying(connection));
     if (found == hints_.end()) return std::nullopt;
     const UlpDeclared& said = found->second;
-    return Decision{said.protocol, said.basis, said.certainty, said.active.value_or(End::a), said.settled, !said.active};
+    return Decision{said.protocol, said.basis,  said.certainty, said.active.value_or(End::a),
+                    said.settled,  !said.active};
 }
 
 UlpProtocol UlpTracker::protocol_of(const CmAttempt& attempt) const {
@@ -68,7 +70,8 @@ UlpProtocol UlpTracker::protocol_of(const CmAttempt& attempt) const {
     if (!attempt.ip) return UlpProtocol::none;
     constexpr std::uint8_t kTcp = 6;
     for (const ProtocolRow& row : protocol_rows())
-        if (attempt.ip->protocol == kTcp && std::ranges::find(row.ports, attempt.ip->port) != row.ports.end()) return row.protocol;
+        if (attempt.ip->protocol == kTcp && std::ranges::find(row.ports, attempt.ip->port) != row.ports.end())
+            return row.protocol;
     return UlpProtocol::none;
 }
 
@@ -101,9 +104,11 @@ UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decis
     return &made;
 }
 
-void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink) {
+void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker,
+                           const OperationSink& sink) {
     if (state_of(connection) != kUndecided) return;
-    Decision decision{.protocol = protocol_of(attempt), .basis = UlpBasis::service, .certainty = kByService, .active = End::a};
+    Decision decision{
+        .protocol = protocol_of(attempt), .basis = UlpBasis::service, .certainty = kByService, .active = End::a};
     if (const auto row = row_of(decision.protocol); row.private_data != nullptr && row.private_data(attempt)) {
         decision.basis = UlpBasis::private_data;
         decision.certainty = kCertain;
@@ -117,12 +122,14 @@ void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tr
     if (conversation == nullptr) return;
     UlpSession session = session_of(*conversation, sink);
     const auto hand_over = [&](auto& machine) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, session);
+        if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>)
+            machine.connected(attempt, session);
     };
     std::visit(hand_over, conversation->machine);
 }
 
-void UlpTracker::observe(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink) {
+void UlpTracker::observe(const Observation& observation, const PacketRecord& record, Tracker& tracker,
+                         const OperationSink& sink) {
     if (record.corrupt || record.mirror_copy) return;
     if (info(observation.opcode).service == Service::ud) return observe_datagram(observation, record, tracker, sink);
     const ConnectionId uid = *record.connection;
@@ -145,7 +152,8 @@ void UlpTracker::take_packet(Conversation& conversation, const Observation& obse
     conversation.detail = 0;
     if (conversation.given_up) return;
     if (info(observation.opcode).verb == Verb::read_response) {
-        conversation.detail = conversation.ways[static_cast<std::size_t>(other(record.from))].reads.answered(observation, shares_.payload);
+        conversation.detail = conversation.ways[static_cast<std::size_t>(other(record.from))].reads.answered(
+            observation, shares_.payload);
         return;
     }
     if (!record.arrival) return;
@@ -154,7 +162,8 @@ void UlpTracker::take_packet(Conversation& conversation, const Observation& obse
     if (!is_send(observation)) return;
     conversation.detail = detail_of(conversation.machine);
     auto& assembler = conversation.ways[static_cast<std::size_t>(record.from)].assembler;
-    if (const auto message = assembler.take(observation, record, shares_.payload)) take_message(conversation, *message, sink);
+    if (const auto message = assembler.take(observation, record, shares_.payload))
+        take_message(conversation, *message, sink);
 }
 
 // Only READs that name memory of an operation from its start on, or memory to keep, are watched.
@@ -166,10 +175,12 @@ void UlpTracker::take_read(Conversation& conversation, const Observation& observ
     const bool begins = conversation.operations.begins_memory(owner, *observation.access);
     const std::uint8_t detail = begins ? data_detail(conversation.machine, *operation) : 0;
     const bool keep = conversation.operations.wants(owner, *observation.access);
-    if (keep || detail != 0) conversation.ways[static_cast<std::size_t>(record.from)].reads.asked(observation.psn, keep, detail);
+    if (keep || detail != 0)
+        conversation.ways[static_cast<std::size_t>(record.from)].reads.asked(observation.psn, keep, detail);
 }
 
-void UlpTracker::observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink) {
+void UlpTracker::observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker,
+                                  const OperationSink& sink) {
     if (is_send(observation)) deliver(datagram(observation, record), tracker, sink);
 }
 
@@ -205,7 +216,8 @@ void UlpTracker::try_message(const UlpMessage& message, Tracker& tracker, const 
 }
 
 // The messages that led to the decision are followed first.
-void UlpTracker::decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink) {
+void UlpTracker::decide(ConnectionId connection, const Decision& decision, Tracker& tracker,
+                        const OperationSink& sink) {
     const auto found = undecided_.find(std::to_underlying(connection));
     Undecided known = std::move(found->second);
     undecided_.erase(found);
@@ -223,7 +235,8 @@ void UlpTracker::take_message(Conversation& conversation, const UlpMessage& mess
     if (conversation.orients) orient(conversation, message);
     UlpSession session = session_of(conversation, sink);
     const auto hand_over = [&](auto& machine) -> Understood {
-        if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
+        if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>)
+            return {.understood = true, .label = {}};
         else return machine.message(message, session);
     };
     const Understood understood = std::visit(hand_over, conversation.machine);
@@ -233,8 +246,8 @@ void UlpTracker::take_message(Conversation& conversation, const UlpMessage& mess
 }
 
 // Both halves go between the same hosts.
-void UlpTracker::take_exchange(const Conversation& conversation, const UlpMessage& message, const Understood& understood,
-                               const OperationSink& sink) {
+void UlpTracker::take_exchange(const Conversation& conversation, const UlpMessage& message,
+                               const Understood& understood, const OperationSink& sink) {
     const std::uint64_t key = mix(*understood.exchange + conversation.hosts);
     if (understood.label->part == UlpLabel::Part::request) {
         if (asking_.size() >= kMaxAsking) asking_.clear();
@@ -258,7 +271,8 @@ void UlpTracker::came(Conversation& conversation, End from, Psn psn, const Under
     if (!understood.understood) ++conversation.summary.unread;
     auto& labels = conversation.ways[static_cast<std::size_t>(from)].labels;
     if (understood.label) labels.add(psn, *understood.label, shares_.operations);
-    const bool guess = conversation.summary.basis == UlpBasis::content || conversation.summary.basis == UlpBasis::service;
+    const bool guess =
+        conversation.summary.basis == UlpBasis::content || conversation.summary.basis == UlpBasis::service;
     if (guess && !conversation.settled && conversation.summary.unread >= kUnreadToGiveUp &&
         conversation.summary.unread * 2 > conversation.summary.messages)
         give_up(conversation);
@@ -273,7 +287,8 @@ void UlpTracker::orient(Conversation& conversation, const UlpMessage& message) {
     conversation.orients = false;
 }
 
-// It was a wrong guess: plain data is plain data again. What had ended before stays in the sums; a wrong guess ends nothing.
+// It was a wrong guess: plain data is plain data again. What had ended before stays in the sums; a wrong guess ends
+// nothing.
 void UlpTracker::give_up(Conversation& conversation) {
     conversation.given_up = true;
     conversation.operations = {};
@@ -314,7 +329,8 @@ void UlpTracker::take_write(Conversation& conversation, const Observation& obser
                             .immediate = {},
                             .payload = {}};
         if (writing.owned)
-            way.labels.add(observation.psn, {UlpLabel::Part::data, conversation.summary.protocol, operation->code, operation->tag},
+            way.labels.add(observation.psn,
+                           {UlpLabel::Part::data, conversation.summary.protocol, operation->code, operation->tag},
                            shares_.operations);
     }
     if (!writing.open) return;
@@ -352,7 +368,8 @@ void UlpTracker::ended(EndedMessage& ended) {
         const UlpOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
         if (operation == nullptr) return;
         message.ulp = UlpLabel{UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag};
-        const HeldBytes payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
+        const HeldBytes payload =
+            conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
         if (message.outcome != Outcome::completed) return;
         transferred({.connection = ended.connection,
                      .requester = ended.requester,
@@ -388,7 +405,9 @@ void UlpTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
     UlpOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
     if (operation == nullptr) return;
     auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
-    if (psn) labels.add(*psn, {UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag}, shares_.operations);
+    if (psn)
+        labels.add(*psn, {UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag},
+                   shares_.operations);
     conversation->operations.moved(*operation, transfer, shares_);
 }
 
@@ -398,7 +417,8 @@ bool UlpTracker::wants_payload(ConnectionId connection, End owner, const RemoteA
 }
 
 void UlpTracker::deliver(const UlpMessage& message, Tracker& tracker, const OperationSink& sink) {
-    if (Conversation* conversation = conversation_of(message.connection)) return take_message(*conversation, message, sink);
+    if (Conversation* conversation = conversation_of(message.connection))
+        return take_message(*conversation, message, sink);
     if (state_of(message.connection) == kNothing) return;
     if (const auto said = hinted(message.connection)) {
         if (Conversation* begun = begin(message.connection, *said, tracker)) take_message(*begun, message, sink);
@@ -416,7 +436,12 @@ UlpHint UlpTracker::hint(ConnectionId connection, End from) const {
 }
 
 UlpSession UlpTracker::session_of(Conversation& conversation, const OperationSink& sink) {
-    return {conversation.summary, conversation.operations, report_, sink, shares_, sums_apart_ ? &conversation.sums : nullptr};
+    return {conversation.summary,
+            conversation.operations,
+            report_,
+            sink,
+            shares_,
+            sums_apart_ ? &conversation.sums : nullptr};
 }
 
 // Where there is no place for them apart they join those of no connection in particular.
@@ -437,7 +462,8 @@ void UlpTracker::keep_sums(Conversation& conversation) {
 void UlpTracker::end(Conversation& conversation, const OperationSink& sink) {
     conversation.operations.close_all(OperationOutcome::open, session_of(conversation, sink).ended());
     keep_sums(conversation);
-    if (report_.conversations.size() < most_conversations_) report_.conversations.push_back(std::move(conversation.summary));
+    if (report_.conversations.size() < most_conversations_)
+        report_.conversations.push_back(std::move(conversation.summary));
     else ++report_.conversations_left_out;
 }
 
@@ -481,7 +507,8 @@ UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
         end(conversation, sink);
     }
     for (const CmAttempt& attempt : cm.attempts)
-        if (const auto hand_over = row_of(protocol_of(attempt)).attempt; hand_over != nullptr) hand_over(attempt, report_);
+        if (const auto hand_over = row_of(protocol_of(attempt)).attempt; hand_over != nullptr)
+            hand_over(attempt, report_);
     merge(report_.sums, std::move(other_sums_));
     report_.payload_left_out = shares_.payload.refused();
     std::ranges::sort(report_.conversations, {}, &UlpConversation::connection);

@@ -1,10 +1,10 @@
-// UlpTracker: finds out which upper protocol each connection speaks, and follows it: SENDs become messages for the machine of
-// the protocol, READs and WRITEs are attached to the operations that named their memory.
+// UlpTracker: finds out which upper protocol each connection speaks, and follows it: SENDs become messages for the
+// machine of the protocol, READs and WRITEs are attached to the operations that named their memory.
 //
-// Three voices say what a connection speaks: the user, CM (private data before the port), the messages. The last is a guess with
-// a certainty; a conversation that was guessed and then is not understood is given up, with all that was said of it. What an
-// attacker could feed: any number of connections and messages that look like something. Conversations have a bound; of those
-// undecided a few short messages are kept, and most are given up after kTries.
+// Three voices say what a connection speaks: the user, CM (private data before the port), the messages. The last is a
+// guess with a certainty; a conversation that was guessed and then is not understood is given up, with all that was
+// said of it. What an attacker could feed: any number of connections and messages that look like something.
+// Conversations have a bound; of those undecided a few short messages are kept, and most are given up after kTries.
 #pragma once
 
 #include <transport-replay/model/peaks.hpp>
@@ -32,22 +32,21 @@ public:
 
     // `sums_apart`: operations are summed up by connection too.
     explicit UlpTracker(UlpHints hints, const MemoryBudget& budget = MemoryBudget{}, bool sums_apart = false)
-        : hints_(std::move(hints)), sums_apart_(sums_apart),
+        : hints_(std::move(hints)),
+          sums_apart_(sums_apart),
           most_conversations_(budget.items(Share::conversations) / 2),  // and as many summaries of those that are over
           most_undecided_(std::min(kMaxUndecided, budget.items(Share::conversations) / 8)),
           shares_{ByteShare(budget.bytes(Share::operations)), ByteShare(budget.bytes(Share::payload))} {}
     // What is kept of payload, for those who have it in pieces.
     [[nodiscard]] ByteShare& payload() { return shares_.payload; }
 
-
     // Whether observe() has anything to do with packets of that connection: cheap, asked for every packet.
-    [[nodiscard]] bool wants(ConnectionId connection) const {
-        return state_.get(connection, kUndecided) != kNothing;
-    }
+    [[nodiscard]] bool wants(ConnectionId connection) const { return state_.get(connection, kUndecided) != kNothing; }
     // CM told of both sides of a connection.
     void connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink);
     // A packet of a connection, after the tracker had it.
-    void observe(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink);
+    void observe(const Observation& observation, const PacketRecord& record, Tracker& tracker,
+                 const OperationSink& sink);
     // A message of a connection ended: gets its label; a READ is a transfer.
     void ended(EndedMessage& ended);
 
@@ -101,9 +100,9 @@ private:
         bool settled = false;  // an earlier pass saw it through
         bool orients = false;  // who is the active end is told by its first message that can tell
         bool given_up = false;
-        bool takes_writes = false;  // its machine does
-        std::uint8_t detail = 0;    // of the packet that was observed last, for its hint
-        std::uint64_t hosts = 0;    // a hash of both
+        bool takes_writes = false;       // its machine does
+        std::uint8_t detail = 0;         // of the packet that was observed last, for its hint
+        std::uint64_t hosts = 0;         // a hash of both
         std::vector<OperationSum> sums;  // where they are kept apart
     };
     struct Tried {
@@ -140,12 +139,16 @@ private:
     void try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink);
-    void take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record, const OperationSink& sink);
+    void take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record,
+                     const OperationSink& sink);
     void take_read(Conversation& conversation, const Observation& observation, const PacketRecord& record);
-    void observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink);
-    void take_exchange(const Conversation& conversation, const UlpMessage& message, const Understood& understood, const OperationSink& sink);
+    void observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker,
+                          const OperationSink& sink);
+    void take_exchange(const Conversation& conversation, const UlpMessage& message, const Understood& understood,
+                       const OperationSink& sink);
     void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
-    void take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record, const OperationSink& sink);
+    void take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record,
+                    const OperationSink& sink);
     void end_write(Conversation& conversation, End requester, const OperationSink& sink);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UlpMessage& message);
@@ -165,9 +168,10 @@ private:
         End requester{};
         std::uint64_t tag = 0;
     };
-    static constexpr std::size_t kMaxAsking = 1 << 14;  // then the oldest are as good as lost: all of them are forgotten
+    static constexpr std::size_t kMaxAsking = 1
+                                              << 14;  // then the oldest are as good as lost: all of them are forgotten
     boost::unordered_flat_map<std::uint64_t, Asking> asking_;  // by exchange and hosts
-    std::size_t most_asked_ = 0;      // undecided at a time
+    std::size_t most_asked_ = 0;                               // undecided at a time
     std::size_t longest_asking_ = 0;
     UlpReport report_;
     std::vector<OperationSum> other_sums_;  // of connections for which there was no place apart

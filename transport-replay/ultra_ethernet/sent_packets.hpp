@@ -1,8 +1,9 @@
-// SentPackets: what one end of a context sent and nobody has acknowledged yet, in the order of PSNs; SeenPsns: which of the latest PSNs
-// were on the wire at all.
+// SentPackets: what one end of a context sent and nobody has acknowledged yet, in the order of PSNs; SeenPsns: which of
+// the latest PSNs were on the wire at all.
 //
-// PSNs of 32 bits are counted on in 64: serial arithmetic, so that a window never wraps. Packets come in any order, since their sender
-// sprays them over paths. What an attacker could feed: PSNs anywhere. Both are of bounded size: what is further behind is not known.
+// PSNs of 32 bits are counted on in 64: serial arithmetic, so that a window never wraps. Packets come in any order,
+// since their sender sprays them over paths. What an attacker could feed: PSNs anywhere. Both are of bounded size: what
+// is further behind is not known.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -57,7 +58,7 @@ private:
 
 struct SentPacket {
     LongPsn psn = 0;
-    dissect::Instant time{};  // of the last sending
+    dissect::Instant time{};    // of the last sending
     std::uint32_t message = 0;  // its serial number, 0: none is known
     std::uint16_t entropy = 0;
     std::uint16_t ip_id = 0;  // with the entropy: the same sending again is a copy, unless it is 0
@@ -69,7 +70,8 @@ struct SentPacket {
 
 class SentPackets {
 public:
-    static constexpr std::size_t kMost = 4096;  // the largest window that a receiver can grant has 32640 PSNs; NICs use hundreds
+    static constexpr std::size_t kMost =
+        4096;  // the largest window that a receiver can grant has 32640 PSNs; NICs use hundreds
 
     [[nodiscard]] std::span<SentPacket> waiting() { return std::span(packets_).subspan(head_); }
     [[nodiscard]] std::size_t size() const { return packets_.size() - head_; }
@@ -81,7 +83,8 @@ public:
     // Only of a PSN that is not there.
     SentPacket& insert(const SentPacket& packet) {
         const auto found = std::ranges::upper_bound(waiting(), packet.psn, {}, &SentPacket::psn);
-        return *packets_.insert(packets_.begin() + static_cast<std::ptrdiff_t>(head_) + (found - waiting().begin()), packet);
+        return *packets_.insert(packets_.begin() + static_cast<std::ptrdiff_t>(head_) + (found - waiting().begin()),
+                                packet);
     }
     void drop_first() {
         ++head_;

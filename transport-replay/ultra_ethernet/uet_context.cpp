@@ -59,13 +59,14 @@ void UetContext::count_code(std::vector<UetCode>& codes, UetWay& way, std::uint8
 }
 
 std::size_t UetContext::bytes() const {
-    constexpr std::size_t kFrames = 512;   // of the lists of a way
-    constexpr std::size_t kFound = 256;  // the tables in which its numbers are found
+    constexpr std::size_t kFrames = 512;  // of the lists of a way
+    constexpr std::size_t kFound = 256;   // the tables in which its numbers are found
     std::size_t sum = sizeof(UetContext) + kFound;
     for (const Sender& one : senders_) sum += one.sent.bytes() + one.messages.bytes();
     for (const UetWay& one : summary_.ways)
-        sum += kFrames + one.paths.capacity() * sizeof(UetPath) +
-               (one.nacks.capacity() + one.refusals.capacity()) * (sizeof(UetCode) + kUetFramesKept * sizeof(FrameIndex));
+        sum +=
+            kFrames + one.paths.capacity() * sizeof(UetPath) +
+            (one.nacks.capacity() + one.refusals.capacity()) * (sizeof(UetCode) + kUetFramesKept * sizeof(FrameIndex));
     return sum;
 }
 
@@ -126,7 +127,8 @@ void UetContext::take_request(const At& at) {
     const bool was_seen = before == SeenPsns::Answer::yes;
     transport::Way& counted = at.tracker.stream(uid()).way(at.from);
     // Behind a switch that trimmed it, the same sending again is no copy.
-    const bool same_sending = sent != nullptr && !sent->trimmed && sent->entropy == observation.udp_source_port && (sent->resent || !packet.retransmission);
+    const bool same_sending = sent != nullptr && !sent->trimmed && sent->entropy == observation.udp_source_port &&
+                              (sent->resent || !packet.retransmission);
     if (was_seen && at.seen.is_trimmed() && same_sending) return take_trimmed(at, sent);
     const bool settled = mine.has_acknowledged && psn <= mine.acknowledged;
     // Its sender got the acknowledgment, and had sent it again before: who does so twice is another tap.
@@ -138,11 +140,11 @@ void UetContext::take_request(const At& at) {
         at.record.duplicated = true;
         return;
     }
-    at.record.arrival = was_seen                              ? Arrival::repeated
-                        : !mine.seen.any()                    ? Arrival::first
-                        : psn == mine.seen.highest() + 1      ? Arrival::in_order
-                        : psn > mine.seen.highest()           ? Arrival::ahead
-                                                              : Arrival::late;
+    at.record.arrival = was_seen                         ? Arrival::repeated
+                        : !mine.seen.any()               ? Arrival::first
+                        : psn == mine.seen.highest() + 1 ? Arrival::in_order
+                        : psn > mine.seen.highest()      ? Arrival::ahead
+                                                         : Arrival::late;
     mine.seen.note(psn);
     mine.near = std::max(mine.near, psn);
     if (packet.retransmission) take_retransmission(at, psn, was_seen, sent);
@@ -267,7 +269,8 @@ void UetContext::take_ack(const At& at) {
         constexpr LongPsn kBits = 64;
         for (SentPacket& sent : theirs.sent.waiting()) {
             if (sent.psn >= base + kBits) break;
-            if (sent.psn >= base && (packet.sack_bitmap >> static_cast<unsigned>(sent.psn - base) & 1U) != 0) acknowledge(at, sent);
+            if (sent.psn >= base && (packet.sack_bitmap >> static_cast<unsigned>(sent.psn - base) & 1U) != 0)
+                acknowledge(at, sent);
         }
     }
     if (goes_on) theirs.messages.arrived(theirs.acknowledged, observation, listener);
@@ -287,7 +290,8 @@ void UetContext::take_nack(const At& at) {
         return;
     }
     SentPacket* refused = theirs.numbered ? theirs.sent.find(lengthened(packet.psn, theirs.near)) : nullptr;
-    if (refused != nullptr && refused->nack_code == packet.nack_code && packet.nack_code != 0) {  // nothing was sent since
+    if (refused != nullptr && refused->nack_code == packet.nack_code &&
+        packet.nack_code != 0) {  // nothing was sent since
         at.record.duplicated = true;
         return;
     }

@@ -1,8 +1,9 @@
-// UetContext: both ways of a packet delivery context (PDC): PSNs, acknowledgments, NACKs, paths, and the messages in them.
+// UetContext: both ways of a packet delivery context (PDC): PSNs, acknowledgments, NACKs, paths, and the messages in
+// them.
 //
-// Reordering is no event: senders spray packets over paths. A packet is a retransmission if its flag says so; the same PSN again without
-// the flag is a copy that the network or the capture made. What an attacker could feed: PSNs anywhere, entropy and codes of any number.
-// What is kept has bounds, and a charge on the memory for all that grows.
+// Reordering is no event: senders spray packets over paths. A packet is a retransmission if its flag says so; the same
+// PSN again without the flag is a copy that the network or the capture made. What an attacker could feed: PSNs
+// anywhere, entropy and codes of any number. What is kept has bounds, and a charge on the memory for all that grows.
 #pragma once
 
 #include <transport-replay/model/byte_share.hpp>
@@ -31,7 +32,8 @@ public:
     // The number by which an end knows it; 0: no packet named it yet.
     [[nodiscard]] std::uint16_t id(End end) const { return ids_[static_cast<std::size_t>(end)]; }
     void name(End end, std::uint16_t id) { ids_[static_cast<std::size_t>(end)] = id; }
-    // Whether a packet with SYN that `from` sent can be of this context: numbers are used again, with another first PSN.
+    // Whether a packet with SYN that `from` sent can be of this context: numbers are used again, with another first
+    // PSN.
     [[nodiscard]] bool may_open(End from, const UetPacket& packet) const;
 
     void observe(const SeenUet& seen, End from, ByteShare& share, Tracker& tracker, PacketRecord& record);
@@ -45,10 +47,10 @@ private:
         SeenPsns refused;  // by a response
         SentPackets sent;
         UetMessages messages;
-        LongPsn near = LongPsn{1} << 40;     // the PSN that others are counted from
-        LongPsn acknowledged = 0;            // cumulatively
+        LongPsn near = LongPsn{1} << 40;  // the PSN that others are counted from
+        LongPsn acknowledged = 0;         // cumulatively
         std::optional<std::uint32_t> start{};
-        bool numbered = false;               // `near` is known
+        bool numbered = false;  // `near` is known
         bool has_acknowledged = false;
     };
     struct At {  // what every step needs

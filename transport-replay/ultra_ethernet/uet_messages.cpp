@@ -29,9 +29,11 @@ Verb verb_of(const UetSemantics& said) {
 }
 bool fetches(const UetSemantics& said) {
     const auto operation = static_cast<SesOpcode>(said.code);
-    return operation == SesOpcode::read || operation == SesOpcode::fetching_atomic || operation == SesOpcode::tagged_send_fetching_atomic;
+    return operation == SesOpcode::read || operation == SesOpcode::fetching_atomic ||
+           operation == SesOpcode::tagged_send_fetching_atomic;
 }
-// Whether the length of the request is what its packets carry: others carry a part of it (rendezvous), or something else.
+// Whether the length of the request is what its packets carry: others carry a part of it (rendezvous), or something
+// else.
 bool carries(const UetSemantics& said) {
     const auto operation = static_cast<SesOpcode>(said.code);
     return operation == SesOpcode::write || operation == SesOpcode::send || operation == SesOpcode::tagged_send;
@@ -49,11 +51,14 @@ UetMessages::Open* UetMessages::find(Serial serial) {
 
 UetMessages::Serial UetMessages::gathering(const UetSemantics& said) {
     for (std::size_t i = gathering_.size(); i-- > 0;)
-        if (const Open* open = find(gathering_[i]); open != nullptr && open->id == said.message && open->job == said.job) return gathering_[i];
+        if (const Open* open = find(gathering_[i]);
+            open != nullptr && open->id == said.message && open->job == said.job)
+            return gathering_[i];
     return 0;
 }
 
-UetMessages::Serial UetMessages::begin(const Observation& observation, const UetSemantics& said, LongPsn psn, const UetListener& listener) {
+UetMessages::Serial UetMessages::begin(const Observation& observation, const UetSemantics& said, LongPsn psn,
+                                       const UetListener& listener) {
     if (size() == kMostOpen) give_up_oldest(listener);
     Open& open = open_.emplace_back();
     const auto serial = static_cast<Serial>(first_ + size() - 1);
@@ -75,11 +80,13 @@ UetMessages::Serial UetMessages::begin(const Observation& observation, const Uet
     return serial;
 }
 
-UetMessages::Serial UetMessages::take(const Observation& observation, const UetSemantics& said, LongPsn psn, const UetListener& listener) {
+UetMessages::Serial UetMessages::take(const Observation& observation, const UetSemantics& said, LongPsn psn,
+                                      const UetListener& listener) {
     const bool alone = said.form != SesForm::standard || (said.starts && said.ends);
     Serial serial = alone ? 0 : gathering(said);
     // The number is used anew.
-    if (Open* open = find(serial); open != nullptr && ((said.starts && open->message.starts) || (said.ends && open->message.ends))) {
+    if (Open* open = find(serial);
+        open != nullptr && ((said.starts && open->message.starts) || (said.ends && open->message.ends))) {
         end(*open, Outcome::open, listener, nullptr);
         serial = 0;
     }
@@ -99,7 +106,8 @@ UetMessages::Serial UetMessages::take(const Observation& observation, const UetS
     ++open.waiting;
     message.last_time = std::max(message.last_time, observation.time);
     message.last_frame = std::max(message.last_frame, observation.frame);
-    if (!alone && message.starts && message.ends && open.length && message.bytes >= *open.length) std::erase(gathering_, serial);
+    if (!alone && message.starts && message.ends && open.length && message.bytes >= *open.length)
+        std::erase(gathering_, serial);
     return serial;
 }
 
@@ -107,7 +115,8 @@ void UetMessages::resent(Serial serial) {
     if (Open* open = find(serial); open != nullptr) ++open->message.retransmissions;
 }
 
-void UetMessages::acknowledged(Serial serial, LongPsn cumulative, const Observation& answer, const UetListener& listener) {
+void UetMessages::acknowledged(Serial serial, LongPsn cumulative, const Observation& answer,
+                               const UetListener& listener) {
     Open* open = find(serial);
     if (open == nullptr) return;
     if (open->waiting != 0) --open->waiting;
@@ -122,14 +131,17 @@ void UetMessages::arrived(LongPsn cumulative, const Observation& answer, const U
     drop_over();
 }
 
-void UetMessages::try_to_complete(Open& open, LongPsn cumulative, const Observation& answer, const UetListener& listener) {
+void UetMessages::try_to_complete(Open& open, LongPsn cumulative, const Observation& answer,
+                                  const UetListener& listener) {
     if (open.fetches || open.waiting != 0 || !open.message.ends) return;
     const bool known = open.length.has_value();
     const bool whole = known ? open.message.bytes >= *open.length : open.message.starts;
     if (!whole && cumulative < open.last) return;
     if (known && !whole) {
         const std::uint64_t lacks = *open.length - open.message.bytes;
-        open.message.missing = open.largest == 0 ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>((lacks + open.largest - 1) / open.largest, UINT32_MAX));
+        open.message.missing = open.largest == 0 ? 1
+                                                 : static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                                       (lacks + open.largest - 1) / open.largest, UINT32_MAX));
     } else if (!whole) {
         open.message.missing = 1;
     }
@@ -139,7 +151,8 @@ void UetMessages::try_to_complete(Open& open, LongPsn cumulative, const Observat
 UetMessages::Open* UetMessages::find_request(const UetSemantics& said, LongPsn request) {
     for (Open& open : std::span(open_).subspan(head_)) {
         if (open.over) continue;
-        if (said.form == SesForm::response_data_small ? open.first == request : open.has_id && open.id == said.message && open.job == said.job)
+        if (said.form == SesForm::response_data_small ? open.first == request
+                                                      : open.has_id && open.id == said.message && open.job == said.job)
             return &open;
     }
     return nullptr;
@@ -157,8 +170,10 @@ void UetMessages::respond(const UetSemantics& said, LongPsn request, std::uint32
     } else if (open->fetches) {
         open->responded += bytes;
         open->message.bytes = open->responded;
-        const std::uint64_t due = std::min<std::uint64_t>(open->length.value_or(UINT32_MAX), said.length.value_or(UINT32_MAX));
-        if (open->responded >= due || (!open->length && !said.length)) end(*open, Outcome::completed, listener, &answer);
+        const std::uint64_t due =
+            std::min<std::uint64_t>(open->length.value_or(UINT32_MAX), said.length.value_or(UINT32_MAX));
+        if (open->responded >= due || (!open->length && !said.length))
+            end(*open, Outcome::completed, listener, &answer);
     }
     drop_over();
 }

@@ -15,14 +15,15 @@ FlowKey key_of(const Address& owner, const Address& peer, std::uint16_t id) { re
 std::size_t bytes_of(const UetConversation& conversation) {
     std::size_t sum = sizeof(UetConversation) + 2 * kUetFramesKept * sizeof(FrameIndex);
     for (const UetWay& way : conversation.ways)
-        sum += way.paths.capacity() * sizeof(UetPath) +
-               (way.nacks.capacity() + way.refusals.capacity()) * (sizeof(UetCode) + kUetFramesKept * sizeof(FrameIndex));
+        sum += way.paths.capacity() * sizeof(UetPath) + (way.nacks.capacity() + way.refusals.capacity()) *
+                                                            (sizeof(UetCode) + kUetFramesKept * sizeof(FrameIndex));
     return sum;
 }
 
 }  // namespace
 
-void UetTracker::observe(const Observation& observation, Repetition repetition, Tracker& tracker, PacketRecord& record) {
+void UetTracker::observe(const Observation& observation, Repetition repetition, Tracker& tracker,
+                         PacketRecord& record) {
     const auto packet = uet_packet(observation.payload);
     if (!packet) {
         ++report_.unread;
@@ -44,7 +45,8 @@ void UetTracker::observe(const Observation& observation, Repetition repetition, 
 std::optional<UetTracker::Where> UetTracker::find(const FlowKey& flow, const UetPacket& packet, Tracker& tracker) {
     std::optional<Where> found;
     if (packet.source != 0)
-        if (const auto by_source = ends_.find(key_of(flow.source, flow.destination, packet.source)); by_source != ends_.end())
+        if (const auto by_source = ends_.find(key_of(flow.source, flow.destination, packet.source));
+            by_source != ends_.end())
             found = by_source->second;
     if (packet.opens) {
         if (!found || context(found->index).may_open(found->from, packet)) return found;
@@ -73,7 +75,8 @@ std::optional<UetTracker::Where> UetTracker::begin(const FlowKey& flow, const Ue
     const auto place = place_for_one(tracker);
     // Who answers was asked.
     const bool turned = packet.is_ack() || packet.is_nack();
-    const Endpoint one{.address = flow.source, .qpn = {}, .is_port = false}, two{.address = flow.destination, .qpn = {}, .is_port = false};
+    const Endpoint one{.address = flow.source, .qpn = {}, .is_port = false},
+        two{.address = flow.destination, .qpn = {}, .is_port = false};
     const auto uid = place ? tracker.begin_stream(turned ? two : one, turned ? one : two, Service::uet) : std::nullopt;
     if (!uid) {
         if (place) free_.push_back(*place);
@@ -88,11 +91,13 @@ void UetTracker::learn(const Where& where, const FlowKey& flow, const UetPacket&
     if (packet.source != 0 && context(where.index).id(where.from) == 0)
         name(where, where.from, key_of(flow.source, flow.destination, packet.source), packet.source, tracker);
     if (packet.destination != 0 && context(where.index).id(other(where.from)) == 0)
-        name(where, other(where.from), key_of(flow.destination, flow.source, packet.destination), packet.destination, tracker);
+        name(where, other(where.from), key_of(flow.destination, flow.source, packet.destination), packet.destination,
+             tracker);
 }
 
 void UetTracker::name(const Where& where, End end_of, const FlowKey& key, std::uint16_t id, Tracker& tracker) {
-    if (const auto before = ends_.find(key); before != ends_.end() && before->second.index != where.index) end(before->second.index, tracker);
+    if (const auto before = ends_.find(key); before != ends_.end() && before->second.index != where.index)
+        end(before->second.index, tracker);
     ends_[key] = {where.index, end_of};
     UetContext& one = context(where.index);
     one.name(end_of, id);
@@ -105,7 +110,8 @@ void UetTracker::end(Index index, Tracker& tracker) {
     const ConnectionId uid = one.uid();
     const Connection& connection = tracker.stream(uid);
     for (const End end_of : {End::a, End::b})
-        if (one.id(end_of) != 0) ends_.erase(key_of(connection.end(end_of).address, connection.end(other(end_of)).address, one.id(end_of)));
+        if (one.id(end_of) != 0)
+            ends_.erase(key_of(connection.end(end_of).address, connection.end(other(end_of)).address, one.id(end_of)));
     Ended ended{.conversation = one.finish(tracker), .charge = {}};
     contexts_[index].reset();
     free_.push_back(index);

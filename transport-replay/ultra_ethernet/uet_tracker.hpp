@@ -1,9 +1,10 @@
-// UetTracker: packets of Ultra Ethernet in the order of the capture become packet delivery contexts (PDCs), which are connections in the
-// tables of all others.
+// UetTracker: packets of Ultra Ethernet in the order of the capture become packet delivery contexts (PDCs), which are
+// connections in the tables of all others.
 //
-// A context has a number at each end, unique among those of the two hosts; packets that open it name the initiator's alone. Numbers are
-// used again: a new first PSN, or a peer that contradicts, begins another context. What an attacker could feed: contexts without end.
-// All that is kept is charged to one share of the memory; where it is used up, the context that is silent for longest makes place.
+// A context has a number at each end, unique among those of the two hosts; packets that open it name the initiator's
+// alone. Numbers are used again: a new first PSN, or a peer that contradicts, begins another context. What an attacker
+// could feed: contexts without end. All that is kept is charged to one share of the memory; where it is used up, the
+// context that is silent for longest makes place.
 #pragma once
 
 #include <transport-replay/model/memory_budget.hpp>

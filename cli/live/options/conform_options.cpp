@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/live/options/conform_options.hpp>
 #include <cli/live/options/conversation_options.hpp>
 #include <cli/live/options/live_options.hpp>
@@ -7,7 +8,6 @@
 #include <transport-replay/conformance/nvme/nvme_scripts.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -36,23 +36,29 @@ void read_agent(const std::string& text, ConformOptions& options) {
 ConformVariable read_variable(const std::string& text) {
     using namespace transport::conformance::script;
     const std::size_t equals = text.find('=');
-    const auto expression = parse_expression(equals == std::string::npos ? std::string_view{} : std::string_view(text).substr(equals + 1));
-    const auto value = expression ? evaluate(*expression, [](std::string_view) { return std::nullopt; }) : std::unexpected(std::string{});
-    if (!value || !is_name(std::string_view(text).substr(0, equals))) refuse(fmt::format("invalid variable '{}': expected NAME=NUMBER", text));
+    const auto expression =
+        parse_expression(equals == std::string::npos ? std::string_view{} : std::string_view(text).substr(equals + 1));
+    const auto value = expression ? evaluate(*expression, [](std::string_view) { return std::nullopt; })
+                                  : std::unexpected(std::string{});
+    if (!value || !is_name(std::string_view(text).substr(0, equals)))
+        refuse(fmt::format("invalid variable '{}': expected NAME=NUMBER", text));
     return {text.substr(0, equals), *value};
 }
 
 // What `--iwarp` heeds; all other options are about frames and scripts, which it has not.
-constexpr std::string_view kOfIwarp = " --iwarp --dut --port --timeout --profile --only --fail-on --compare --all --format --output --quiet ";
+constexpr std::string_view kOfIwarp =
+    " --iwarp --dut --port --timeout --profile --only --fail-on --compare --all --format --output --quiet ";
 
 // What `--nvme` passes over: scripts of others, agents, and what says again whom to test.
-constexpr std::string_view kNotOfNvme = " --dut --iwarp --script --script-of --filter --set --agent --agent-secret --coverage ";
+constexpr std::string_view kNotOfNvme =
+    " --dut --iwarp --script --script-of --filter --set --agent --agent-secret --coverage ";
 constexpr std::string_view kOfNvmeAlone = " --nqn --host-nqn ";
 
 // An NVMe qualified name, as far as a Connect has room for it (Base 4.5).
 std::string read_name(const std::string& text) {
     using transport::conformance::nvme::kMostNqn;
-    if (text.empty() || text.size() > kMostNqn) refuse(fmt::format("invalid NVMe qualified name '{}': expected 1 to {} bytes", text, kMostNqn));
+    if (text.empty() || text.size() > kMostNqn)
+        refuse(fmt::format("invalid NVMe qualified name '{}': expected 1 to {} bytes", text, kMostNqn));
     return text;
 }
 
@@ -89,25 +95,32 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
     add("--agent-secret", "FILE", "Secret shared with the agent, in a file that only you can read",
         [&options](const std::string& text) { options.agent_secret = read_secret_file(text); });
     app.add_flag("--iwarp", options.iwarp, "Test an iWARP service of the device at --port, over TCP");
-    add("--nvme", "ADDRESS", "Test the NVMe over RDMA target of this device, as its host", [&options](const std::string& text) {
-        options.device = read_address(text);
-        if (!options.device) refuse(fmt::format("invalid IP address '{}'", text));
-        options.nvme = true;
-    });
+    add("--nvme", "ADDRESS", "Test the NVMe over RDMA target of this device, as its host",
+        [&options](const std::string& text) {
+            options.device = read_address(text);
+            if (!options.device) refuse(fmt::format("invalid IP address '{}'", text));
+            options.nvme = true;
+        });
     add("--nqn", "NAME", "Subsystem to connect to, with --nvme (default: discovery)",
         [&options](const std::string& text) { options.subsystem = read_name(text); });
-    add("--host-nqn", "NAME", "Name to connect under, with --nvme", [&options](const std::string& text) { options.host = read_name(text); });
-    add("--port", "NUMBER", "rdma_cm port of the device, for --iwarp, --nvme (default: 4420) and for scripts that connect through it",
+    add("--host-nqn", "NAME", "Name to connect under, with --nvme",
+        [&options](const std::string& text) { options.host = read_name(text); });
+    add("--port", "NUMBER",
+        "rdma_cm port of the device, for --iwarp, --nvme (default: 4420) and for scripts that connect through it",
         [&options](const std::string& text) { options.port = read_port(text); });
-    const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target, const std::string& meaning) {
+    const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target,
+                              const std::string& meaning) {
         add(names, "TIME", meaning, [&target](const std::string& text) {
             const auto time = read_time(text, "time");
             if (!time) refuse(time.error());
             target = *time;
         });
     };
-    add_time("--timeout", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
-    add_time("--recovery-time", options.comes_back, "Wait this long for a device that no longer answers (default: 30s)");
+    add_time(
+        "--timeout", options.patience,
+        "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
+    add_time("--recovery-time", options.comes_back,
+             "Wait this long for a device that no longer answers (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",
            [&options](const std::vector<std::string>& all) {
@@ -117,9 +130,12 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         ->type_name("NAME=NUMBER")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--script-of", options.script_of, "Write a script that replays the dialogue of this capture")->type_name("FILE");
-    app.add_flag("--list", options.list, "List scripts (default: the built-in ones), what they check and what they need");
-    app.add_flag("--coverage", options.coverage, "List the checks of the catalogue and what decides each: scripts or a capture");
+    app.add_option("--script-of", options.script_of, "Write a script that replays the dialogue of this capture")
+        ->type_name("FILE");
+    app.add_flag("--list", options.list,
+                 "List scripts (default: the built-in ones), what they check and what they need");
+    app.add_flag("--coverage", options.coverage,
+                 "List the checks of the catalogue and what decides each: scripts or a capture");
 }
 
 }  // namespace qps::cli

@@ -25,7 +25,7 @@ struct ConformOptions {
     std::optional<transport::Address> device;  // --dut
     std::string agent_host;
     std::optional<std::uint16_t> agent_port;
-    std::string agent_secret;  // itself, not the name of its file
+    std::string agent_secret;           // itself, not the name of its file
     std::optional<std::uint16_t> port;  // where the device listens
     std::optional<dissect::Duration> patience;
     std::vector<ConformVariable> defined;

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/live/options/conversation_options.hpp>
 #include <cli/live/options/live_options.hpp>
 #include <cli/options/refuse.hpp>
@@ -6,7 +7,6 @@
 
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -23,16 +23,19 @@ std::optional<IpPort> parse_port(std::string_view text) {
 }
 
 // "0x1234=0x5678"
-std::pair<std::uint64_t, std::uint64_t> read_mapping(const std::string& text, std::uint64_t most, std::string_view what) {
+std::pair<std::uint64_t, std::uint64_t> read_mapping(const std::string& text, std::uint64_t most,
+                                                     std::string_view what) {
     const std::size_t equals = text.find('=');
     const auto recorded = dissect::parse_number(std::string_view(text).substr(0, equals), most);
-    const auto live = equals == std::string::npos ? std::nullopt : dissect::parse_number(std::string_view(text).substr(equals + 1), most);
-    if (!recorded || !live) refuse(fmt::format("invalid {} mapping '{}': expected RECORDED=LIVE, such as 0x1234=0x5678", what, text));
+    const auto live = equals == std::string::npos
+                          ? std::nullopt
+                          : dissect::parse_number(std::string_view(text).substr(equals + 1), most);
+    if (!recorded || !live)
+        refuse(fmt::format("invalid {} mapping '{}': expected RECORDED=LIVE, such as 0x1234=0x5678", what, text));
     return {*recorded, *live};
 }
 
-template <class Take>
-void add_mappings(CLI::App& app, const std::string& name, const std::string& meaning, Take take) {
+template <class Take> void add_mappings(CLI::App& app, const std::string& name, const std::string& meaning, Take take) {
     app.add_option_function<std::vector<std::string>>(
            name,
            [take](const std::vector<std::string>& texts) {
@@ -63,7 +66,8 @@ void add_conversation_options(CLI::App& app, ConversationOptions& options) {
     app.add_option_function<std::string>(
            "--as",
            [&options](const std::string& text) {
-               if (text != "requester" && text != "responder") refuse(fmt::format("invalid --as '{}': expected requester or responder", text));
+               if (text != "requester" && text != "responder")
+                   refuse(fmt::format("invalid --as '{}': expected requester or responder", text));
                options.part = text == "requester" ? Part::requester : Part::responder;
            },
            "Play this end of a recorded connection against a live peer: requester (connected, or sent first) or responder")
@@ -90,12 +94,12 @@ void add_conversation_options(CLI::App& app, ConversationOptions& options) {
            },
            "Listen on, or connect to, this port (default: the recorded one)")
         ->type_name("NUMBER");
-    add_mappings(
-        app, "--map-key", "Map an R_Key of the recorded peer that no message carries",
-        [&options](const std::string& text) {
-            const auto [recorded, live] = read_mapping(text, 0xffff'ffff, "R_Key");
-            options.keys.push_back({dissect::Rkey{static_cast<std::uint32_t>(recorded)}, dissect::Rkey{static_cast<std::uint32_t>(live)}});
-        });
+    add_mappings(app, "--map-key", "Map an R_Key of the recorded peer that no message carries",
+                 [&options](const std::string& text) {
+                     const auto [recorded, live] = read_mapping(text, 0xffff'ffff, "R_Key");
+                     options.keys.push_back({dissect::Rkey{static_cast<std::uint32_t>(recorded)},
+                                             dissect::Rkey{static_cast<std::uint32_t>(live)}});
+                 });
     add_mappings(app, "--map-address", "Map an address of the recorded peer, and the memory that follows it",
                  [&options](const std::string& text) {
                      const auto [recorded, live] = read_mapping(text, ~std::uint64_t{0}, "address");

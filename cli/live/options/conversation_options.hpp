@@ -27,7 +27,9 @@ struct ConversationOptions {
     std::vector<transport::live::AddressMapping> addresses;
 
     // Something of it was said.
-    [[nodiscard]] bool any() const { return connection || peer || port || patience || !keys.empty() || !addresses.empty(); }
+    [[nodiscard]] bool any() const {
+        return connection || peer || port || patience || !keys.empty() || !addresses.empty();
+    }
 };
 
 void add_conversation_options(CLI::App& app, ConversationOptions& options);

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cli/live/options/live_options.hpp>
 #include <cli/options/refuse.hpp>
 #include <cli/quantity.hpp>
@@ -11,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -21,8 +21,7 @@ using live::Mac;
 
 namespace {
 
-template <class T>
-T read_number(const std::string& text, T least, T most, std::string_view what) {
+template <class T> T read_number(const std::string& text, T least, T most, std::string_view what) {
     const auto number = dissect::parse_number(text, most);
     if (!number || *number < least) refuse(fmt::format("invalid {} '{}': expected {} to {}", what, text, least, most));
     return static_cast<T>(*number);
@@ -31,10 +30,12 @@ T read_number(const std::string& text, T least, T most, std::string_view what) {
 TypedAddress read_own_address(const std::string& text) {
     const std::size_t slash = text.find('/');
     const auto address = read_address(text.substr(0, slash));
-    if (!address) refuse(fmt::format("invalid address '{}': expected ADDRESS or ADDRESS/LENGTH, such as 10.77.0.9/24", text));
+    if (!address)
+        refuse(fmt::format("invalid address '{}': expected ADDRESS or ADDRESS/LENGTH, such as 10.77.0.9/24", text));
     const std::uint8_t most = live::family_of(*address) == live::Family::ipv4 ? 32 : 128;
     TypedAddress own{.address = *address, .prefix_length = {}};
-    if (slash != std::string::npos) own.prefix_length = read_number<std::uint8_t>(text.substr(slash + 1), 0, most, "prefix length");
+    if (slash != std::string::npos)
+        own.prefix_length = read_number<std::uint8_t>(text.substr(slash + 1), 0, most, "prefix length");
     return own;
 }
 
@@ -52,7 +53,8 @@ Mac read_mac(const std::string& text) {
 }
 
 PathMtu read_mtu(const std::string& text) {
-    for (const PathMtu mtu : {PathMtu::bytes_256, PathMtu::bytes_512, PathMtu::bytes_1024, PathMtu::bytes_2048, PathMtu::bytes_4096})
+    for (const PathMtu mtu :
+         {PathMtu::bytes_256, PathMtu::bytes_512, PathMtu::bytes_1024, PathMtu::bytes_2048, PathMtu::bytes_4096})
         if (text == std::to_string(bytes_of(mtu))) return mtu;
     refuse(fmt::format("invalid path MTU '{}': expected 256, 512, 1024, 2048 or 4096", text));
 }
@@ -62,7 +64,8 @@ dissect::Service read_service(const std::string& text) {
         std::string_view name;
         dissect::Service service;
     };
-    for (const Choice& each : {Choice{"RC", dissect::Service::rc}, Choice{"UC", dissect::Service::uc}, Choice{"UD", dissect::Service::ud}})
+    for (const Choice& each :
+         {Choice{"RC", dissect::Service::rc}, Choice{"UC", dissect::Service::uc}, Choice{"UD", dissect::Service::ud}})
         if (text == each.name) return each.service;
     refuse(fmt::format("invalid service '{}': expected RC, UC or UD", text));
 }
@@ -72,13 +75,15 @@ Via read_via(const std::string& text) {
         std::string_view name;
         Via via;
     };
-    for (const Choice& each : {Choice{"ring", Via::ring}, Choice{"xdp", Via::xdp}, Choice{"pcap", Via::pcap}, Choice{"udp", Via::udp}})
+    for (const Choice& each :
+         {Choice{"ring", Via::ring}, Choice{"xdp", Via::xdp}, Choice{"pcap", Via::pcap}, Choice{"udp", Via::udp}})
         if (text == each.name) return each.via;
     refuse(fmt::format("invalid --via '{}': expected ring, xdp, pcap or udp", text));
 }
 
 RateControlWord read_rate_control(const std::string& text) {
-    if (text != "dcqcn" && text != "rtt") refuse(fmt::format("invalid --rate-control '{}': expected dcqcn or rtt", text));
+    if (text != "dcqcn" && text != "rtt")
+        refuse(fmt::format("invalid --rate-control '{}': expected dcqcn or rtt", text));
     return text == "rtt" ? RateControlWord::rtt : RateControlWord::dcqcn;
 }
 
@@ -89,7 +94,8 @@ bool read_obeys(const std::string& text) {
 
 // An option whose text becomes a value by a function that refuses what it cannot be.
 template <class Take>
-CLI::Option* add_read(CLI::App& app, const std::string& names, const std::string& type, const std::string& meaning, Take take) {
+CLI::Option* add_read(CLI::App& app, const std::string& names, const std::string& type, const std::string& meaning,
+                      Take take) {
     return app.add_option_function<std::string>(names, std::move(take), meaning)->type_name(type);
 }
 
@@ -109,26 +115,31 @@ void add_list(CLI::App& app, const std::string& names, const std::string& type, 
 }  // namespace
 
 void add_live_settings(CLI::App& app, LiveOptions& options) {
-    add_list(app, "-a,--address", "ADDRESS[/LENGTH]",
-             "Use this address, with a MAC address of its own; repeatable (default: those of the interface, shared with the system)",
-             [&options](const std::string& text) { options.addresses.push_back(read_own_address(text)); });
+    add_list(
+        app, "-a,--address", "ADDRESS[/LENGTH]",
+        "Use this address, with a MAC address of its own; repeatable (default: those of the interface, shared with the system)",
+        [&options](const std::string& text) { options.addresses.push_back(read_own_address(text)); });
     add_read(app, "--mac", "MAC", "Use this MAC address (default: derived from the address, or that of the interface)",
              [&options](const std::string& text) { options.mac = read_mac(text); });
     add_list(app, "--gateway", "ADDRESS", "Route to other networks through this address",
              [&options](const std::string& text) { options.gateways.push_back(read_peer_address(text)); });
-    add_read(app, "--via", "WORD",
-             "Send by ring (packet socket), xdp (AF_XDP), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
-             [&options](const std::string& text) { options.via = read_via(text); });
+    add_read(
+        app, "--via", "WORD",
+        "Send by ring (packet socket), xdp (AF_XDP), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
+        [&options](const std::string& text) { options.via = read_via(text); });
     add_read(app, "--vlan", "N", "Tag all frames with this VLAN",
              [&options](const std::string& text) { options.vlan = read_number<std::uint16_t>(text, 1, 4094, "VLAN"); });
-    add_read(app, "--priority", "N", "Set the priority in the VLAN tag",
-             [&options](const std::string& text) { options.priority = read_number<std::uint8_t>(text, 0, 7, "priority"); });
+    add_read(app, "--priority", "N", "Set the priority in the VLAN tag", [&options](const std::string& text) {
+        options.priority = read_number<std::uint8_t>(text, 0, 7, "priority");
+    });
     add_read(app, "--dscp", "N", "Set the DSCP of sent packets",
              [&options](const std::string& text) { options.dscp = read_number<std::uint8_t>(text, 0, 63, "DSCP"); });
-    add_read(app, "--mtu", "BYTES", "Path MTU: 256, 512, 1024, 2048 or 4096 (default: the largest that the interface carries)",
+    add_read(app, "--mtu", "BYTES",
+             "Path MTU: 256, 512, 1024, 2048 or 4096 (default: the largest that the interface carries)",
              [&options](const std::string& text) { options.mtu = read_mtu(text); });
     app.add_flag("--roce-v1", options.roce_v1, "Use RoCEv1 (Ethertype 0x8915) instead of RoCEv2");
-    add_read(app, "--rate-control", "WORD", "React to congestion: dcqcn (to CNPs) or rtt (to round trips, as TIMELY does) (default: not)",
+    add_read(app, "--rate-control", "WORD",
+             "React to congestion: dcqcn (to CNPs) or rtt (to round trips, as TIMELY does) (default: not)",
              [&options](const std::string& text) { options.rate_control = read_rate_control(text); });
     add_read(app, "--pause", "WORD", "React to PAUSE and PFC: obey or ignore (default: obey)",
              [&options](const std::string& text) { options.obey_pauses = read_obeys(text); });
@@ -140,8 +151,9 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
                      if (!speed) refuse(speed.error());
                      options.link_speed = *speed;
                  });
-    app.add_option("--fault", options.faults,
-                   "Inject a fault: loss=3%, out:corrupt=1%,seed=7, drop psn=17 qp=0x11 round=2, pause=65535 every=1ms, ...; repeatable")
+    app.add_option(
+           "--fault", options.faults,
+           "Inject a fault: loss=3%, out:corrupt=1%,seed=7, drop psn=17 qp=0x11 round=2, pause=65535 every=1ms, ...; repeatable")
         ->type_name("FAULT")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -153,11 +165,14 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
         options.lasts = *time;
     });
     add_read(app, "--seed", "N", "Use this seed for identifiers, first PSNs and data",
-             [&options](const std::string& text) { options.seed = read_number<std::uint64_t>(text, 0, ~std::uint64_t{0}, "seed"); });
+             [&options](const std::string& text) {
+                 options.seed = read_number<std::uint64_t>(text, 0, ~std::uint64_t{0}, "seed");
+             });
 }
 
 void add_live_options(CLI::App& app, LiveOptions& options) {
-    app.add_option("-i,--interface", options.interface, "Use this interface (needs CAP_NET_RAW; not with --via udp)")->type_name("NAME");
+    app.add_option("-i,--interface", options.interface, "Use this interface (needs CAP_NET_RAW; not with --via udp)")
+        ->type_name("NAME");
     add_live_settings(app, options);
     app.add_option("-w,--write", options.capture, "Write all frames sent and received to FILE")->type_name("FILE");
 }
@@ -167,14 +182,16 @@ namespace {
 // Of ibv_*_pingpong and ib_*, which do not exchange their options: both ends must be given the same.
 void add_exchange_options(CLI::App& app, LiveOptions& options) {
     app.add_flag("-R,--rdma-cm", options.rdma_cm, "Connect and exchange parameters over rdma_cm, not TCP (ib_* -R)");
-    app.add_option("--tcp", options.tcp,
-                   "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: the system's address on the interface; of agent: 127.0.0.1; 0.0.0.0, ::: all)")
+    app.add_option(
+           "--tcp", options.tcp,
+           "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: the system's address on the interface; of agent: 127.0.0.1; 0.0.0.0, ::: all)")
         ->type_name("HOST");
     add_read(app, "-c,--service", "WORD", "Service of ib_*: RC, UC or UD (default: RC)",
              [&options](const std::string& text) { options.service = read_service(text); });
-    add_read(app, "--qps", "N", "Use N queue pairs (ib_*_bw -q, ibv_srq_pingpong)", [&options](const std::string& text) {
-        options.queue_pairs = read_number<std::uint32_t>(text, 1, 1024, "number of queue pairs");
-    });
+    add_read(app, "--qps", "N", "Use N queue pairs (ib_*_bw -q, ibv_srq_pingpong)",
+             [&options](const std::string& text) {
+                 options.queue_pairs = read_number<std::uint32_t>(text, 1, 1024, "number of queue pairs");
+             });
     app.add_flag("-b,--bidirectional", options.both_ways, "Send in both directions at once (ib_*_bw)");
     app.add_flag("--all-sizes", options.all_sizes, "Run all message sizes (ib_* -a)");
     add_read(app, "-D,--duration", "TIME", "Run for this time instead of a number of messages (ib_*): 10s, ...",
@@ -197,18 +214,24 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
     add_read(app, "target", "ADDRESS", "Address to connect to; without it, serve",
              [&options](const std::string& text) { options.target = read_peer_address(text); });
     add_read(app, "-p,--port", "N", "Connect to or listen on this port (default: that of the program)",
-             [&options](const std::string& text) { options.port = live::IpPort{read_number<std::uint16_t>(text, 1, 65535, "port")}; });
-    add_read(app, "-n,--count", "N", "Send N messages, or run N rounds",
-             [&options](const std::string& text) { options.count = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count"); });
-    add_read(app, "-s,--size", "BYTES", "Use messages of this size",
-             [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
-    add_read(app, "--depth", "N", "Keep up to N messages outstanding",
-             [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
-    add_read(app, "--clients", "N", "Stop serving after N clients (default: serve until interrupted)", [&options](const std::string& text) {
-        options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "number of clients");
+             [&options](const std::string& text) {
+                 options.port = live::IpPort{read_number<std::uint16_t>(text, 1, 65535, "port")};
+             });
+    add_read(app, "-n,--count", "N", "Send N messages, or run N rounds", [&options](const std::string& text) {
+        options.count = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count");
     });
-    const auto add_code = [&app](const char* names, std::optional<std::uint8_t>& target, std::uint8_t least, std::uint8_t most,
-                                 const std::string& meaning) {
+    add_read(app, "-s,--size", "BYTES", "Use messages of this size", [&options](const std::string& text) {
+        options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size");
+    });
+    add_read(app, "--depth", "N", "Keep up to N messages outstanding", [&options](const std::string& text) {
+        options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth");
+    });
+    add_read(app, "--clients", "N", "Stop serving after N clients (default: serve until interrupted)",
+             [&options](const std::string& text) {
+                 options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "number of clients");
+             });
+    const auto add_code = [&app](const char* names, std::optional<std::uint8_t>& target, std::uint8_t least,
+                                 std::uint8_t most, const std::string& meaning) {
         add_read(app, names, "N", meaning, [&target, least, most, name = std::string(names)](const std::string& text) {
             target = read_number<std::uint8_t>(text, least, most, name);
         });
@@ -216,8 +239,10 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
     add_code("--ack-timeout", options.ack_timeout, 1, 31,
              "Use ACK timeout exponent N: 4.096 us * 2^N (default: by CM, 19 with Linux: 2.15 s)");
     add_code("--retry", options.retry, 0, 7, "Announce this retry count in the REQ (default: 7)");
-    add_code("--rnr-retry", options.rnr_retry, 0, 7, "Announce this RNR retry count to the peer; 7: infinite (default: 7)");
-    add_code("--min-rnr-timer", options.min_rnr_timer, 0, 31, "Code of the time in our RNR NAKs (default: 12, 0.64 ms)");
+    add_code("--rnr-retry", options.rnr_retry, 0, 7,
+             "Announce this RNR retry count to the peer; 7: infinite (default: 7)");
+    add_code("--min-rnr-timer", options.min_rnr_timer, 0, 31,
+             "Code of the time in our RNR NAKs (default: 12, 0.64 ms)");
     app.add_flag("!--no-verify", options.verify, "Do not verify received data; a source does not fill its messages");
 }
 
@@ -245,10 +270,12 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
     });
     app.add_flag("--fast-registration", options.fast_registration,
                  "Offer memory under a new key for each question, registered by a work request (memory)");
-    app.add_option("--folder", options.folder, "Write received files into the folder DIR; none there is replaced (rcopy)")
+    app.add_option("--folder", options.folder,
+                   "Write received files into the folder DIR; none there is replaced (rcopy)")
         ->type_name("DIR");
     add_exchange_options(app, options);
-    add_read(app, "--secret", "FILE", "Serve only clients that know the secret in FILE, which only you can read (agent)",
+    add_read(app, "--secret", "FILE",
+             "Serve only clients that know the secret in FILE, which only you can read (agent)",
              [&options](const std::string& text) { options.secret = read_secret_file(text); });
     app.add_flag("--insecure", options.insecure, "Serve other machines without a secret (agent)");
 }
@@ -256,24 +283,27 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
 void add_pingpong_options(CLI::App& app, LiveOptions& options) {
     add_target_options(app, options);
     std::string names;
-    for (const live::PingpongMode& mode : live::kPingpongModes) names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
+    for (const live::PingpongMode& mode : live::kPingpongModes)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
     app.add_option("--only", options.only, fmt::format("Run only these modes: {}", names))
         ->delimiter(',')
         ->type_name("MODE,MODE")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add_read(app, "--sizes", "SIZES", "Run each mode with messages of these sizes: 8..64K (doubled from one to the next) or 64,1000,4K",
+    add_read(app, "--sizes", "SIZES",
+             "Run each mode with messages of these sizes: 8..64K (doubled from one to the next) or 64,1000,4K",
              [&options](const std::string& text) {
                  auto sizes = read_sizes(text, live::kMaxTransfer, live::kMaxPingpongSizes);
                  if (!sizes) refuse(sizes.error());
                  options.sizes = std::move(*sizes);
              })
         ->excludes(app.get_option("--size"));
-    add_read(app, "--seconds", "N", "Run each mode for at most N seconds (without -n: for all of it)", [&options](const std::string& text) {
-        const auto time = read_time(text + "s");
-        if (!time) refuse(fmt::format("invalid number of seconds '{}'", text));
-        options.row_lasts = *time;
-    });
+    add_read(app, "--seconds", "N", "Run each mode for at most N seconds (without -n: for all of it)",
+             [&options](const std::string& text) {
+                 const auto time = read_time(text + "s");
+                 if (!time) refuse(fmt::format("invalid number of seconds '{}'", text));
+                 options.row_lasts = *time;
+             });
     app.add_flag("!--unsignaled", options.signaled, "Signal only some of the SENDs and WRITEs");
 }
 

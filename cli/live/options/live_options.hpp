@@ -1,5 +1,5 @@
-// What a user may say of a live endpoint: where it sits, what it is called there, what it does to its own frames. Shared by all
-// commands that speak on a wire.
+// What a user may say of a live endpoint: where it sits, what it is called there, what it does to its own frames.
+// Shared by all commands that speak on a wire.
 #pragma once
 
 #include <transport-replay/model/address.hpp>
@@ -23,7 +23,13 @@ struct ConnectOptions;
 namespace qps::cli {
 
 enum class RateControlWord : std::uint8_t { none, dcqcn, rtt };
-enum class Via : std::uint8_t { ring, xdp, pcap, udp, nowhere };  // how frames reach the interface; nowhere: they are recorded alone
+enum class Via : std::uint8_t {
+    ring,
+    xdp,
+    pcap,
+    udp,
+    nowhere
+};  // how frames reach the interface; nowhere: they are recorded alone
 
 // "10.77.0.9/24", "fd00::9".
 struct TypedAddress {
@@ -47,7 +53,8 @@ struct LiveOptions {
     dissect::BitsPerSecond link_speed{};  // of pauses; 0: as the interface says
     std::vector<std::string> faults;
     std::string capture;  // -w
-    std::string unheard;  // of a ring (with AF_XDP, that beside it) or libpcap: an expression of libpcap; frames that match it are nobody's here
+    std::string unheard;  // of a ring (with AF_XDP, that beside it) or libpcap: an expression of libpcap; frames that
+                          // match it are nobody's here
     bool trace = false;
     bool busy = false;                       // polls without sleeping
     std::optional<dissect::Duration> lasts;  // --for
@@ -61,7 +68,7 @@ struct LiveOptions {
     std::optional<std::uint32_t> size;   // bytes of a message
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
-    std::optional<std::uint64_t> clients;  // of a server, before it ends
+    std::optional<std::uint64_t> clients;     // of a server, before it ends
     std::optional<std::uint8_t> ack_timeout;  // of connections by CM, as codes and counts of verbs
     std::optional<std::uint8_t> retry;
     std::optional<std::uint8_t> rnr_retry;
@@ -71,9 +78,9 @@ struct LiveOptions {
     std::string folder;  // of rcopy
 
     // Of programs that exchange queue pairs over TCP.
-    std::string tcp;  // whom to call, or where to listen
+    std::string tcp;       // whom to call, or where to listen
     bool rdma_cm = false;  // of perftest's, not over TCP
-    std::string secret;  // of the agent, itself, not the name of its file
+    std::string secret;    // of the agent, itself, not the name of its file
     bool insecure = false;
     std::optional<dissect::Service> service;
     std::optional<std::uint32_t> queue_pairs;

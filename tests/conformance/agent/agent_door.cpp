@@ -30,7 +30,8 @@ std::string hex(std::string_view bytes) {
 class Served {
 public:
     explicit Served(const std::string& secret = {}) : port(ExchangeListener::open("127.0.0.1", 0)->port()) {
-        program.emplace(*agent_program().make({.port = IpPort{port}, .exchange = {.tcp = "127.0.0.1"}, .secret = secret}));
+        program.emplace(
+            *agent_program().make({.port = IpPort{port}, .exchange = {.tcp = "127.0.0.1"}, .secret = secret}));
         REQUIRE(program->begin(pair.server, pair.now));
     }
     void turn() {
@@ -102,8 +103,10 @@ TEST_CASE("a proof is the HMAC-SHA256 of who proves and both nonces") {
     // Computed by Python's hmac.
     const std::string a(32, 'A');
     const std::string c(32, 'C');
-    CHECK(hex(proof_of(kSecret, Prover::client, a, c)) == "1dbe102ba130a062520fabe9ec073bec5db8cfd4263957059af4ff2c38290f4e");
-    CHECK(hex(proof_of(kSecret, Prover::agent, a, c)) == "2e6a865a86fcc9a1b4c09980e8ade0c5bebd7e88b7093c6b7052c9596e8857d2");
+    CHECK(hex(proof_of(kSecret, Prover::client, a, c)) ==
+          "1dbe102ba130a062520fabe9ec073bec5db8cfd4263957059af4ff2c38290f4e");
+    CHECK(hex(proof_of(kSecret, Prover::agent, a, c)) ==
+          "2e6a865a86fcc9a1b4c09980e8ade0c5bebd7e88b7093c6b7052c9596e8857d2");
     CHECK(same_proof(a, a));
     CHECK_FALSE(same_proof(a, c));
     CHECK_FALSE(same_proof({}, {}));
@@ -189,8 +192,8 @@ TEST_CASE("a client that has a secret serves no agent that has none, or another 
 
 TEST_CASE("a door has one try, whatever a stranger says") {
     const std::string nonce = hex(std::string(32, 'C'));
-    for (const std::string& line :
-         {std::string("1 hello"), std::string("1 reset"), std::string("nonsense"), "1 prove nonce=" + nonce + " proof=" + nonce}) {
+    for (const std::string& line : {std::string("1 hello"), std::string("1 reset"), std::string("nonsense"),
+                                    "1 prove nonce=" + nonce + " proof=" + nonce}) {
         Door door(kSecret);
         CHECK_THAT(door.answer(line), Catch::Matchers::Contains("error EACCES"));
         CHECK(door.refused());
@@ -200,7 +203,9 @@ TEST_CASE("a door has one try, whatever a stranger says") {
     CHECK(door.answer("1 challenge").starts_with("1 ok nonce="));
     CHECK_FALSE(door.open());
     SECTION("a second challenge") { CHECK_THAT(door.answer("2 challenge"), Catch::Matchers::Contains("EACCES")); }
-    SECTION("a wrong proof") { CHECK_THAT(door.answer("2 prove nonce=" + nonce + " proof=" + nonce), Catch::Matchers::Contains("differ")); }
+    SECTION("a wrong proof") {
+        CHECK_THAT(door.answer("2 prove nonce=" + nonce + " proof=" + nonce), Catch::Matchers::Contains("differ"));
+    }
     CHECK(door.refused());
     // The right proof comes too late.
     const std::string proof = hex(proof_of(kSecret, Prover::client, std::string(32, 'A'), std::string(32, 'C')));
@@ -215,12 +220,14 @@ TEST_CASE("a proof that was overheard is worth nothing on another connection") {
         const std::string challenge = door.answer("1 challenge");
         const ParsedAnswer parsed = parse_answer(Verb::challenge, challenge);
         proof = hex(proof_of(kSecret, Prover::client, parsed.fields.text(Key::nonce), std::string(32, 'C')));
-        CHECK_THAT(door.answer("2 prove nonce=" + hex(std::string(32, 'C')) + " proof=" + proof), Catch::Matchers::StartsWith("2 ok"));
+        CHECK_THAT(door.answer("2 prove nonce=" + hex(std::string(32, 'C')) + " proof=" + proof),
+                   Catch::Matchers::StartsWith("2 ok"));
         CHECK(door.open());
     }
     Door other(kSecret);
     static_cast<void>(other.answer("1 challenge"));
-    CHECK_THAT(other.answer("2 prove nonce=" + hex(std::string(32, 'C')) + " proof=" + proof), Catch::Matchers::Contains("differ"));
+    CHECK_THAT(other.answer("2 prove nonce=" + hex(std::string(32, 'C')) + " proof=" + proof),
+               Catch::Matchers::Contains("differ"));
     CHECK_FALSE(other.open());
 }
 

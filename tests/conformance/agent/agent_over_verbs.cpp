@@ -1,9 +1,9 @@
 // Our own adapter under an agent's orders: every verb, data over good and poor links, waiting, and nothing left behind.
-#include <transport-replay/conformance/agent/agent_program.hpp>
 #include <tests/support/agent_walk.hpp>
 #include <tests/support/agent_world.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/conformance/agent/agent_connection.hpp>
+#include <transport-replay/conformance/agent/agent_program.hpp>
 #include <transport-replay/live/peers/program.hpp>
 
 #include <chrono>
@@ -39,8 +39,9 @@ TEST_CASE("the walk sees an agent that answers otherwise") {
     AgentWalk walk{.values = {{"a", "192.0.2.1"}, {"b", "192.0.2.2"}}};
     const auto ask = [&](char agent, const Request& request) { return world.ask(agent, request); };
     for (const char* text :
-         {"a ping -> error==EINVAL", "a qp_free qp=9", "a mr len=8 -> $v=hash", "a hello -> protocol==2", "a hello -> #gid==9",
-          "a counters -> counter~nothing_of_this_name", "a nonsense", "a mr len=8 off=9 -> error==ENOENT"}) {
+         {"a ping -> error==EINVAL", "a qp_free qp=9", "a mr len=8 -> $v=hash", "a hello -> protocol==2",
+          "a hello -> #gid==9", "a counters -> counter~nothing_of_this_name", "a nonsense",
+          "a mr len=8 off=9 -> error==ENOENT"}) {
         INFO(text);
         CHECK(walk.go(text, ask).size() == 1);
     }
@@ -57,9 +58,11 @@ TEST_CASE("agents move data both ways over a poor link, and every byte is right"
         const auto rkey = *bm->fields.number(Key::rkey);
         const auto aq = world.ask('a', "qp");
         const auto bq = world.ask('b', "qp");
-        const auto connect = [&](char which, const auto& own, const char* to, const auto& other, int expects, int begins) {
-            const auto answer = world.ask(which, fmt::format("connect qp={} to={} qpn={} rq_psn={} sq_psn={}", *own->fields.number(Key::qp),
-                                                             to, *other->fields.number(Key::qpn), expects, begins));
+        const auto connect = [&](char which, const auto& own, const char* to, const auto& other, int expects,
+                                 int begins) {
+            const auto answer = world.ask(
+                which, fmt::format("connect qp={} to={} qpn={} rq_psn={} sq_psn={}", *own->fields.number(Key::qp), to,
+                                   *other->fields.number(Key::qpn), expects, begins));
             REQUIRE(answer);
             REQUIRE(answer->ok);
         };
@@ -67,10 +70,13 @@ TEST_CASE("agents move data both ways over a poor link, and every byte is right"
         connect('b', bq, "192.0.2.1", aq, 16'777'200, 7);
         const auto qp = *aq->fields.number(Key::qp);
         REQUIRE(world.ask('a', fmt::format("fill mr={} len=200000 seed={}", am, seed))->ok);
-        REQUIRE(world
-                    .ask('a', fmt::format("post qp={} op=write mr={} len=20000 va={} rkey={} count=10 step=20000 flags=signaled wr=1", qp,
-                                          am, va, rkey))
-                    ->ok);
+        REQUIRE(
+            world
+                .ask('a',
+                     fmt::format(
+                         "post qp={} op=write mr={} len=20000 va={} rkey={} count=10 step=20000 flags=signaled wr=1",
+                         qp, am, va, rkey))
+                ->ok);
         const auto done = world.ask('a', fmt::format("poll qp={} least=10 wait=10000", qp));
         REQUIRE(done);
         REQUIRE(done->fields.all().size() == 10);
@@ -84,8 +90,10 @@ TEST_CASE("agents move data both ways over a poor link, and every byte is right"
         CHECK(world.number('b', fmt::format("hash mr={} len=200000", bmr), Key::hash) ==
               world.number('a', fmt::format("hash mr={} len=200000", am), Key::hash));
         REQUIRE(world.ask('b', fmt::format("fill mr={} len=200000 seed=99", bmr))->ok);
-        REQUIRE(
-            world.ask('a', fmt::format("post qp={} op=read mr={} len=200000 va={} rkey={} flags=signaled wr=50", qp, am, va, rkey))->ok);
+        REQUIRE(world
+                    .ask('a', fmt::format("post qp={} op=read mr={} len=200000 va={} rkey={} flags=signaled wr=50", qp,
+                                          am, va, rkey))
+                    ->ok);
         REQUIRE(world.ask('a', fmt::format("poll qp={} wait=10000", qp))->fields.all().size() == 1);
         CHECK(world.number('a', fmt::format("compare mr={} len=200000 seed=99", am), Key::wrong) == 0);
     }
@@ -104,7 +112,8 @@ TEST_CASE("a request that waits ends when its time is over, not before, and thos
     CHECK(world.pair.now - before == microseconds(50'000));
     CHECK(world.a.client.take_answer(behind));
     CHECK(*world.ask('a', "event wait=20")->fields.number(Key::event) == static_cast<std::uint64_t>(AsyncWord::none));
-    CHECK(*world.ask('a', "cm_event wait=20")->fields.number(Key::cm_event) == static_cast<std::uint64_t>(CmWord::none));
+    CHECK(*world.ask('a', "cm_event wait=20")->fields.number(Key::cm_event) ==
+          static_cast<std::uint64_t>(CmWord::none));
     CHECK(world.pair.now - before == microseconds(90'000));
 }
 
@@ -135,7 +144,8 @@ TEST_CASE("what a client may make of an agent is bounded") {
     while (world.number('a', fmt::format("mr len={}", kMostLength), Key::mr) != 0) ++regions;
     CHECK(regions == kMostMemory / kMostLength);
     CHECK(world.ask('a', "mr len=1")->error == "ENOMEM");
-    for (std::size_t i = 0; i < kMostWaiting + 10; ++i) world.a.agent.hear("1 event wait=10000", world.pair.server, world.pair.now);
+    for (std::size_t i = 0; i < kMostWaiting + 10; ++i)
+        world.a.agent.hear("1 event wait=10000", world.pair.server, world.pair.now);
     CHECK(world.a.agent.quitting());
     CHECK(world.a.agent.take_output().starts_with("0 error line"));
 }
@@ -148,7 +158,8 @@ TEST_CASE("whatever a client says in whatever order, the agent answers a line fo
         std::size_t answered = 0;
         for (int i = 0; i < 120; ++i) {
             const Request request = qps::tests::drawn_request(draw, "192.0.2.2");
-            world.a.agent.hear(write_request(static_cast<std::uint32_t>(i + 1), request), world.pair.server, world.pair.now);
+            world.a.agent.hear(write_request(static_cast<std::uint32_t>(i + 1), request), world.pair.server,
+                               world.pair.now);
             ++said;
             for (int turns = 0; turns < 3; ++turns) {
                 world.pair.server.poll(world.pair.now);
@@ -198,7 +209,8 @@ TEST_CASE("the peer that is an agent serves one client at a time over TCP, and f
         CHECK(qps::tests::ProgramPair::queue_pairs(pair.server) == 1);
         if (round == 0) CHECK(ask(*first, {Verb::quit, {}}));
         else first = std::unexpected(Problem{});  // it just goes
-        for (int turns = 0; turns < 500 && qps::tests::ProgramPair::queue_pairs(pair.server) > 0; ++turns) pair.turn(&*program, nullptr);
+        for (int turns = 0; turns < 500 && qps::tests::ProgramPair::queue_pairs(pair.server) > 0; ++turns)
+            pair.turn(&*program, nullptr);
         CHECK(qps::tests::ProgramPair::queue_pairs(pair.server) == 0);
     }
     for (int turns = 0; turns < 500 && !program->done(); ++turns) pair.turn(&*program, nullptr);

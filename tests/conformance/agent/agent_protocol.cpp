@@ -19,7 +19,8 @@ Field extreme(const Use& use, bool greatest) {
     const KeyRow& row = row_of(use.key);
     Field field{.key = use.key};
     if (row.type == KeyType::hex || row.type == KeyType::text) {
-        const std::uint64_t length = std::min<std::uint64_t>(greatest ? use.most : std::max<std::uint64_t>(use.least, 1), 300);
+        const std::uint64_t length =
+            std::min<std::uint64_t>(greatest ? use.most : std::max<std::uint64_t>(use.least, 1), 300);
         for (std::uint64_t i = 0; i < length; ++i) field.text += static_cast<char>(i * 7);
         return field;
     }
@@ -161,17 +162,20 @@ TEST_CASE("a refusal is one line whatever is in it, and an answer has no more th
     CHECK(answer.error == "EINVAL");
     CHECK(answer.text == "a b  c");
     Fields many;
-    for (int i = 0; i < 400; ++i) many.add(Key::counter, std::string_view("a_counter_with_a_rather_long_name_so_that_it_does_not_fit:123"));
+    for (int i = 0; i < 400; ++i)
+        many.add(Key::counter, std::string_view("a_counter_with_a_rather_long_name_so_that_it_does_not_fit:123"));
     const std::string counters = write_answer(1, many);
     CHECK(counters.size() <= kMostLine);
     CHECK(parse_answer(Verb::counters, counters).ok);
 }
 
 TEST_CASE("completions are read as they were written, and nothing else is one") {
-    const Completion done{.wr = 9, .status = 10, .done = 9, .flags = 3, .length = 552, .imm = 0xffffffff, .qpn = 17, .source_qp = 18};
+    const Completion done{
+        .wr = 9, .status = 10, .done = 9, .flags = 3, .length = 552, .imm = 0xffffffff, .qpn = 17, .source_qp = 18};
     CHECK(text(done) == "9:rem_access_err:recv:grh,imm:552:0xffffffff:17:18");
     CHECK(parse_completion(text(done)) == done);
-    for (const char* wrong : {"", ":::::::", "1:success:send::0:0x0:17", "1:success:send::0:0x0:17:18:19", "1:fine:send::0:0x0:17:18"})
+    for (const char* wrong :
+         {"", ":::::::", "1:success:send::0:0x0:17", "1:success:send::0:0x0:17:18:19", "1:fine:send::0:0x0:17:18"})
         CHECK_FALSE(parse_completion(wrong));
 }
 
@@ -197,7 +201,8 @@ TEST_CASE("no bytes are too much for who reads requests and answers") {
             line += round % 3 == 0 ? static_cast<char>(draw()) : alphabet[draw() % alphabet.size()];
         const ParsedRequest parsed = parse_request(line);
         REQUIRE(parsed.request.has_value() == (parsed.fault == Fault::none));
-        if (parsed.request) REQUIRE(*parse_request(write_request(parsed.sequence, *parsed.request)).request == *parsed.request);
+        if (parsed.request)
+            REQUIRE(*parse_request(write_request(parsed.sequence, *parsed.request)).request == *parsed.request);
         const ParsedAnswer answer = parse_answer(static_cast<Verb>(draw() % kVerbCount), line);
         if (answer.ok) REQUIRE(answer.fault == Fault::none);
         static_cast<void>(parse_completion(line));
@@ -205,7 +210,9 @@ TEST_CASE("no bytes are too much for who reads requests and answers") {
 }
 
 TEST_CASE("a client believes answers in the order of its requests, and nothing else") {
-    const auto heard = [](AgentClient& client, std::string_view text) { client.process(std::as_bytes(std::span(text))); };
+    const auto heard = [](AgentClient& client, std::string_view text) {
+        client.process(std::as_bytes(std::span(text)));
+    };
     AgentClient client;
     const auto first = client.ask({Verb::ping, {}});
     const auto second = client.ask({Verb::qp_free, Fields{}.add(Key::qp, 4)});
@@ -219,7 +226,8 @@ TEST_CASE("a client believes answers in the order of its requests, and nothing e
     REQUIRE(client.take_answer(first)->ok);
     CHECK_FALSE(client.take_answer(first));
     CHECK(client.problem().empty());
-    for (const char* wrong : {"3 ok\n", "2 ok\n", "1 ok\n", "0 error EBUSY another\n", "1 ok mr=1\n", "nonsense\n", "1 error\n"}) {
+    for (const char* wrong :
+         {"3 ok\n", "2 ok\n", "1 ok\n", "0 error EBUSY another\n", "1 ok mr=1\n", "nonsense\n", "1 error\n"}) {
         INFO(wrong);
         AgentClient other;
         const auto asked = other.ask({Verb::mr_free, Fields{}.add(Key::mr, 1)});

@@ -1,4 +1,5 @@
-// How a capture is changed: its records are found by their lengths, one of them is changed in place, and the file stays readable.
+// How a capture is changed: its records are found by their lengths, one of them is changed in place, and the file stays
+// readable.
 #include <tests/fuzz/mutators/sealed.hpp>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using Block = std::vector<std::uint8_t>;
 
 // A record of a capture: where it lies, and its frame in it.
 struct RecordSpan {
-    std::size_t at = 0, size = 0;      // with its headers, of pcapng also with what follows the frame
+    std::size_t at = 0, size = 0;       // with its headers, of pcapng also with what follows the frame
     std::size_t frame = 0, length = 0;  // captured
     LinkType link{};
 };
@@ -61,7 +62,8 @@ Records pcapng_records(std::span<const std::uint8_t> file) {
         if (size < kLeast || size > file.size() - at) break;
         const std::uint32_t type = get32(file, at);
         if (type == kSection) links.clear();
-        if (type == kInterface && size >= kLeast + 8) links.push_back(LinkType{static_cast<std::uint16_t>(get32(file, at + 8))});
+        if (type == kInterface && size >= kLeast + 8)
+            links.push_back(LinkType{static_cast<std::uint16_t>(get32(file, at + 8))});
         if (type == kEnhanced && size >= kEnhancedHeader + 4) {
             const std::uint32_t interface = get32(file, at + 8);
             const std::size_t length = get32(file, at + 20);
@@ -78,7 +80,9 @@ std::optional<Records> records(std::span<const std::uint8_t> file) {
     constexpr std::uint32_t kPcapng = 0x0a0d0d0a;
     if (file.size() < 24) return {};
     const std::uint32_t magic = get32(file, 0);
-    Records found = std::ranges::count(kPcap, magic) != 0 ? pcap_records(file) : magic == kPcapng ? pcapng_records(file) : Records{};
+    Records found = std::ranges::count(kPcap, magic) != 0 ? pcap_records(file)
+                    : magic == kPcapng                    ? pcapng_records(file)
+                                                          : Records{};
     if (found.places.empty()) return {};
     return found;
 }
@@ -91,14 +95,16 @@ Block rebuilt(std::span<const std::uint8_t> file, const RecordSpan& place, Forma
     made.insert(made.end(), frame.begin(), frame.end());
     const auto length = static_cast<std::uint32_t>(frame.size());
     const std::size_t at = format == Format::pcap ? 8 : 20;  // captured, then original
-    const std::uint32_t cut = get32(record, at + 4) - std::min(get32(record, at + 4), static_cast<std::uint32_t>(place.length));
+    const std::uint32_t cut =
+        get32(record, at + 4) - std::min(get32(record, at + 4), static_cast<std::uint32_t>(place.length));
     put32(made, at, length);
     put32(made, at + 4, length + std::min<std::uint32_t>(cut, 1U << 16U));
     if (format == Format::pcap) return made;
     while (made.size() % 4 != 0) made.push_back(0);
     // Options stay; they begin where the frame's padding ends.
     const std::size_t options = head + (place.length + 3) / 4 * 4;
-    if (options < place.size) made.insert(made.end(), record.begin() + static_cast<std::ptrdiff_t>(options), record.end());
+    if (options < place.size)
+        made.insert(made.end(), record.begin() + static_cast<std::ptrdiff_t>(options), record.end());
     else made.resize(made.size() + 4);
     put32(made, 4, static_cast<std::uint32_t>(made.size()));
     put32(made, made.size() - 4, static_cast<std::uint32_t>(made.size()));
@@ -107,7 +113,8 @@ Block rebuilt(std::span<const std::uint8_t> file, const RecordSpan& place, Forma
 
 Block changed_frame(std::span<const std::uint8_t> file, const RecordSpan& place, bool sealed) {
     constexpr std::size_t kMore = 64;
-    Block frame(file.begin() + static_cast<std::ptrdiff_t>(place.frame), file.begin() + static_cast<std::ptrdiff_t>(place.frame + place.length));
+    Block frame(file.begin() + static_cast<std::ptrdiff_t>(place.frame),
+                file.begin() + static_cast<std::ptrdiff_t>(place.frame + place.length));
     frame.resize(place.length + kMore);
     frame.resize(LLVMFuzzerMutate(frame.data(), place.length, frame.size()));
     if (sealed) seal(std::as_writable_bytes(std::span(frame)), place.link);
@@ -116,7 +123,8 @@ Block changed_frame(std::span<const std::uint8_t> file, const RecordSpan& place,
 
 enum class Change : std::uint8_t { frame, remove, repeat, swap, time };
 Change change_of(unsigned seed) {
-    constexpr std::array kChanges{Change::frame, Change::frame, Change::frame, Change::frame, Change::remove, Change::repeat, Change::swap, Change::time};
+    constexpr std::array kChanges{Change::frame,  Change::frame,  Change::frame, Change::frame,
+                                  Change::remove, Change::repeat, Change::swap,  Change::time};
     return kChanges[seed % kChanges.size()];
 }
 
@@ -128,7 +136,9 @@ Block changed(std::span<const std::uint8_t> file, const Records& all, unsigned s
     seed /= kLeftWrong;
     const RecordSpan& place = all.places[seed % all.places.size()];
     const RecordSpan& other = all.places[(seed / all.places.size()) % all.places.size()];
-    const auto bytes = [&](std::size_t from, std::size_t to) { return Block(file.begin() + static_cast<std::ptrdiff_t>(from), file.begin() + static_cast<std::ptrdiff_t>(to)); };
+    const auto bytes = [&](std::size_t from, std::size_t to) {
+        return Block(file.begin() + static_cast<std::ptrdiff_t>(from), file.begin() + static_cast<std::ptrdiff_t>(to));
+    };
     const auto joined = [](std::initializer_list<Block> parts) {
         Block whole;
         for (const Block& part : parts) whole.insert(whole.end(), part.begin(), part.end());
@@ -137,15 +147,17 @@ Block changed(std::span<const std::uint8_t> file, const Records& all, unsigned s
     const Block record = bytes(place.at, place.at + place.size);
     const Block before = bytes(0, place.at), behind = bytes(place.at + place.size, file.size());
     switch (change) {
-        case Change::frame: return joined({before, rebuilt(file, place, all.format, changed_frame(file, place, sealed)), behind});
+        case Change::frame:
+            return joined({before, rebuilt(file, place, all.format, changed_frame(file, place, sealed)), behind});
         case Change::remove: return joined({before, behind});
         case Change::repeat: return joined({bytes(0, other.at), record, bytes(other.at, file.size())});
         case Change::swap: {
             const RecordSpan& first = place.at < other.at ? place : other;
             const RecordSpan& second = place.at < other.at ? other : place;
             if (first.at == second.at) return joined({before, record, record, behind});
-            return joined({bytes(0, first.at), bytes(second.at, second.at + second.size), bytes(first.at + first.size, second.at),
-                           bytes(first.at, first.at + first.size), bytes(second.at + second.size, file.size())});
+            return joined({bytes(0, first.at), bytes(second.at, second.at + second.size),
+                           bytes(first.at + first.size, second.at), bytes(first.at, first.at + first.size),
+                           bytes(second.at + second.size, file.size())});
         }
         case Change::time: {
             Block whole(file.begin(), file.end());

@@ -1,4 +1,5 @@
-// What the mutators make of real captures: packets whose checksums hold, captures that can be read, and a share of both that is wrong.
+// What the mutators make of real captures: packets whose checksums hold, captures that can be read, and a share of both
+// that is wrong.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>

@@ -1,4 +1,5 @@
-// LLVMFuzzerMutate where libFuzzer is not linked: one byte is another, there is one more, or one less. For tests of the mutators.
+// LLVMFuzzerMutate where libFuzzer is not linked: one byte is another, there is one more, or one less. For tests of the
+// mutators.
 #include <tests/fuzz/mutators/sealed.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// System calls that no program of the guests makes, for tests/lab/ulp: RDS sockets, and what NFS 4.2 has operations for.
+// System calls that no program of the guests makes, for tests/lab/ulp: RDS sockets, and what NFS 4.2 has operations
+// for.
 //
 //   calls rds-serve ADDRESS COUNT            answers messages with the same
 //   calls rds-ask FROM TO COUNT SIZE         sends messages and waits for each answer
@@ -64,7 +65,8 @@ std::size_t receive(int fd, std::span<char> into, sockaddr_in& from) {
         pollfd waits{fd, POLLIN, 0};
         checked(poll(&waits, 1, -1), "poll");
         socklen_t length = sizeof from;
-        const ssize_t got = recvfrom(fd, into.data(), into.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
+        const ssize_t got =
+            recvfrom(fd, into.data(), into.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
         if (got >= 0) return static_cast<std::size_t>(got);
         if (errno != EAGAIN) fail("recvfrom");
         usleep(1000);
@@ -107,8 +109,8 @@ int rds_counts() {
     counters.resize(length / sizeof counters[0]);
     for (const rds_info_counter& counter : counters)
         if (counter.value != 0)
-            std::printf("count rds %.*s %llu\n", static_cast<int>(sizeof counter.name), reinterpret_cast<const char*>(counter.name),
-                        static_cast<unsigned long long>(counter.value));
+            std::printf("count rds %.*s %llu\n", static_cast<int>(sizeof counter.name),
+                        reinterpret_cast<const char*>(counter.name), static_cast<unsigned long long>(counter.value));
     return 0;
 }
 
@@ -118,13 +120,15 @@ int copy(const char* from, const char* to) {
 }
 
 int allocate(const char* file, int mode, const char* from, const char* length) {
-    checked(fallocate(checked(open(file, O_RDWR | O_CREAT, 0644), file), mode, std::atol(from), std::atol(length)), "fallocate");
+    checked(fallocate(checked(open(file, O_RDWR | O_CREAT, 0644), file), mode, std::atol(from), std::atol(length)),
+            "fallocate");
     return 0;
 }
 
 int holes(const char* file) {
     const int fd = checked(open(file, O_RDONLY), file);
-    std::printf("a hole at %ld, data at %ld\n", static_cast<long>(lseek(fd, 0, SEEK_HOLE)), static_cast<long>(lseek(fd, 0, SEEK_DATA)));
+    std::printf("a hole at %ld, data at %ld\n", static_cast<long>(lseek(fd, 0, SEEK_HOLE)),
+                static_cast<long>(lseek(fd, 0, SEEK_DATA)));
     return 0;
 }
 
@@ -149,11 +153,13 @@ int main(int argc, char** argv) {
     const std::string_view verb = argc > 1 ? argv[1] : "";
     if (verb.starts_with("rds")) alarm(kPatience);
     if (verb == "rds-serve" && argc == 4) return rds_serve(argv[2], std::atoi(argv[3]));
-    if (verb == "rds-ask" && argc == 6) return rds_ask(argv[2], argv[3], std::atoi(argv[4]), static_cast<std::size_t>(std::atol(argv[5])));
+    if (verb == "rds-ask" && argc == 6)
+        return rds_ask(argv[2], argv[3], std::atoi(argv[4]), static_cast<std::size_t>(std::atol(argv[5])));
     if (verb == "rds-counts" && argc == 2) return rds_counts();
     if (verb == "copy" && argc == 4) return copy(argv[2], argv[3]);
     if (verb == "allocate" && argc == 5) return allocate(argv[2], 0, argv[3], argv[4]);
-    if (verb == "punch" && argc == 5) return allocate(argv[2], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, argv[3], argv[4]);
+    if (verb == "punch" && argc == 5)
+        return allocate(argv[2], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, argv[3], argv[4]);
     if (verb == "holes" && argc == 3) return holes(argv[2]);
     if (verb == "attribute" && argc == 5) return attribute(argv[2], argv[3], argv[4]);
     if (verb == "as" && argc > 3) return as(argv[2], argv + 3);

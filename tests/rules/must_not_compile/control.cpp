@@ -16,6 +16,7 @@ void passes_each_as_itself() {
     static_cast<void>(Psn{7}.before(Psn{8}));
 }
 
-constexpr std::array kWhole{row::decimal("a", "A", at(0), 8), row::decimal("b", "B", at(1), 24), row::flag("c", "C", at(1, 3)).part()};
+constexpr std::array kWhole{row::decimal("a", "A", at(0), 8), row::decimal("b", "B", at(1), 24),
+                            row::flag("c", "C", at(1, 3)).part()};
 static_assert(tiles(kWhole, 4));
 static_assert(named(kWhole, "b").width == 24);

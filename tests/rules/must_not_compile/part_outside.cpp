@@ -6,5 +6,6 @@
 
 using namespace qps::dissect;
 
-constexpr std::array kPart{row::decimal("a", "A", at(0), 8), row::decimal("b", "B", at(1), 8), row::flag("c", "C", at(0, 3)).part()};
+constexpr std::array kPart{row::decimal("a", "A", at(0), 8), row::decimal("b", "B", at(1), 8),
+                           row::flag("c", "C", at(0, 3)).part()};
 static_assert(tiles(kPart, 2));

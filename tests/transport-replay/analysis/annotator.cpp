@@ -19,7 +19,8 @@ struct Member {
 };
 
 constexpr std::array kMembers{
-    Member{[](PacketRecord& record) { record.connection = ConnectionId{3}; }, "rdma.connection == 3 and rdma.from == a"},
+    Member{[](PacketRecord& record) { record.connection = ConnectionId{3}; },
+           "rdma.connection == 3 and rdma.from == a"},
     Member{[](PacketRecord& record) { record.connection = ConnectionId{3}, record.from = End::b; }, "rdma.from == b"},
     Member{[](PacketRecord& record) { record.arrival = Arrival::first; }, "rdma.arrival == first"},
     Member{[](PacketRecord& record) { record.arrival = Arrival::in_order; }, "rdma.arrival == in_order"},

@@ -1,4 +1,5 @@
-// Captures in which packets are more than once, are cut, or have no right ICRC: the findings are those of one tap, or fewer.
+// Captures in which packets are more than once, are cut, or have no right ICRC: the findings are those of one tap, or
+// fewer.
 #include <tests/support/durations.hpp>
 #include <tests/support/recordings.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -18,14 +19,16 @@ using Said = std::map<std::tuple<std::string, Severity, Party>, std::uint64_t>;
 Said said(const Timeline& timeline) {
     Said all;
     for (const Finding& finding : timeline.findings)
-        if (finding.id != "capture-duplicates" && finding.id != "capture-truncated" && finding.id != "clock-backwards" && finding.id != "clock-coarse")
+        if (finding.id != "capture-duplicates" && finding.id != "capture-truncated" &&
+            finding.id != "clock-backwards" && finding.id != "clock-coarse")
             all[{std::string(finding.id), finding.severity, finding.party}] += finding.count;
     return all;
 }
 
 // Nothing but what one of the taps alone says; less of it where the network made copies too.
 bool within(const Said& some, const Said& all) {
-    return std::ranges::all_of(some, [&](const auto& row) { return all.contains(row.first) && row.second <= all.at(row.first); });
+    return std::ranges::all_of(
+        some, [&](const auto& row) { return all.contains(row.first) && row.second <= all.at(row.first); });
 }
 
 const Finding* find(const Timeline& timeline, std::string_view id) {
@@ -39,7 +42,8 @@ std::string text(const Timeline& timeline) {
     return all;
 }
 
-// The same packets on the other side of a path of 3 us: what the first host sends passes later there, what it gets earlier.
+// The same packets on the other side of a path of 3 us: what the first host sends passes later there, what it gets
+// earlier.
 Recordings other_side(const Recordings& all) {
     std::vector<std::byte> sender;
     const auto from = [](const Recording& one) {
@@ -56,9 +60,11 @@ Recordings other_side(const Recordings& all) {
     return there;
 }
 
-constexpr std::array kSamples{"loss_write", "loss_read", "write_8k", "rping_v4", "dup_write", "multi_qp", "nvme_rdma", "err_rnr"};
-constexpr std::array kOffsets{-5'000 * kMillisecond, -500 * kMillisecond, -2 * kMillisecond, -20 * kMicrosecond, std::int64_t{0},
-                              20 * kMicrosecond,     2 * kMillisecond,    500 * kMillisecond, 5'000 * kMillisecond};
+constexpr std::array kSamples{"loss_write", "loss_read", "write_8k",  "rping_v4",
+                              "dup_write",  "multi_qp",  "nvme_rdma", "err_rnr"};
+constexpr std::array kOffsets{-5'000 * kMillisecond, -500 * kMillisecond, -2 * kMillisecond,
+                              -20 * kMicrosecond,    std::int64_t{0},     20 * kMicrosecond,
+                              2 * kMillisecond,      500 * kMillisecond,  5'000 * kMillisecond};
 constexpr std::int64_t kDrift = 50;  // ppm
 
 struct Change {
@@ -83,7 +89,9 @@ TEST_CASE("two taps in one capture: the findings are those of one of them, whate
             for (const std::int64_t offset : kOffsets) {
                 const Recordings second = each(by_clock(there, Duration{offset}, kDrift), change.of_second_tap);
                 const Timeline both = analyse_twice(merged(here, second));
-                INFO(sample << ", second tap differs in " << change.name << ", offset " << offset << "\n" << text(both) << "alone:\n" << text(one));
+                INFO(sample << ", second tap differs in " << change.name << ", offset " << offset << "\n"
+                            << text(both) << "alone:\n"
+                            << text(one));
                 const bool distinguishable = change.name != "nothing" || sample != std::string_view("dup_write");
                 CHECK((within(said(both), said(one)) || within(said(both), said(other))));
                 if (distinguishable) CHECK((said(both) == said(one) || said(both) == said(other)));
@@ -131,7 +139,8 @@ TEST_CASE("rotated files stay one capture") {
 
 TEST_CASE("a stream is read once: copies that nobody could tell apart are said, and no losses made of them") {
     const Recordings here = recordings("write_8k");
-    const Timeline timeline = analyse_once(merged(here, by_clock(other_side(here), Duration{5 * kMillisecond}, kDrift)));
+    const Timeline timeline =
+        analyse_once(merged(here, by_clock(other_side(here), Duration{5 * kMillisecond}, kDrift)));
     INFO(text(timeline));
     REQUIRE(timeline.findings.size() == 1);
     CHECK(timeline.findings[0].id == "capture-duplicates");
@@ -152,7 +161,9 @@ TEST_CASE("every ICRC wrong: all is analysed as if they were right, and one note
         CHECK(said(analyse_twice(wrong, IcrcPolicy::ignore)) == expected);
         const Timeline checked = analyse_twice(wrong, IcrcPolicy::check);
         CHECK(checked.quality.icrc_not_judged == 0);
-        CHECK(checked.connections.front().ways[0].incidents->corrupt + checked.connections.front().ways[1].incidents->corrupt != 0);
+        CHECK(checked.connections.front().ways[0].incidents->corrupt +
+                  checked.connections.front().ways[1].incidents->corrupt !=
+              0);
     }
 }
 
@@ -172,7 +183,8 @@ TEST_CASE("only the requests, every ICRC wrong: whose fault that is is not known
     std::erase_if(one_way, [](const Recording& one) { return is_roce(one) && one.bytes[kIp + 15] != std::byte{11}; });
     const Timeline timeline = analyse_twice(one_way);
     INFO(text(timeline));
-    CHECK(std::ranges::none_of(timeline.findings, [](const Finding& finding) { return finding.severity != Severity::note; }));
+    CHECK(std::ranges::none_of(timeline.findings,
+                               [](const Finding& finding) { return finding.severity != Severity::note; }));
     CHECK(find(timeline, "icrc-wrong") != nullptr);
 }
 
@@ -200,7 +212,8 @@ TEST_CASE("ACKs whose AETH was cut off are answers") {
     CHECK(cut.totals.messages == whole.totals.messages);
     CHECK(cut.totals.retransmitted_packets == whole.totals.retransmitted_packets);
     CHECK(cut.totals.timeouts == 0);
-    CHECK(cut.connections.front().ways[1].incidents->unread_answers == whole.connections.front().ways[1].acks + whole.connections.front().ways[1].incidents->sequence_naks);
+    CHECK(cut.connections.front().ways[1].incidents->unread_answers ==
+          whole.connections.front().ways[1].acks + whole.connections.front().ways[1].incidents->sequence_naks);
     CHECK(cut.findings.size() == 1);
     CHECK(cut.findings[0].id == "capture-truncated");
 }
@@ -209,7 +222,8 @@ TEST_CASE("what a mirror cuts is cut as by a snap length of the same size") {
     for (const std::string_view sample : kSamples)
         for (const std::size_t length : {64U, 80U, 96U, 128U, 256U}) {
             const Recordings snapped = each(recordings(sample), [&](Recording& one) { cut_at(one, length); });
-            const Recordings mirrored = each(snapped, [](Recording& one) { one.wire_length = static_cast<std::uint32_t>(one.bytes.size()); });
+            const Recordings mirrored =
+                each(snapped, [](Recording& one) { one.wire_length = static_cast<std::uint32_t>(one.bytes.size()); });
             const Timeline expected = analyse_twice(snapped), found = analyse_twice(mirrored);
             INFO(sample << " cut at " << length << "\n" << text(found) << "by a snap length:\n" << text(expected));
             CHECK(said(found) == said(expected));

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint8_t kSendLast = 0x02;
 
-// Memory of the process that is no file's, as the system counts it: what users see. Address space that nobody touched costs nothing.
+// Memory of the process that is no file's, as the system counts it: what users see. Address space that nobody touched
+// costs nothing.
 std::size_t bytes_in_use() {
     std::ifstream rollup("/proc/self/smaps_rollup");
     std::string line;
@@ -33,8 +34,8 @@ std::size_t bytes_in_use() {
 
 TEST_CASE("a connection that has nothing to tell takes no more than it must") {
     constexpr std::uint32_t kConnections = 40'000;  // more than are looked at for collectives and upper protocols
-    constexpr std::size_t kMost = 3200;             // bytes of each: 1344 of the tracker, 2 messages, 2 flows, where all are found
-    return_large_blocks();  // as all programs do
+    constexpr std::size_t kMost = 3200;  // bytes of each: 1344 of the tracker, 2 messages, 2 flows, where all are found
+    return_large_blocks();               // as all programs do
     const std::size_t before = bytes_in_use();
     AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 8; ++psn)

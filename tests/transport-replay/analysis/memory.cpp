@@ -1,5 +1,5 @@
-// One budget for all that an analysis keeps: made traffic drives every share of it to its bound, and far past it; what the process has
-// on its heap stays below the budget, and the report is whole.
+// One budget for all that an analysis keeps: made traffic drives every share of it to its bound, and far past it; what
+// the process has on its heap stays below the budget, and the report is whole.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/rpc_messages.hpp>
@@ -105,7 +105,8 @@ void open_context(AnalysedWire& wire, std::uint64_t i) {
     made.kind = ObservationKind::ultra_ethernet;
     made.frame = FrameIndex{++wire.clock};
     made.time = Instant{static_cast<std::int64_t>(wire.clock * 1000)};
-    made.flow = {AnalysedWire::host(1 + static_cast<std::uint32_t>(i / UINT16_MAX)), AnalysedWire::host(9999), Qpn{id}, {}};
+    made.flow = {
+        AnalysedWire::host(1 + static_cast<std::uint32_t>(i / UINT16_MAX)), AnalysedWire::host(9999), Qpn{id}, {}};
     made.flow_hash = made.packet_hash = mix(wire.clock);
     made.wire_length = static_cast<std::uint32_t>(bytes.size());
     made.payload = bytes;
@@ -115,7 +116,7 @@ void open_context(AnalysedWire& wire, std::uint64_t i) {
 struct Attack {
     std::string_view name;
     Share share;
-    std::size_t times;                                // of step()
+    std::size_t times;  // of step()
     void (*step)(AnalysedWire& wire, std::uint64_t i);
 };
 
@@ -126,39 +127,48 @@ constexpr std::size_t kSegment = 1400;
 constexpr std::array<std::byte, kPiece> kData{};
 
 constexpr std::array kAttacks{
-    Attack{"requests that nobody answers, each of another queue pair", Share::connections, kFar * kBudget.items(Share::connections),
+    Attack{"requests that nobody answers, each of another queue pair", Share::connections,
+           kFar* kBudget.items(Share::connections),
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i), kRcSendOnly, number(mix(i))); }},
-    Attack{"connections that are refused", Share::retired, kFar * (kBudget.items(Share::connections) + kBudget.items(Share::retired)),
+    Attack{"connections that are refused", Share::retired,
+           kFar*(kBudget.items(Share::connections) + kBudget.items(Share::retired)),
            [](AnalysedWire& wire, std::uint64_t i) { wire.exchange(number(i), number(mix(i)), kAccessError); }},
-    Attack{"many messages under way on each of many queue pairs", Share::messages, 128 * kBudget.items(Share::connections),
+    Attack{"many messages under way on each of many queue pairs", Share::messages,
+           128 * kBudget.items(Share::connections),
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i / 64), kRcSendOnly, number(i % 64)); }},
     Attack{"every second PSN missing", Share::messages, 128 * kBudget.items(Share::connections),
-           [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i / 64), kRcSendOnly, number(2 * (i % 64))); }},
-    Attack{"requests for a connection", Share::attempts, kFar * kBudget.items(Share::attempts), request_connection},
-    Attack{"a call of RPC on each of many connections", Share::conversations, kFar * kBudget.items(Share::conversations),
+           [](AnalysedWire& wire, std::uint64_t i) {
+               wire.packet(1, 2, number(i / 64), kRcSendOnly, number(2 * (i % 64)));
+           }},
+    Attack{"requests for a connection", Share::attempts, kFar* kBudget.items(Share::attempts), request_connection},
+    Attack{"a call of RPC on each of many connections", Share::conversations, kFar* kBudget.items(Share::conversations),
            [](AnalysedWire& wire, std::uint64_t i) { call(wire, number(i), number(i), number(mix(i))); }},
-    Attack{"calls of RPC that nobody answers", Share::operations, kFar * kBudget.bytes(Share::operations) / 512,
+    Attack{"calls of RPC that nobody answers", Share::operations, kFar* kBudget.bytes(Share::operations) / 512,
            [](AnalysedWire& wire, std::uint64_t i) { call(wire, number(i % 64), number(i), number(i / 64)); }},
-    Attack{"SENDs that never end", Share::payload, kFar * kBudget.bytes(Share::payload) / kPiece,
+    Attack{"SENDs that never end", Share::payload, kFar* kBudget.bytes(Share::payload) / kPiece,
            [](AnalysedWire& wire, std::uint64_t i) {
                constexpr std::uint64_t kOfEach = 256;
                wire.payload = kData;
                wire.payload_length = kPiece;
-               wire.packet(1, 2, number(i / kOfEach), i % kOfEach == 0 ? kRcSendFirst : kRcSendMiddle, number(i % kOfEach));
+               wire.packet(1, 2, number(i / kOfEach), i % kOfEach == 0 ? kRcSendFirst : kRcSendMiddle,
+                           number(i % kOfEach));
            }},
-    Attack{"requests of MPA", Share::streams, kFar * kBudget.items(Share::streams),
-           [](AnalysedWire& wire, std::uint64_t i) { begin_stream(wire, 1000 + number(i >> 14), static_cast<std::uint16_t>(6000 + (i & 0x3fff))); }},
-    Attack{"segments whose predecessors never come", Share::segments, kFar * kBudget.bytes(Share::segments) / kSegment,
+    Attack{"requests of MPA", Share::streams, kFar* kBudget.items(Share::streams),
+           [](AnalysedWire& wire, std::uint64_t i) {
+               begin_stream(wire, 1000 + number(i >> 14), static_cast<std::uint16_t>(6000 + (i & 0x3fff)));
+           }},
+    Attack{"segments whose predecessors never come", Share::segments, kFar* kBudget.bytes(Share::segments) / kSegment,
            [](AnalysedWire& wire, std::uint64_t i) {
                constexpr std::uint64_t kOfEach = 200;
                const auto port = static_cast<std::uint16_t>(6000 + i / kOfEach);
                if (i % kOfEach == 0) begin_stream(wire, 1, port);
                segment(wire, 1, port, 10'000 + number(i % kOfEach * kSegment), Bytes(kData).first(kSegment));
            }},
-    Attack{"contexts of Ultra Ethernet that are opened", Share::contexts, kFar * kBudget.bytes(Share::contexts) / 512, open_context},
-    Attack{"flows that congestion is watched of", Share::flows, kFar * kBudget.items(Share::flows),
+    Attack{"contexts of Ultra Ethernet that are opened", Share::contexts, kFar* kBudget.bytes(Share::contexts) / 512,
+           open_context},
+    Attack{"flows that congestion is watched of", Share::flows, kFar* kBudget.items(Share::flows),
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i), kRcSendOnly, 7); }},
-    Attack{"long messages of many queue pairs", Share::rates, kFar * kBudget.items(Share::rates),
+    Attack{"long messages of many queue pairs", Share::rates, kFar* kBudget.items(Share::rates),
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i), kRcSendMiddle, RateWatch::kEvery); }},
     Attack{"pairs of hosts", Share::pairs, 4 * CollectiveTracker::kMaxWays,
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(number(i), number(i) + 1, 500, kRcSendOnly, 7); }},
@@ -192,12 +202,14 @@ TEST_CASE("whatever grows stays within the budget, far past its bound, and the r
         const Timeline timeline = wire.analysis.finish();
         peak.whole = std::max(peak.whole, heap() - std::min(heap(), before));
         CHECK(timeline.packets >= times);
-        std::uint64_t followed = timeline.retired.packets + timeline.left_out.packets_of_connections + timeline.totals.management;
+        std::uint64_t followed =
+            timeline.retired.packets + timeline.left_out.packets_of_connections + timeline.totals.management;
         for (const Connection& connection : timeline.connections) followed += connection.packets();
         CHECK(followed == timeline.packets);
         if (kSanitized) continue;  // whose heap is another
         CHECK(peak.whole <= kBudget.bytes());
-        CHECK(peak.whole <= peak.most_of_it + kBudget.bytes() / 20);  // it has reached its bound: that is what bounds it
+        CHECK(peak.whole <=
+              peak.most_of_it + kBudget.bytes() / 20);  // it has reached its bound: that is what bounds it
     }
 }
 

@@ -1,9 +1,9 @@
-// What is kept beside an analysis: made messages drive every row of kBesideRows far past its bound; what the heap has more stays within
-// the part of the budget that the row has, and what there was no room for is told.
+// What is kept beside an analysis: made messages drive every row of kBesideRows far past its bound; what the heap has
+// more stays within the part of the budget that the row has, and what there was no room for is told.
+#include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/heap_watch.hpp>
 #include <tests/support/sanitized.hpp>
-#include <dissect/build.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
@@ -34,7 +34,8 @@ bool many_connections(HeapWatch& peak) {
     ConnectionTimes times(kSmallBudget);
     for (std::uint32_t i = 0; i < 100'000; ++i) {
         for (std::uint32_t message = 0; message < 2; ++message)
-            times.add(ConnectionId{i}, End::a, Outcome::completed, Instant{0}, Instant{static_cast<std::int64_t>(mix(2 * i + message) >> 1)});
+            times.add(ConnectionId{i}, End::a, Outcome::completed, Instant{0},
+                      Instant{static_cast<std::int64_t>(mix(2 * i + message) >> 1)});
         if (i % 64 == 0) peak.look();
     }
     CHECK(times.find(ConnectionId{0}) != nullptr);
@@ -47,8 +48,8 @@ bool many_durations(HeapWatch& peak) {
     constexpr std::uint32_t kConnections = 2000;
     ConnectionTimes times(kSmallBudget);
     for (std::uint32_t i = 0; i < 100 * kConnections; ++i) {
-        times.add(ConnectionId{i % kConnections}, End{(i / kConnections) % 2 == 0 ? End::a : End::b}, Outcome::completed, Instant{0},
-                  Instant{static_cast<std::int64_t>(mix(i) >> (1 + mix(i) % 63))});
+        times.add(ConnectionId{i % kConnections}, End{(i / kConnections) % 2 == 0 ? End::a : End::b},
+                  Outcome::completed, Instant{0}, Instant{static_cast<std::int64_t>(mix(i) >> (1 + mix(i) % 63))});
         if (i % 64 == 0) peak.look();
     }
     CHECK(times.bytes() <= bytes_beside(kSmallBudget, Beside::latencies));
@@ -87,7 +88,8 @@ struct Recorded {
         Observation made;
         made.kind = ObservationKind::transport;
         made.frame = FrameIndex{++frame};
-        made.flow = {timeline.connections[0].ends[0].address, timeline.connections[0].ends[1].address, Qpn{101}, Qpn{100}};
+        made.flow = {timeline.connections[0].ends[0].address, timeline.connections[0].ends[1].address, Qpn{101},
+                     Qpn{100}};
         made.opcode = Opcode{0x04};
         made.psn = Psn(psn);
         made.payload = payload;
@@ -132,7 +134,8 @@ bool messages_that_end(HeapWatch& peak, std::size_t payload) {
     }
     const auto conversation = recorded.collector->finish();
     REQUIRE_FALSE(conversation.has_value());
-    CHECK(conversation.error() == "connection 1 carries more than 24 MiB, the part of the memory that holds it: --memory grants more");
+    CHECK(conversation.error() ==
+          "connection 1 carries more than 24 MiB, the part of the memory that holds it: --memory grants more");
     return true;
 }
 
@@ -156,12 +159,15 @@ bool memory_that_changes(HeapWatch& peak) {
     RecordedConversation conversation;
     const auto size = narrow(bytes_beside(kSmallBudget, Beside::memory) / 4);
     conversation.messages.push_back(access(Verb::write, 0, kMemory, size, {}));
-    for (std::uint32_t i = 1; i < 64; ++i) conversation.messages.push_back(access(Verb::read_request, i, kMemory, size / 8, std::byte(i)));
+    for (std::uint32_t i = 1; i < 64; ++i)
+        conversation.messages.push_back(access(Verb::read_request, i, kMemory, size / 8, std::byte(i)));
     peak = {};  // that is the conversation's
     const auto memory = recorded_memory(conversation, End::a, kSmallBudget);
     peak.look();
     REQUIRE_FALSE(memory.has_value());
-    CHECK(memory.error() == "the recorded memory and what is put there need more than 28 MiB, their part of the memory: --memory grants more");
+    CHECK(
+        memory.error() ==
+        "the recorded memory and what is put there need more than 28 MiB, their part of the memory: --memory grants more");
     // A third of it is no more than there is room for, and is held until the end of the replay.
     conversation.messages.resize(12);
     const auto part = part_of(conversation, End::a, kSmallBudget);
@@ -190,7 +196,8 @@ bool a_large_claim(HeapWatch& peak) {
     peak.look();
     REQUIRE(part.has_value());
     REQUIRE(part->posts.size() == 1);
-    return !part->posts[0].playable && part->too_long == 1 && part->most_posted == bytes_beside(kSmallBudget, Beside::waiting);
+    return !part->posts[0].playable && part->too_long == 1 &&
+           part->most_posted == bytes_beside(kSmallBudget, Beside::waiting);
 }
 
 struct Trial {
@@ -203,7 +210,8 @@ constexpr std::array kTrials{
     Trial{Beside::latencies, "many connections", many_connections},
     Trial{Beside::latencies, "ever other durations", many_durations},
     Trial{Beside::latencies, "messages that are outstanding for ever", many_outstanding},
-    Trial{Beside::waiting, "packets of messages that never end", [](HeapWatch& peak) { return packets_that_wait(peak, kWholePacket); }},
+    Trial{Beside::waiting, "packets of messages that never end",
+          [](HeapWatch& peak) { return packets_that_wait(peak, kWholePacket); }},
     Trial{Beside::waiting, "small packets of such", [](HeapWatch& peak) { return packets_that_wait(peak, 1); }},
     Trial{Beside::waiting, "a READ of two gigabytes", a_large_claim},
     Trial{Beside::conversation, "messages", [](HeapWatch& peak) { return messages_that_end(peak, kWholePacket); }},
@@ -214,8 +222,10 @@ constexpr std::array kTrials{
 
 }  // namespace
 
-TEST_CASE("what is kept beside an analysis stays within its part of the memory, far past its bound, and says what it lacks") {
-    for (const BesideRow& row : kBesideRows) CHECK((std::ranges::count(kTrials, row.what, &Trial::row) >= 1 ? "" : row.name) == "");
+TEST_CASE(
+    "what is kept beside an analysis stays within its part of the memory, far past its bound, and says what it lacks") {
+    for (const BesideRow& row : kBesideRows)
+        CHECK((std::ranges::count(kTrials, row.what, &Trial::row) >= 1 ? "" : row.name) == "");
     for (const Trial& trial : kTrials) {
         INFO(trial.name);
         HeapWatch peak;
@@ -234,7 +244,8 @@ TEST_CASE("who is at the ends of connections is known as long as their messages 
     AnalysisSettings settings{.memory = kLittle};
     settings.message = [&](ConnectionId connection, End requester, const Message&) {
         ++messages;
-        unknown += ends.end(connection, requester).address == Address{} || ends.end(connection, other(requester)).address == Address{};
+        unknown += ends.end(connection, requester).address == Address{} ||
+                   ends.end(connection, other(requester)).address == Address{};
     };
     settings.retired = [&](ConnectionId connection) {
         ++retired;

@@ -1,5 +1,5 @@
-// What an analysis keeps beside the shares of its budget: made traffic drives every row of kFixedRows far past the bounds of what is
-// in it; what it takes stays below the row, and all rows together below MemoryBudget::kFixed.
+// What an analysis keeps beside the shares of its budget: made traffic drives every row of kFixedRows far past the
+// bounds of what is in it; what it takes stays below the row, and all rows together below MemoryBudget::kFixed.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
@@ -67,37 +67,49 @@ struct Mad {
 
 constexpr std::uint8_t kSubnet = 1, kAdministration = 3, kPerformance = 4;
 constexpr std::uint8_t kGet = 1, kTrap = 5, kGetResponse = 0x81, kTableResponse = 0x92;
-constexpr std::uint16_t kNotice = 2, kNodeRecords = 0x11, kPortRecords = 0x12, kKeyTables = 0x16, kLinkRecords = 0x20, kGroupRecords = 0x38;
+constexpr std::uint16_t kNotice = 2, kNodeRecords = 0x11, kPortRecords = 0x12, kKeyTables = 0x16, kLinkRecords = 0x20,
+                        kGroupRecords = 0x38;
 constexpr std::uint64_t kUnicast = 0xbffe;
 
 void node_record(AnalysedWire& wire, std::uint64_t i) {
     Mad mad(kAdministration, kGetResponse, kNodeRecords, i);
-    mad.put(Mad::kRecord, 2, 1 + i % kUnicast);                          // LID
-    mad.put(Mad::kRecord + 4, 4, 0x01010202).put(Mad::kRecord + 16, 8, 0x1000 + i);  // NodeInfo: a switch of two ports, its GUID
-    for (std::size_t at = 44; at < 108; at += 8) mad.put(Mad::kRecord + at, 8, 0x6162636465666768);  // a description of 64 letters
+    mad.put(Mad::kRecord, 2, 1 + i % kUnicast);  // LID
+    mad.put(Mad::kRecord + 4, 4, 0x01010202)
+        .put(Mad::kRecord + 16, 8, 0x1000 + i);  // NodeInfo: a switch of two ports, its GUID
+    for (std::size_t at = 44; at < 108; at += 8)
+        mad.put(Mad::kRecord + at, 8, 0x6162636465666768);  // a description of 64 letters
     mad.send(wire, 1, 2);
 }
 
 void port_record(AnalysedWire& wire, std::uint64_t i) {
-    Mad(kAdministration, kGetResponse, kPortRecords, i).put(Mad::kRecord, 2, 1 + i / 200 % kUnicast).put(Mad::kRecord + 2, 1, 1 + i % 200).send(wire, 1, 2);
+    Mad(kAdministration, kGetResponse, kPortRecords, i)
+        .put(Mad::kRecord, 2, 1 + i / 200 % kUnicast)
+        .put(Mad::kRecord + 2, 1, 1 + i % 200)
+        .send(wire, 1, 2);
 }
 
 void link_record(AnalysedWire& wire, std::uint64_t i) {
     Mad mad(kAdministration, kGetResponse, kLinkRecords, i);
-    mad.put(Mad::kRecord, 2, 1 + i / 250 % kUnicast).put(Mad::kRecord + 2, 1, 1 + i % 250).put(Mad::kRecord + 3, 1, 1).put(Mad::kRecord + 4, 2, 7);
+    mad.put(Mad::kRecord, 2, 1 + i / 250 % kUnicast)
+        .put(Mad::kRecord + 2, 1, 1 + i % 250)
+        .put(Mad::kRecord + 3, 1, 1)
+        .put(Mad::kRecord + 4, 2, 7);
     mad.send(wire, 1, 2);
 }
 
 void key_record(AnalysedWire& wire, std::uint64_t i) {
     Mad mad(kAdministration, kGetResponse, kKeyTables, i);
     mad.put(Mad::kRecord, 2, 1 + i % kUnicast).put(Mad::kRecord + 4, 1, 1);
-    for (std::size_t key = 0; key < 32; ++key) mad.put(Mad::kRecord + 8 + 2 * key, 2, 0x8000 | (1 + (i * 32 + key) % 0x7ffe));
+    for (std::size_t key = 0; key < 32; ++key)
+        mad.put(Mad::kRecord + 8 + 2 * key, 2, 0x8000 | (1 + (i * 32 + key) % 0x7ffe));
     mad.send(wire, 1, 2);
 }
 
 void member_record(AnalysedWire& wire, std::uint64_t i) {
     Mad mad(kAdministration, kGetResponse, kGroupRecords, i);
-    mad.put(Mad::kRecord, 8, 0xff12401bffff0000).put(Mad::kRecord + 8, 8, i % 1024).put(Mad::kRecord + 16, 8, 0xfe80000000000000);
+    mad.put(Mad::kRecord, 8, 0xff12401bffff0000)
+        .put(Mad::kRecord + 8, 8, i % 1024)
+        .put(Mad::kRecord + 16, 8, 0xfe80000000000000);
     mad.put(Mad::kRecord + 24, 8, i);
     mad.send(wire, 1, 2);
 }
@@ -163,22 +175,28 @@ struct Flood {
 
 constexpr std::size_t kFarPast = 3;  // times the bound
 constexpr std::array kFloods{
-    Flood{"management exchanges", "requests that nobody answers", kFarPast * (kMaxOpenExchanges + kMaxExchanges),
+    Flood{"management exchanges", "requests that nobody answers", kFarPast*(kMaxOpenExchanges + kMaxExchanges),
           [](AnalysedWire& wire, std::uint64_t i) { Mad(kSubnet, kGet, kNodeRecords, i).send(wire, 1, 2); }},
-    Flood{"management events", "traps, each of its own", kFarPast * kMaxEvents,
-          [](AnalysedWire& wire, std::uint64_t i) { Mad(kSubnet, kTrap, kNotice, i).put(Mad::kSubnetData + 12, 8, i).send(wire, 1, 2); }},
-    Flood{"port counters", "counters of ever other ports", kFarPast * kMaxCounterPorts,
+    Flood{"management events", "traps, each of its own", kFarPast* kMaxEvents,
           [](AnalysedWire& wire, std::uint64_t i) {
-              Mad(kPerformance, kGetResponse, 0x12, i).put(Mad::kSubnetData + 1, 1, i % 256).send(wire, 100 + low(i / 256), 2);
+              Mad(kSubnet, kTrap, kNotice, i).put(Mad::kSubnetData + 12, 8, i).send(wire, 1, 2);
+          }},
+    Flood{"port counters", "counters of ever other ports", kFarPast* kMaxCounterPorts,
+          [](AnalysedWire& wire, std::uint64_t i) {
+              Mad(kPerformance, kGetResponse, 0x12, i)
+                  .put(Mad::kSubnetData + 1, 1, i % 256)
+                  .send(wire, 100 + low(i / 256), 2);
           }},
     Flood{"long management transfers", "transfers that are given up", 300 * 2500, long_transfer},
     Flood{"long management transfers", "transfers that never end", 2 * kMaxRmppHeld / 200, endless_transfer},
-    Flood{"fabric map", "records of nodes, ports, links, partition keys and members of groups", kRecords * (kMaxFabricPorts + kMaxFabricPorts / 4),
-          fabric_record},
-    Flood{"retransmission episodes", "requests that are sent twice", kFarPast * kMaxRecoveries, sent_twice},
-    Flood{"answers without requests", "acknowledgments of flows that nobody knows", kFarPast * kMaxPendingAnswersOfAll,
-          [](AnalysedWire& wire, std::uint64_t i) { wire.packet(2, 1, 0x800000 + low(i / 32), kRcAcknowledge, low(i)); }},
-    Flood{"collectives", "bursts between ever other hosts", CollectiveTracker::kMaxWays * BurstList::kMost * 9 / 8, far_burst},
+    Flood{"fabric map", "records of nodes, ports, links, partition keys and members of groups",
+          kRecords*(kMaxFabricPorts + kMaxFabricPorts / 4), fabric_record},
+    Flood{"retransmission episodes", "requests that are sent twice", kFarPast* kMaxRecoveries, sent_twice},
+    Flood{
+        "answers without requests", "acknowledgments of flows that nobody knows", kFarPast* kMaxPendingAnswersOfAll,
+        [](AnalysedWire& wire, std::uint64_t i) { wire.packet(2, 1, 0x800000 + low(i / 32), kRcAcknowledge, low(i)); }},
+    Flood{"collectives", "bursts between ever other hosts", CollectiveTracker::kMaxWays* BurstList::kMost * 9 / 8,
+          far_burst},
     Flood{"copies of packets", "a capture of two taps", 100'000,
           [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, 500, kRcSendOnly, low(i)); }, two_taps},
 };

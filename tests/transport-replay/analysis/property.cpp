@@ -1,10 +1,10 @@
-// The reconstruction against the truth: simulated captures of many seeds, with loss, duplication, reordering, corruption,
-// RNR, timeouts, poor taps and half views. Where the tap saw it, the report must equal what happened; where it did not,
-// the report must not claim more than was seen.
+// The reconstruction against the truth: simulated captures of many seeds, with loss, duplication, reordering,
+// corruption, RNR, timeouts, poor taps and half views. Where the tap saw it, the report must equal what happened; where
+// it did not, the report must not claim more than was seen.
+#include <tests/simulator/simulation.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
 #include <transport-replay/analysis/analysis.hpp>
-#include <tests/simulator/simulation.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <map>
@@ -50,9 +50,10 @@ Scenario scenario_of(std::uint64_t seed, const Wish& wish) {
         WorkKind kind = kKinds[draws.below(kKinds.size())];
         if (wish.flushes && draws.chance(0.3)) kind = draws.chance(0.5) ? WorkKind::flush : WorkKind::atomic_write;
         if (!wish.reads && kind_of(kind) != MessageKind::write) kind = WorkKind::send;
-        scenario.messages.push_back({.kind = kind,
-                                     .bytes = static_cast<std::uint32_t>(draws.below(4) == 0 ? draws.below(3) : draws.below(9000)),
-                                     .from = !wish.both_ways || draws.chance(0.7) ? End::a : End::b});
+        scenario.messages.push_back(
+            {.kind = kind,
+             .bytes = static_cast<std::uint32_t>(draws.below(4) == 0 ? draws.below(3) : draws.below(9000)),
+             .from = !wish.both_ways || draws.chance(0.7) ? End::a : End::b});
     }
     if (draws.chance(0.4)) scenario.first_psn_a = Psn(static_cast<std::uint32_t>(0x1000000 - draws.below(60)));
     scenario.network = kNetworks[draws.below(3)];
@@ -62,8 +63,9 @@ Scenario scenario_of(std::uint64_t seed, const Wish& wish) {
     scenario.window = static_cast<std::uint32_t>(2 + draws.below(100));
     scenario.between_posts = draws.chance(0.5) ? microseconds(static_cast<std::int64_t>(draws.below(100))) : Duration{};
     for (LinkFaults* faults : {&scenario.link.a_to_b, &scenario.link.b_to_a})
-        *faults = {draws.unit() * wish.worst.loss, draws.unit() * wish.worst.duplication, draws.unit() * wish.worst.reordering,
-                   draws.unit() * wish.worst.corruption, draws.unit() * wish.worst.marking};
+        *faults = {draws.unit() * wish.worst.loss, draws.unit() * wish.worst.duplication,
+                   draws.unit() * wish.worst.reordering, draws.unit() * wish.worst.corruption,
+                   draws.unit() * wish.worst.marking};
     scenario.tap.place = static_cast<TapPlace>(draws.below(3));
     return scenario;
 }
@@ -110,13 +112,15 @@ Seen seen_of(const FlowTruth& flow, bool mirrored) {
         if (copies(sent) == 0) continue;
         seen.requests += copies(sent);
         seen.repeated += copies(sent) - (psns.insert(sent.psn.value()).second ? 1 : 0);
-        for (Psn psn = next.value_or(sent.psn); psn.before(sent.psn); psn = psn + 1) seen.skipped += holes.insert(psn.value()).second ? 1U : 0U;
+        for (Psn psn = next.value_or(sent.psn); psn.before(sent.psn); psn = psn + 1)
+            seen.skipped += holes.insert(psn.value()).second ? 1U : 0U;
         const bool fills = holes.erase(sent.psn.value()) != 0;
         Psn behind = sent.psn + 1;
         for (const MessageTruth& message : flow.messages)
             if (message.kind == WorkKind::read && !sent.psn.before(message.first) && !message.last.before(sent.psn))
                 behind = message.last + 1;
-        for (Psn psn = sent.psn + 1; fills && psn.before(behind); psn = psn + 1) seen.skipped -= holes.erase(psn.value());  // one packet
+        for (Psn psn = sent.psn + 1; fills && psn.before(behind); psn = psn + 1)
+            seen.skipped -= holes.erase(psn.value());  // one packet
         if (!next || next->before(behind)) next = behind;
     }
     for (const Transmission& sent : flow.responses) {
@@ -125,12 +129,14 @@ Seen seen_of(const FlowTruth& flow, bool mirrored) {
         const Acknowledgment acknowledgment{sent.syndrome, Msn{}};
         if (acknowledgment.type() == 0) seen.acks += copies(sent);
         if (acknowledgment.type() == 1) seen.rnr_naks += copies(sent);
-        if (acknowledgment.type() == 3) (acknowledgment.code() == 0 ? seen.sequence_naks : seen.fatal_naks) += copies(sent);
+        if (acknowledgment.type() == 3)
+            (acknowledgment.code() == 0 ? seen.sequence_naks : seen.fatal_naks) += copies(sent);
     }
     for (const MessageTruth& message : flow.messages) {
-        if (!message.status && message.first == Psn{} && message.last == Psn{}) continue;  // never sent: its PSNs are not set
-        const bool there =
-            std::ranges::any_of(psns, [&](std::uint32_t psn) { return !Psn(psn).before(message.first) && !message.last.before(Psn(psn)); });
+        if (!message.status && message.first == Psn{} && message.last == Psn{})
+            continue;  // never sent: its PSNs are not set
+        const bool there = std::ranges::any_of(
+            psns, [&](std::uint32_t psn) { return !Psn(psn).before(message.first) && !message.last.before(Psn(psn)); });
         MessageKind kind = kind_of(message.kind);
         if (kind == MessageKind::write_imm && !psns.contains(message.last.value()))
             kind = MessageKind::write;  // the immediate was not seen
@@ -182,7 +188,8 @@ void check_whole(const Scenario& scenario, const Simulated& simulated, const Tim
         REQUIRE(found.connection != nullptr);
         INFO("flow from " << (flow.from == End::a ? 'a' : 'b') << " to qp " << std::to_underlying(flow.responder_qp));
         CHECK(found.requests().requests == seen.requests);
-        CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified == seen.repeated);
+        CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified ==
+              seen.repeated);
         CHECK(found.answers().acks == seen.acks);
         CHECK(found.answers().incidents->sequence_naks == seen.sequence_naks);
         CHECK(found.answers().incidents->rnr_naks == seen.rnr_naks);
@@ -199,12 +206,13 @@ void check_whole(const Scenario& scenario, const Simulated& simulated, const Tim
     }
 }
 
-bool tap_at(const Scenario& scenario, End end) { return scenario.tap.place == (end == End::a ? TapPlace::end_a : TapPlace::end_b); }
+bool tap_at(const Scenario& scenario, End end) {
+    return scenario.tap.place == (end == End::a ? TapPlace::end_a : TapPlace::end_b);
+}
 
 constexpr std::uint64_t kSeeds = qps::tests::kSanitized ? 20 : 60;  // of each test
 
-template <class Check>
-void for_seeds(std::uint64_t from, const Wish& wish, const Check& check) {
+template <class Check> void for_seeds(std::uint64_t from, const Wish& wish, const Check& check) {
     for (std::uint64_t seed = from; seed < from + kSeeds; ++seed) {
         INFO("seed " << seed);
         Scenario scenario = scenario_of(seed, wish);
@@ -239,16 +247,18 @@ TEST_CASE("property: loss: every NAK and every timeout is a retransmission episo
             const Gaps& gaps = found.requests().incidents->gaps;
             CHECK(gaps.skipped == seen_of(flow, false).skipped);
             CHECK(gaps.network == gaps.skipped);
-            if (tap_at(scenario, flow.from)) CHECK(found.requests().incidents->recovery(RecoveryKind::timeout).triggers == flow.requester.timeouts);
+            if (tap_at(scenario, flow.from))
+                CHECK(found.requests().incidents->recovery(RecoveryKind::timeout).triggers == flow.requester.timeouts);
         }
     });
 }
 
 TEST_CASE("property: loss, duplication and reordering together") {
-    for_seeds(3000, {.worst = {.loss = 0.06, .duplication = 0.06, .reordering = 0.06, .marking = 0.1}}, [](Scenario& scenario) {
-        const Simulated simulated = simulate(scenario);
-        check_whole(scenario, simulated, analyse(simulated));
-    });
+    for_seeds(3000, {.worst = {.loss = 0.06, .duplication = 0.06, .reordering = 0.06, .marking = 0.1}},
+              [](Scenario& scenario) {
+                  const Simulated simulated = simulate(scenario);
+                  check_whole(scenario, simulated, analyse(simulated));
+              });
 }
 
 TEST_CASE("property: FLUSH and ATOMIC WRITE among the others, with and without loss") {
@@ -266,7 +276,8 @@ TEST_CASE("property: reordering alone is no loss where nobody asked for anything
         check_whole(scenario, simulated, timeline);
         for (const Connection& connection : timeline.connections)
             for (const End end : {End::a, End::b})
-                if (connection.way(other(end)).incidents->sequence_naks == 0 && connection.way(end).incidents->recovery(RecoveryKind::timeout).episodes == 0)
+                if (connection.way(other(end)).incidents->sequence_naks == 0 &&
+                    connection.way(end).incidents->recovery(RecoveryKind::timeout).episodes == 0)
                     CHECK(connection.way(end).incidents->gaps.network == 0);
     });
 }
@@ -313,7 +324,9 @@ TEST_CASE("property: requests that are refused for good") {
     for_seeds(6000, {.worst = {.loss = 0.01}, .both_ways = false}, [](Scenario& scenario) {
         constexpr std::array kMistakes{Mistake::wrong_key, Mistake::beyond_region, Mistake::no_right};
         MessagePlan& plan = scenario.messages[scenario.seed % scenario.messages.size()];
-        plan = {.kind = scenario.seed % 2 == 0 ? WorkKind::write : WorkKind::read, .bytes = 3000, .mistake = kMistakes[scenario.seed % 3]};
+        plan = {.kind = scenario.seed % 2 == 0 ? WorkKind::write : WorkKind::read,
+                .bytes = 3000,
+                .mistake = kMistakes[scenario.seed % 3]};
         const Simulated simulated = simulate(scenario);
         const Timeline timeline = analyse(simulated);
         check_whole(scenario, simulated, timeline);
@@ -365,7 +378,8 @@ TEST_CASE("property: a network that loses and a tap that does: counts of packets
             if (found.connection == nullptr || seen.requests == 0) continue;
             CHECK(found.requests().requests == seen.requests);
             CHECK(found.answers().incidents->sequence_naks == seen.sequence_naks);
-            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified >= seen.repeated);
+            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified >=
+                  seen.repeated);
             CHECK(found.requests().completed <= flow.messages.size());
         }
     });
@@ -384,9 +398,11 @@ TEST_CASE("property: one way only: nothing is known of answers, and it is said s
             if (seen.requests == 0) continue;
             REQUIRE(found.connection != nullptr);
             CHECK(found.connection->confidence == Confidence::none);
-            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified == seen.repeated);
+            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified ==
+                  seen.repeated);
             CHECK(found.requests().completed == 0);
-            // The rest of a READ, asked for again, looks like a READ of its own where nothing told how many PSNs it has.
+            // The rest of a READ, asked for again, looks like a READ of its own where nothing told how many PSNs it
+            // has.
             constexpr auto kReads = static_cast<std::size_t>(MessageKind::read);
             for (std::size_t kind = 0; kind < seen.messages.size(); ++kind) {
                 if (kind == kReads) CHECK(found.requests().messages[kind] >= seen.messages[kind]);
@@ -425,7 +441,8 @@ TEST_CASE("property: the copies of a mirror change nothing") {
 
 TEST_CASE("property: packets that were cut tell the same as whole ones") {
     for_seeds(11'000, {.worst = {.loss = 0.04}}, [](Scenario& scenario) {
-        scenario.network = Network::roce_v2_ipv4;  // whose identification tells what was sent again from what was doubled
+        scenario.network =
+            Network::roce_v2_ipv4;  // whose identification tells what was sent again from what was doubled
         const Timeline whole = analyse(simulate(scenario));
         scenario.tap.snap_length = 128;
         const Timeline cut = analyse(simulate(scenario));

@@ -23,8 +23,7 @@ Findings of(const Timeline& timeline) {
     return found;
 }
 
-template <class Each>
-void observed(const Recordings& all, std::uint64_t& number, Each each) {
+template <class Each> void observed(const Recordings& all, std::uint64_t& number, Each each) {
     Packet packet;
     Observation observation;
     for (const Recording& one : all) {
@@ -110,7 +109,8 @@ TEST_CASE("the rest of a recording continues it, and another recording of the sa
             for (const char* other : {"multi_qp", "rping_v4", "rds", "err_bad_rkey", "write_8k"}) {
                 INFO(other);
                 bool joins = false;
-                observed(recordings(other), number, [&](const Observation& observation) { joins |= analysis.continues(observation); });
+                observed(recordings(other), number,
+                         [&](const Observation& observation) { joins |= analysis.continues(observation); });
                 CHECK_FALSE(joins);
             }
         }

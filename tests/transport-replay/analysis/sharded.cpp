@@ -1,6 +1,6 @@
-// The result of an analysis does not depend on the number of lanes, on how the capture was cut into batches, or on who came first:
-// simulated traffic of 2 to 40 hosts and every sample capture, against the analysis that takes one packet after the other.
-// A share of the seeds in every run, a tenth of them; all with QPSCOPE_SHARDS=all.
+// The result of an analysis does not depend on the number of lanes, on how the capture was cut into batches, or on who
+// came first: simulated traffic of 2 to 40 hosts and every sample capture, against the analysis that takes one packet
+// after the other. A share of the seeds in every run, a tenth of them; all with QPSCOPE_SHARDS=all.
 #include <tests/simulator/simulation.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>
@@ -31,14 +31,15 @@ struct AllSaid {
 };
 
 std::string line_of(const PacketRecord& record) {
-    return fmt::format("{} {} {} {}{}{}{}{} {} {} {}", record.connection ? std::to_underlying(*record.connection) : 0, static_cast<int>(record.from),
-                       record.arrival ? static_cast<int>(*record.arrival) : -1, record.mirror_copy, record.retransmission, record.duplicated,
-                       record.corrupt, record.unmatched, record.missing, record.completed,
-                       record.latency ? std::to_underlying(*record.latency) : -1);
+    return fmt::format("{} {} {} {}{}{}{}{} {} {} {}", record.connection ? std::to_underlying(*record.connection) : 0,
+                       static_cast<int>(record.from), record.arrival ? static_cast<int>(*record.arrival) : -1,
+                       record.mirror_copy, record.retransmission, record.duplicated, record.corrupt, record.unmatched,
+                       record.missing, record.completed, record.latency ? std::to_underlying(*record.latency) : -1);
 }
 std::string line_of(ConnectionId connection, End requester, const Message& message) {
-    return fmt::format("{} {} {} {} {} {}", std::to_underlying(connection), static_cast<int>(requester), message.first.value(),
-                       static_cast<int>(message.outcome), message.bytes, std::to_underlying(message.first_frame));
+    return fmt::format("{} {} {} {} {} {}", std::to_underlying(connection), static_cast<int>(requester),
+                       message.first.value(), static_cast<int>(message.outcome), message.bytes,
+                       std::to_underlying(message.first_frame));
 }
 std::string line_of(const UlpOperation& operation) {
     return fmt::format("operation {} {} {} {}", std::to_underlying(operation.connection), operation.tag,
@@ -62,7 +63,8 @@ void finish_report(AllSaid& said, const Timeline& timeline) {
 AllSaid in_one_piece(const ClusterTraffic& traffic, CaptureTraits& traits) {
     AllSaid said;
     Analysis analysis(settings_of(said, traits));
-    for (const Observation& observation : traffic.observations) said.packets.push_back(line_of(analysis.observe(observation)));
+    for (const Observation& observation : traffic.observations)
+        said.packets.push_back(line_of(analysis.observe(observation)));
     Timeline timeline = analysis.finish();
     traits = timeline.learned;
     finish_report(said, timeline);
@@ -83,10 +85,15 @@ public:
         messages_.resize(lanes);
         std::vector<LaneListener> all;
         for (std::size_t lane = 0; lane < lanes; ++lane)
-            all.push_back({.packet = [this, lane](std::size_t batch, std::size_t, const Observation& observation,
-                                                  const PacketRecord& record) { packets_[lane].push_back({batch, observation.frame, record}); },
-                           .message = [this, lane](ConnectionId connection, End requester,
-                                                   const Message& message) { messages_[lane].push_back({connection, requester, message}); }});
+            all.push_back({.packet =
+                               [this, lane](std::size_t batch, std::size_t, const Observation& observation,
+                                            const PacketRecord& record) {
+                                   packets_[lane].push_back({batch, observation.frame, record});
+                               },
+                           .message =
+                               [this, lane](ConnectionId connection, End requester, const Message& message) {
+                                   messages_[lane].push_back({connection, requester, message});
+                               }});
         return all;
     }
     // What they heard of packets, in the order of the capture; batches are numbered.
@@ -95,7 +102,8 @@ public:
         for (std::size_t lane = 0; lane < packets_.size(); ++lane) {
             const auto numbers = analysis.numbers(lane);
             for (Packet packet : packets_[lane]) {
-                if (packet.record.connection) packet.record.connection = ConnectionId{numbers[std::to_underlying(*packet.record.connection) - 1]};
+                if (packet.record.connection)
+                    packet.record.connection = ConnectionId{numbers[std::to_underlying(*packet.record.connection) - 1]};
                 all.push_back(packet);
             }
         }
@@ -109,7 +117,8 @@ public:
         for (std::size_t lane = 0; lane < messages_.size(); ++lane) {
             const auto numbers = analysis.numbers(lane);
             for (const Ended& ended : messages_[lane])
-                lines.push_back(line_of(ConnectionId{numbers[std::to_underlying(ended.connection) - 1]}, ended.requester, ended.message));
+                lines.push_back(line_of(ConnectionId{numbers[std::to_underlying(ended.connection) - 1]},
+                                        ended.requester, ended.message));
         }
         std::ranges::sort(lines);
         return lines;
@@ -131,7 +140,8 @@ private:
 };
 
 // What is known behind so many packets, to who asks on the way.
-void check_so_far(const ClusterTraffic& traffic, std::size_t packets, const CaptureTraits& traits, const Timeline& so_far) {
+void check_so_far(const ClusterTraffic& traffic, std::size_t packets, const CaptureTraits& traits,
+                  const Timeline& so_far) {
     Analysis analysis(AnalysisSettings{.traits = traits});
     for (std::size_t i = 0; i < packets; ++i) static_cast<void>(analysis.observe(traffic.observations[i]));
     CHECK(report_of(so_far) == report_of(analysis.finish()));
@@ -173,7 +183,8 @@ AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64
         ShardedBatch& batch = batches.emplace_back(lanes);
         followed.emplace_back(lanes);
         const std::size_t size = 1 + draws.below(tiny ? 8 : 700);
-        for (std::size_t i = 0; i < size && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
+        for (std::size_t i = 0; i < size && at < traffic.observations.size(); ++i)
+            batch.add(traffic.observations[at++]);
         for (std::size_t sieve = 0; sieve < analysis.sieves(); ++sieve)
             if (draws.chance(0.7)) analysis.sift(batch, sieve);
         analysis.gate(batch, first + batches.size() - 1 == asks);
@@ -281,7 +292,8 @@ TEST_CASE("lanes that together need more than there is say so") {
         observation.opcode = Opcode{0x04};
         observation.frame = FrameIndex{i + 1};
         observation.time = Instant{i};
-        observation.flow = {{{0, 1 + i % 64}, AddressSpace::roce_v2}, {{0, 1000}, AddressSpace::roce_v2}, Qpn{i + 2}, {}};
+        observation.flow = {
+            {{0, 1 + i % 64}, AddressSpace::roce_v2}, {{0, 1000}, AddressSpace::roce_v2}, Qpn{i + 2}, {}};
         observation.flow_hash = FlowHash{}(observation.flow);
         observation.packet_hash = observation.flow_hash;
         batch.add(observation);

@@ -1,6 +1,6 @@
-// An analysis that does not end: connections come and go, some are refused; memory stays flat, and every verdict is exact. As many
-// connections as QPSCOPE_SOAK says (5,000,000 take some minutes), or few. With QPSCOPE_SOAK_SECONDS they are spread over that time, and
-// each minute a line says what the heap has.
+// An analysis that does not end: connections come and go, some are refused; memory stays flat, and every verdict is
+// exact. As many connections as QPSCOPE_SOAK says (5,000,000 take some minutes), or few. With QPSCOPE_SOAK_SECONDS they
+// are spread over that time, and each minute a line says what the heap has.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
@@ -15,7 +15,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-
 #include <malloc.h>
 
 using namespace qps::dissect;
@@ -25,8 +24,8 @@ using namespace qps::transport;
 namespace {
 
 constexpr MemoryBudget kSoaked{std::uint64_t{128} << 20};
-constexpr std::uint32_t kAtATime = 512;      // connections that are there at once
-constexpr std::uint32_t kMessages = 4;       // of each
+constexpr std::uint32_t kAtATime = 512;  // connections that are there at once
+constexpr std::uint32_t kMessages = 4;   // of each
 constexpr std::uint32_t kRefusedEvery = 9973;
 
 std::uint32_t connections() {
@@ -46,11 +45,13 @@ public:
     using Clock = std::chrono::steady_clock;
 
     explicit Pace(std::uint32_t all) : all_(all) {
-        if (const char* said = std::getenv("QPSCOPE_SOAK_SECONDS")) wanted_ = std::chrono::seconds(std::strtoull(said, nullptr, 10));
+        if (const char* said = std::getenv("QPSCOPE_SOAK_SECONDS"))
+            wanted_ = std::chrono::seconds(std::strtoull(said, nullptr, 10));
     }
     void wait(std::uint32_t done, std::uint64_t refused, std::size_t heap) {
         if (wanted_ == Clock::duration::zero()) return;
-        std::this_thread::sleep_until(start_ + std::chrono::duration_cast<Clock::duration>(wanted_ * (double(done) / all_)));
+        std::this_thread::sleep_until(start_ +
+                                      std::chrono::duration_cast<Clock::duration>(wanted_ * (double(done) / all_)));
         const auto minute = std::chrono::floor<std::chrono::minutes>(Clock::now() - start_).count();
         if (minute == minute_) return;
         minute_ = minute;
@@ -83,7 +84,8 @@ TEST_CASE("connections that come and go for as long as one likes leave memory fl
                 const std::uint32_t queue_pair = i & 0x7ffff;
                 const auto psn = static_cast<std::uint32_t>(mix(i)) + message;
                 wire.packet(1, 2, 0x100000 + queue_pair, kRcSendOnly, psn);
-                wire.packet(2, 1, 0x800000 + queue_pair, kRcAcknowledge, psn, is_refused ? kAccessError : std::uint8_t{0});
+                wire.packet(2, 1, 0x800000 + queue_pair, kRcAcknowledge, psn,
+                            is_refused ? kAccessError : std::uint8_t{0});
             }
         const std::size_t now = soaked_heap();
         (first < all / 2 ? early : late) = std::max(first < all / 2 ? early : late, now);

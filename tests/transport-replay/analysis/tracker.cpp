@@ -86,7 +86,8 @@ TEST_CASE("connections of the connection manager are certain, with the same QPN 
     CHECK(rping.timeline.totals.management == 5);
     const Followed four = follow("ucmatose");
     CHECK(four.timeline.connections.size() == 4);
-    CHECK(std::ranges::all_of(four.timeline.connections, [](const Connection& c) { return c.joined_by == JoinedBy::connection_manager; }));
+    CHECK(std::ranges::all_of(four.timeline.connections,
+                              [](const Connection& c) { return c.joined_by == JoinedBy::connection_manager; }));
 }
 
 TEST_CASE("datagrams name both ends, and UC is joined where only one other way is there") {
@@ -115,8 +116,10 @@ TEST_CASE("losses: every NAK begins an episode, and what was lost upstream of th
         REQUIRE(found != f.timeline.recoveries.end());
         return found->kind;
     };
-    for (const std::uint64_t frame : {664U, 1721U}) CHECK(kind_at(frame) == RecoveryKind::sequence_nak);  // 0.45 and 6.0 ms of silence
-    for (const std::uint64_t frame : {778U, 1133U}) CHECK(kind_at(frame) == RecoveryKind::timeout);       // 68 ms after the NAK
+    for (const std::uint64_t frame : {664U, 1721U})
+        CHECK(kind_at(frame) == RecoveryKind::sequence_nak);  // 0.45 and 6.0 ms of silence
+    for (const std::uint64_t frame : {778U, 1133U})
+        CHECK(kind_at(frame) == RecoveryKind::timeout);  // 68 ms after the NAK
     for (const std::uint64_t frame : {440U, 1242U}) CHECK(kind_at(frame) == RecoveryKind::undecided);
     REQUIRE(f.timeline.connections[0].way(End::a).incidents->ack_timer);
     CHECK(f.timeline.connections[0].way(End::a).incidents->ack_timer->exponent == 14);
@@ -129,7 +132,8 @@ TEST_CASE("losses: every NAK begins an episode, and what was lost upstream of th
     CHECK(requests.incidents->gaps.skipped == 17);
     CHECK(requests.incidents->gaps.network == 17);
     CHECK(requests.completed == 40);
-    CHECK(std::ranges::all_of(f.timeline.recoveries, [](const Recovery& r) { return r.end == RecoveryEnd::recovered; }));
+    CHECK(
+        std::ranges::all_of(f.timeline.recoveries, [](const Recovery& r) { return r.end == RecoveryEnd::recovered; }));
 }
 
 TEST_CASE("READs whose responses were lost are asked for again, each episode once, and no byte counts twice") {
@@ -140,7 +144,8 @@ TEST_CASE("READs whose responses were lost are asked for again, each episode onc
     CHECK(connection.way(End::a).message_bytes == 40 * 16384);
     CHECK(connection.way(End::a).completed == 40);
     CHECK(connection.way(End::b).incidents->response_gaps.tap == 0);
-    CHECK(connection.way(End::b).incidents->response_gaps.network == 60);  // five others were not taken, and had passed the tap
+    CHECK(connection.way(End::b).incidents->response_gaps.network ==
+          60);  // five others were not taken, and had passed the tap
     CHECK(f.timeline.totals.retransmitted_packets == 157);
 }
 

@@ -20,7 +20,8 @@ TEST_CASE("hosts that accept any order are read and written") {
 
 TEST_CASE("hosts that accept any order are no more than the most") {
     std::string text;
-    for (std::size_t i = 0; i < kMostUnorderedHosts; ++i) text += "10.1." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ",";
+    for (std::size_t i = 0; i < kMostUnorderedHosts; ++i)
+        text += "10.1." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ",";
     const auto full = read_unordered_hosts(text + "10.1.0.0");
     REQUIRE(full);
     CHECK(full->size() == kMostUnorderedHosts);

@@ -37,7 +37,8 @@ Timeline without_rep(std::uint64_t psn, bool before = false) {
     };
     const auto message = [&](CmMessage which, std::initializer_list<HalfSetting> settings) {
         PacketSpec spec = mad_packet(ManagementClass::communication,
-                                     *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + std::to_underlying(which))),
+                                     *find_attribute(ManagementClass::communication,
+                                                     static_cast<std::uint16_t>(0x10 + std::to_underlying(which))),
                                      Network::roce_v2_ipv4);
         set(spec, "infiniband.mad.method", 3);
         set(spec, "infiniband.mad.classversion", 2);
@@ -51,7 +52,9 @@ Timeline without_rep(std::uint64_t psn, bool before = false) {
         put(std::move(spec));
     };
     if (before) packet(0x04, 5000);
-    message(CmMessage::req, {{"infiniband.cm.req", 0xa1}, {"infiniband.cm.req.localqpn", 0x21}, {"infiniband.cm.req.startpsn", 0xfffffe}});
+    message(
+        CmMessage::req,
+        {{"infiniband.cm.req", 0xa1}, {"infiniband.cm.req.localqpn", 0x21}, {"infiniband.cm.req.startpsn", 0xfffffe}});
     message(CmMessage::rtu, {{"infiniband.cm.rtu.localcommid", 0xa1}, {"infiniband.cm.rtu.remotecommid", 0xb2}});
     packet(0x04, 5001);
     packet(0x11, psn);

@@ -1,4 +1,5 @@
-// Attempts at connections: from messages to order, and from the sample captures (their ladders checked by hand with tshark).
+// Attempts at connections: from messages to order, and from the sample captures (their ladders checked by hand with
+// tshark).
 #include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
@@ -20,7 +21,8 @@ namespace {
 constexpr std::uint64_t kActive = 0xc0000201, kPassive = 0xc0000202;  // 192.0.2.1 and .2
 
 const MadAttribute& attribute(CmMessage message) {
-    return *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + static_cast<int>(message)));
+    return *find_attribute(ManagementClass::communication,
+                           static_cast<std::uint16_t>(0x10 + static_cast<int>(message)));
 }
 
 using Setting = std::pair<std::string_view, std::uint64_t>;
@@ -44,7 +46,8 @@ struct Conversation {
         observe(packet, observation);
         tracker.observe(observation);
     }
-    void send(CmMessage message, bool from_active, std::initializer_list<Setting> settings, std::size_t captured = std::dynamic_extent) {
+    void send(CmMessage message, bool from_active, std::initializer_list<Setting> settings,
+              std::size_t captured = std::dynamic_extent) {
         PacketSpec spec = mad_packet(ManagementClass::communication, attribute(message), Network::roce_v2_ipv4);
         set(spec, "infiniband.mad.method", 3);
         set(spec, "infiniband.mad.classversion", 2);
@@ -75,7 +78,9 @@ struct Conversation {
               {"infiniband.cm.rep.localqpn", 0x22},
               {"infiniband.cm.rep.startpsn", 200}});
     }
-    void rtu() { send(CmMessage::rtu, true, {{"infiniband.cm.rtu.localcommid", 0xa1}, {"infiniband.cm.rtu.remotecommid", 0xb2}}); }
+    void rtu() {
+        send(CmMessage::rtu, true, {{"infiniband.cm.rtu.localcommid", 0xa1}, {"infiniband.cm.rtu.remotecommid", 0xb2}});
+    }
     void rej(std::uint64_t reason) {
         send(CmMessage::rej, false, {{"infiniband.cm.rej.remotecommid", 0xa1}, {"infiniband.cm.rej.reason", reason}});
     }
@@ -352,8 +357,9 @@ TEST_CASE("another REP after the DREQ is refused, and so is the first RTU") {
     c.rep();
     c.data(true);
     c.dreq(true);
-    c.send(CmMessage::rep, false,
-           {{"infiniband.cm.rep", 0xb2}, {"infiniband.cm.rep.remotecommid", 0xa1}, {"infiniband.cm.rep.localqpn", 0x23}});
+    c.send(
+        CmMessage::rep, false,
+        {{"infiniband.cm.rep", 0xb2}, {"infiniband.cm.rep.remotecommid", 0xa1}, {"infiniband.cm.rep.localqpn", 0x23}});
     c.rtu();
     const CmReport report = c.tracker.finish();
     CHECK(ladder(report.attempts[0]) == "REQ> REP< DREQ> REP<'! RTU>!");
@@ -365,10 +371,14 @@ TEST_CASE("another REP after the DREQ is refused, and so is the first RTU") {
 
 TEST_CASE("a datagram service is resolved") {
     Conversation c;
-    c.send(CmMessage::sidr_req, true, {{"infiniband.cm.sidr_req.requestid", 5}, {"infiniband.cm.sidr_req.serviceid", 0x1111f90}});
+    c.send(CmMessage::sidr_req, true,
+           {{"infiniband.cm.sidr_req.requestid", 5}, {"infiniband.cm.sidr_req.serviceid", 0x1111f90}});
     c.send(CmMessage::sidr_rep, false,
-           {{"infiniband.cm.sidr_rep.requestid", 5}, {"infiniband.cm.sidr_rep.qpn", 0x99}, {"infiniband.cm.sidr_rep.qkey", 0x1234567}});
-    c.send(CmMessage::sidr_req, true, {{"infiniband.cm.sidr_req.requestid", 6}, {"infiniband.cm.sidr_req.serviceid", 0x1111f91}});
+           {{"infiniband.cm.sidr_rep.requestid", 5},
+            {"infiniband.cm.sidr_rep.qpn", 0x99},
+            {"infiniband.cm.sidr_rep.qkey", 0x1234567}});
+    c.send(CmMessage::sidr_req, true,
+           {{"infiniband.cm.sidr_req.requestid", 6}, {"infiniband.cm.sidr_req.serviceid", 0x1111f91}});
     c.send(CmMessage::sidr_rep, false, {{"infiniband.cm.sidr_rep.requestid", 6}, {"infiniband.cm.sidr_rep.status", 1}});
     const CmReport report = c.tracker.finish();
     REQUIRE(report.attempts.size() == 2);
@@ -405,10 +415,12 @@ TEST_CASE("alternate paths are loaded one after another") {
 
 TEST_CASE("an XRC target has its QPN in place of the EE context") {
     Conversation c;
-    c.send(CmMessage::req, true,
-           {{"infiniband.cm.req", 0xa1}, {"infiniband.cm.req.transpsvctype", 3}, {"infiniband.cm.req.ext_transport", 1}});
-    c.send(CmMessage::rep, false,
-           {{"infiniband.cm.rep", 0xb2}, {"infiniband.cm.rep.remotecommid", 0xa1}, {"infiniband.cm.rep.localeecn", 0x77}});
+    c.send(
+        CmMessage::req, true,
+        {{"infiniband.cm.req", 0xa1}, {"infiniband.cm.req.transpsvctype", 3}, {"infiniband.cm.req.ext_transport", 1}});
+    c.send(
+        CmMessage::rep, false,
+        {{"infiniband.cm.rep", 0xb2}, {"infiniband.cm.rep.remotecommid", 0xa1}, {"infiniband.cm.rep.localeecn", 0x77}});
     const CmAttempt attempt = c.only();
     CHECK(attempt.service == CmService::xrc);
     CHECK(attempt.passive.qpn == Qpn{0x77});
@@ -416,7 +428,8 @@ TEST_CASE("an XRC target has its QPN in place of the EE context") {
 
 TEST_CASE("what the capture cut off is nothing, not zero") {
     Conversation c;
-    c.send(CmMessage::req, true, {{"infiniband.cm.req", 0xa1}, {"infiniband.cm.req.localqpn", 0x21}}, 128);  // 42 bytes of the REQ
+    c.send(CmMessage::req, true, {{"infiniband.cm.req", 0xa1}, {"infiniband.cm.req.localqpn", 0x21}},
+           128);  // 42 bytes of the REQ
     const CmAttempt attempt = c.only();
     CHECK(attempt.active.qpn == Qpn{0x21});
     CHECK_FALSE(attempt.active.starting_psn);

@@ -11,7 +11,8 @@ TEST_CASE("every event is possible in some state, and from some side") {
     for (std::size_t event = 0; event < kCmEvents; ++event) {
         const auto one = static_cast<CmEvent>(event);
         bool possible = false;
-        for (std::size_t state = 0; state < kCmStates; ++state) possible |= step(static_cast<CmState>(state), one).has_value();
+        for (std::size_t state = 0; state < kCmStates; ++state)
+            possible |= step(static_cast<CmState>(state), one).has_value();
         CHECK(possible);
         CHECK((may_come_from(one, true) || may_come_from(one, false)));
     }
@@ -32,7 +33,8 @@ TEST_CASE("any messages in any order: nothing breaks and everything is counted")
         observation.kind = ObservationKind::transport;
         observation.management = random() % 8 != 0;
         observation.frame = FrameIndex{i};
-        observation.time = Instant{static_cast<std::int64_t>(random() % 64 == 0 ? std::uint64_t{random()} << 32 : i * 1000)};
+        observation.time =
+            Instant{static_cast<std::int64_t>(random() % 64 == 0 ? std::uint64_t{random()} << 32 : i * 1000)};
         observation.flow.source.bits[1] = random() % 3;
         observation.flow.destination.bits[1] = random() % 3;
         write_bits(datagram, 8 * 24UZ, 31, random() % 16);

@@ -115,7 +115,8 @@ TEST_CASE("collectives: jitter makes no straggler, of whichever rank") {
     }
 }
 
-TEST_CASE("collectives: the whole analysis names the pattern, the straggler and what to do, in words and for programs") {
+TEST_CASE(
+    "collectives: the whole analysis names the pattern, the straggler and what to do, in words and for programs") {
     CollectiveTraffic traffic = ring_traffic({.ranks = 4, .steps = 12, .late = 1, .late_by = 500'000});
     const Timeline timeline = traffic.timeline();
     CHECK(timeline.connections.size() == 4);
@@ -151,7 +152,8 @@ TEST_CASE("collectives: without a library the steps must be alike, and without s
     Jitter jitter(3);
     for (unsigned rank = 0; rank < 8; ++rank)
         for (std::int64_t time = 0; time < 100'000'000; time += 100'000 + jitter.below(4'000'000))
-            random.write(time, rank + 1, (rank + 1) % 8 + 1, static_cast<std::uint32_t>(4096 + jitter.below(1'000'000)));
+            random.write(time, rank + 1, (rank + 1) % 8 + 1,
+                         static_cast<std::uint32_t>(4096 + jitter.below(1'000'000)));
     CHECK(random.report().collectives.empty());
 }
 

@@ -1,5 +1,5 @@
-// NCCL by its offers and messages: what a job is, where its operations begin and end, and whom the others waited for. What is said to
-// be certain must be: hundreds of jobs whose truth is known.
+// NCCL by its offers and messages: what a job is, where its operations begin and end, and whom the others waited for.
+// What is said to be certain must be: hundreds of jobs whose truth is known.
 #include <tests/simulator/nccl_job.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/collective_traffic.hpp>
@@ -25,9 +25,12 @@ std::uint32_t rank_at(const Collective& job, std::uint32_t place) {
     return UINT32_MAX;
 }
 
-// The operation that a step belongs to, however the job was divided: the latest for which a rank was ready when the step began.
+// The operation that a step belongs to, however the job was divided: the latest for which a rank was ready when the
+// step began.
 const NcclTruth& operation_at(const NcclRun& run, Instant begin) {
-    const auto began_later = [&](const NcclTruth& truth) { return std::ranges::min(truth.ready) > std::to_underlying(begin); };
+    const auto began_later = [&](const NcclTruth& truth) {
+        return std::ranges::min(truth.ready) > std::to_underlying(begin);
+    };
     const auto later = std::ranges::find_if(run.truth, began_later);
     return later == run.truth.begin() ? run.truth.front() : *std::prev(later);
 }
@@ -65,8 +68,10 @@ TEST_CASE("nccl: offers of every version, and what is none") {
 }
 
 TEST_CASE("nccl: a small all-reduce in a ring, of which every tap shows what it can") {
-    for (std::optional<unsigned> tap : {std::optional<unsigned>{}, std::optional(0U), std::optional(1U), std::optional(2U)}) {
-        const NcclRun run = play({.ranks = 3, .operations = 2, .bytes = 512, .late = 1, .late_by = 4'000'000, .tap = tap});
+    for (std::optional<unsigned> tap :
+         {std::optional<unsigned>{}, std::optional(0U), std::optional(1U), std::optional(2U)}) {
+        const NcclRun run =
+            play({.ranks = 3, .operations = 2, .bytes = 512, .late = 1, .late_by = 4'000'000, .tap = tap});
         REQUIRE(run.report.collectives.size() == 1);
         const Collective& job = run.report.collectives[0];
         INFO("tap " << (tap ? static_cast<int>(*tap) : -1));
@@ -92,7 +97,8 @@ TEST_CASE("nccl: a small all-reduce in a ring, of which every tap shows what it 
 
 TEST_CASE("nccl: who is late again and again is the straggler, whatever pauses divide") {
     // Operations one behind the other: the longest pauses are inside of them.
-    const NcclRun run = play({.ranks = 3, .operations = 30, .bytes = 512, .compute = 0, .noise = 20'000, .late = 1, .late_by = 4'000'000});
+    const NcclRun run = play(
+        {.ranks = 3, .operations = 30, .bytes = 512, .compute = 0, .noise = 20'000, .late = 1, .late_by = 4'000'000});
     REQUIRE(run.report.collectives.size() == 1);
     const Collective& job = run.report.collectives[0];
     CHECK(job.steps.size() == 30);
@@ -101,7 +107,8 @@ TEST_CASE("nccl: who is late again and again is the straggler, whatever pauses d
     CHECK(job.straggler->delay == CollectiveDelay::starts);
     CHECK(job.straggler->confidence >= 80);
 
-    const NcclRun even = play({.ranks = 5, .operations = 40, .noise = 300'000, .pause_percent = 100, .pause = 2'000'000});
+    const NcclRun even =
+        play({.ranks = 5, .operations = 40, .noise = 300'000, .pause_percent = 100, .pause = 2'000'000});
     REQUIRE(even.report.collectives.size() == 1);
     CHECK_FALSE(even.report.collectives[0].straggler);
 }
@@ -140,7 +147,8 @@ TEST_CASE("nccl: certainties hold over hundreds of jobs") {
             waits[step.certainty / 10].add(rank_at(job, *step.last) == operation_at(run, step.begin).last);
         }
         if (!plan.late) none.add(!job.straggler);
-        if (job.straggler && job.straggler->confidence >= 90) stragglers.add(plan.late && rank_at(job, job.straggler->rank) == *plan.late);
+        if (job.straggler && job.straggler->confidence >= 90)
+            stragglers.add(plan.late && rank_at(job, job.straggler->rank) == *plan.late);
         const bool clear = plan.late && !plan.tap && plan.late_by >= 10 * plan.noise && plan.late_by >= 1'000'000 &&
                            plan.late_percent == 100 && plan.pause_percent == 0 && plan.operations >= 6;
         if (clear) found.add(job.straggler && rank_at(job, job.straggler->rank) == *plan.late);
@@ -200,11 +208,13 @@ TEST_CASE("nccl: a log names ranks by address and by their place in the ring") {
     CHECK(other.channels == 0);
     CHECK_FALSE(other.ranks[1].number);
     CHECK(read_nccl_log("").lines == 0);
-    CHECK(read_nccl_log(std::string(100'000, ' ') + "n:1 [0] NCCL INFO comm\n").lines == 0);  // past the bound of a line
+    CHECK(read_nccl_log(std::string(100'000, ' ') + "n:1 [0] NCCL INFO comm\n").lines ==
+          0);  // past the bound of a line
 }
 
 TEST_CASE("collectives: a pause inside of a step accuses nobody who began before it") {
-    CollectiveTraffic traffic;  // each step: rank 1 writes a chunk, 4 ms later all go on with theirs; 1 ms to the next step
+    CollectiveTraffic
+        traffic;  // each step: rank 1 writes a chunk, 4 ms later all go on with theirs; 1 ms to the next step
     for (std::int64_t step = 0; step < 30; ++step) {
         const std::int64_t begin = 1'000'000'000 + step * 5'500'000;
         traffic.write(begin, 1, 2, 65536);

@@ -41,7 +41,8 @@ TEST_CASE("an LLDP frame that somebody anonymizes keeps no text, with or without
     tlvs.push_back(tlv(6, kind::lldp_system_description, {}, octets_of_text("host=db7.acme k=secret")));
     const PacketSpec spec = lldp_frame(0x5254'0077'0011, tlvs);
     const std::string made = anonymized(spec);
-    for (const std::string_view part : {"prod07"sv, "host"sv, "db7"sv, "acme"sv, "secret"sv}) CHECK_FALSE(has(made, part));
+    for (const std::string_view part : {"prod07"sv, "host"sv, "db7"sv, "acme"sv, "secret"sv})
+        CHECK_FALSE(has(made, part));
     CHECK(std::ranges::count(made, '=') == 3);
 }
 
@@ -69,7 +70,9 @@ TEST_CASE("NQNs that somebody anonymizes are others, with or without a =") {
 
 TEST_CASE("of the keys of an iSCSI login that somebody anonymizes only harmless ones keep their values") {
     const std::string made = anonymized(
-        iscsi_login_request("SendTargets=iqn.2019-06.com.acme\0X-com.acme.host=db-prod-03.ac\0MaxBurstLength=262144\0TargetAlias=db=prod\0"sv), UlpProtocol::iser);
+        iscsi_login_request(
+            "SendTargets=iqn.2019-06.com.acme\0X-com.acme.host=db-prod-03.ac\0MaxBurstLength=262144\0TargetAlias=db=prod\0"sv),
+        UlpProtocol::iser);
     CHECK(has(made, "SendTargets=iqn."sv));
     CHECK(has(made, "MaxBurstLength=262144"sv));
     CHECK(has(made, "TargetAlias="sv));

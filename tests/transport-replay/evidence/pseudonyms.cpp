@@ -12,9 +12,11 @@ using namespace qps::transport;
 
 namespace {
 
-// The key and pairs of the sample that comes with the authors' implementation (sample_trace_raw.dat, sample_trace_sanitized.dat).
-constexpr std::array<unsigned char, 32> kSampleKey{21,  34,  23,  141, 51,  164, 207, 128, 19, 10, 91, 22, 73, 144, 125, 16,
-                                                   216, 152, 143, 131, 121, 121, 101, 39,  98, 87, 76, 45, 42, 132, 34,  2};
+// The key and pairs of the sample that comes with the authors' implementation (sample_trace_raw.dat,
+// sample_trace_sanitized.dat).
+constexpr std::array<unsigned char, 32> kSampleKey{21,  34, 23,  141, 51, 164, 207, 128, 19,  10,  91,
+                                                   22,  73, 144, 125, 16, 216, 152, 143, 131, 121, 121,
+                                                   101, 39, 98,  87,  76, 45,  42,  132, 34,  2};
 constexpr std::size_t kMany = 100'000;
 
 Pseudonyms::Key key_of(const std::array<unsigned char, 32>& bytes) {
@@ -53,13 +55,17 @@ TEST_CASE("addresses keep the length of their common prefix, and what they are f
     Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
     std::mt19937_64 random(7);  // NOLINT: the same numbers every time
     for (int i = 0; i < 2000; ++i) {
-        const auto a = static_cast<std::uint32_t>(random()), b = a ^ static_cast<std::uint32_t>(random()) >> random() % 32;
+        const auto a = static_cast<std::uint32_t>(random()),
+                   b = a ^ static_cast<std::uint32_t>(random()) >> random() % 32;
         const bool special = a >> 8 == 0xe00000 || b >> 8 == 0xe00000;
         if (!special) CHECK(std::countl_zero(pseudonyms.ipv4(a) ^ pseudonyms.ipv4(b)) == std::countl_zero(a ^ b));
         CHECK((pseudonyms.ipv4(a) >> 28 == 14) == (a >> 28 == 14));  // groups
-        const Ipv6Bits first{0x2001'0db8'0000'0000 | random() >> 40, random()}, second{first.high ^ random() >> random() % 64, first.low};
-        if (second.high == first.high || second.high == 0 || second.high >> 56 == 0xff || second.high >> 48 == 0xfe80) continue;
-        CHECK(std::countl_zero(pseudonyms.ipv6(first).high ^ pseudonyms.ipv6(second).high) == std::countl_zero(first.high ^ second.high));
+        const Ipv6Bits first{0x2001'0db8'0000'0000 | random() >> 40, random()},
+            second{first.high ^ random() >> random() % 64, first.low};
+        if (second.high == first.high || second.high == 0 || second.high >> 56 == 0xff || second.high >> 48 == 0xfe80)
+            continue;
+        CHECK(std::countl_zero(pseudonyms.ipv6(first).high ^ pseudonyms.ipv6(second).high) ==
+              std::countl_zero(first.high ^ second.high));
         CHECK(pseudonyms.ipv6(first).low == pseudonyms.guid(first.low));  // a GID is a prefix and a GUID
     }
     for (const std::uint32_t same : {0U, UINT32_MAX, ip("224.0.0.251")}) CHECK(pseudonyms.ipv4(same) == same);
@@ -101,7 +107,8 @@ TEST_CASE("MAC addresses keep what kind of address they are, and the vendor wher
     CHECK((pseudonyms.mac(mac) >> 40 & 3) == (mac >> 40 & 3));
     CHECK(keeping.mac(mac) >> 24 == mac >> 24);
     CHECK(keeping.mac(mac) != mac);
-    for (const std::uint64_t same : {0ULL, 0xffff'ffff'ffffULL, 0x0180'c200'0001ULL, 0x0100'5e00'0001ULL, 0x3333'0000'0001ULL})
+    for (const std::uint64_t same :
+         {0ULL, 0xffff'ffff'ffffULL, 0x0180'c200'0001ULL, 0x0100'5e00'0001ULL, 0x3333'0000'0001ULL})
         CHECK(pseudonyms.mac(same) == same);
     CHECK(pseudonyms.mac(0x3333'ff77'0011) >> 32 == 0x3333);
     CHECK(pseudonyms.mac(0x3333'ff77'0011) != 0x3333'ff77'0011);
@@ -135,7 +142,8 @@ TEST_CASE("names become others of the same length and kind, the same for the sam
 
 TEST_CASE("a name may have a = in it, wherever it is") {
     Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
-    for (const std::string name : {"host=db7.acme k=secret", "to=db-prod07", "TargetName=db7", "MaxBurstLength=262144", "K=Q00000ZZQ", "nqn.2026-11.lab:a=b"}) {
+    for (const std::string name : {"host=db7.acme k=secret", "to=db-prod07", "TargetName=db7", "MaxBurstLength=262144",
+                                   "K=Q00000ZZQ", "nqn.2026-11.lab:a=b"}) {
         INFO(name);
         const std::string other = renamed(pseudonyms, name);
         CHECK(other.size() == name.size());
@@ -152,14 +160,16 @@ TEST_CASE("of the keys of iSCSI those keep their values that say nothing of anyb
         pseudonyms.key_value(std::as_writable_bytes(std::span(text)));
         return text;
     };
-    for (const std::string same :
-         {"MaxBurstLength=262144", "InitialR2T=No", "HeaderDigest=CRC32C,None", "OFMarkInt=2048~8192", "AuthMethod=CHAP,None", "SessionType=Discovery", "CHAP_A=5",
-          "SendTargets=All", "SendTargets=", "iSERHelloRequired=Yes", "iSCSIProtocolLevel=1", "MaxConnections=0x10", "RDMAExtensions=Irrelevant"})
+    for (const std::string same : {"MaxBurstLength=262144", "InitialR2T=No", "HeaderDigest=CRC32C,None",
+                                   "OFMarkInt=2048~8192", "AuthMethod=CHAP,None", "SessionType=Discovery", "CHAP_A=5",
+                                   "SendTargets=All", "SendTargets=", "iSERHelloRequired=Yes", "iSCSIProtocolLevel=1",
+                                   "MaxConnections=0x10", "RDMAExtensions=Irrelevant"})
         CHECK(other(same) == same);
     CHECK(other("TargetName=iqn.2026-11.lab:disk") == "TargetName=" + renamed(pseudonyms, "iqn.2026-11.lab:disk"));
-    for (const std::string naming : {"InitiatorName=iqn.2026-11.lab:host", "SendTargets=iqn.2019-06.com.acme", "TargetAlias=db-prod", "TargetAddress=10.0.0.1:3260,1",
-                                     "CHAP_N=admin", "CHAP_R=0x1234abcd", "TargetAlias=All", "MaxBurstLength=db-prod", "InitialR2T=No,acme",
-                                     "MaxConnections=123456789012345678901"}) {
+    for (const std::string naming :
+         {"InitiatorName=iqn.2026-11.lab:host", "SendTargets=iqn.2019-06.com.acme", "TargetAlias=db-prod",
+          "TargetAddress=10.0.0.1:3260,1", "CHAP_N=admin", "CHAP_R=0x1234abcd", "TargetAlias=All",
+          "MaxBurstLength=db-prod", "InitialR2T=No,acme", "MaxConnections=123456789012345678901"}) {
         INFO(naming);
         const std::string made = other(naming);
         const std::size_t value = naming.find('=') + 1;
@@ -181,7 +191,8 @@ TEST_CASE("under no key an address stays, or the first byte of it, or what a pre
         Pseudonyms::Key key{};
         for (std::byte& byte : key) byte = static_cast<std::byte>(random());
         Pseudonyms pseudonyms(key, false, kMany);
-        for (const std::string_view network : {"10.77.0.11", "192.168.1.1", "172.16.5.4", "94.76.225.172", "127.0.0.1", "239.1.2.3"}) {
+        for (const std::string_view network :
+             {"10.77.0.11", "192.168.1.1", "172.16.5.4", "94.76.225.172", "127.0.0.1", "239.1.2.3"}) {
             for (std::uint32_t host = 0; host < 8; ++host) {
                 const std::uint32_t before = ip(network) + host, after = pseudonyms.ipv4(before);
                 ++all;

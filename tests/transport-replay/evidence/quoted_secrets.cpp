@@ -1,4 +1,5 @@
-// What ICMP errors quote, and neighbour discovery names, is as secret as in a packet; checksums that were right stay so.
+// What ICMP errors quote, and neighbour discovery names, is as secret as in a packet; checksums that were right stay
+// so.
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
@@ -43,7 +44,8 @@ Decoded anonymized(const std::vector<std::byte>& bytes) {
 }  // namespace
 
 TEST_CASE("an ICMP error that somebody anonymizes quotes the same packet of other hosts") {
-    const std::string quoted = "4500 0400 0001 4000 4011 b2e8 c0000201 c0000202 c123 12b7 03ec 0000 0440 8001 00000011 800000aa 01020304";
+    const std::string quoted =
+        "4500 0400 0001 4000 4011 b2e8 c0000201 c0000202 c123 12b7 03ec 0000 0440 8001 00000011 800000aa 01020304";
     const auto bytes = message(false, "0303000000000000" + quoted);
     const Decoded before(bytes, LinkType::ethernet), after = anonymized(bytes);
     CHECK(after.layers() == before.layers());
@@ -51,7 +53,8 @@ TEST_CASE("an ICMP error that somebody anonymizes quotes the same packet of othe
     CHECK(after.plain("rdma.quoted.ip.src") == after.plain("ip.src"));
     CHECK(after.plain("ip.dst") != before.plain("ip.dst"));
     CHECK(after.number("rdma.quoted.infiniband.bth.p_key") == some_pseudonyms().pkey(0x8001));
-    for (const char* name : {"icmp.type", "icmp.code", "rdma.quoted.udp.srcport", "rdma.quoted.infiniband.bth.psn", "rdma.quoted.infiniband.bth.destqp"})
+    for (const char* name : {"icmp.type", "icmp.code", "rdma.quoted.udp.srcport", "rdma.quoted.infiniband.bth.psn",
+                             "rdma.quoted.infiniband.bth.destqp"})
         CHECK(after.number(name) == before.number(name));
     const Bytes made = after.packet.frame.bytes;
     CHECK(checksum_of(word_sum(made.subspan(34))) == 0);

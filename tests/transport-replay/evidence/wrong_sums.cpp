@@ -1,4 +1,5 @@
-// Checksums and CRCs of anonymized packets: right ones are right, 0 stays 0, and from a wrong one nothing follows about the packet as it was.
+// Checksums and CRCs of anonymized packets: right ones are right, 0 stays 0, and from a wrong one nothing follows about
+// the packet as it was.
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
@@ -18,7 +19,8 @@ namespace {
 
 using Octet = std::vector<std::byte>;
 
-Octet anonymized(Pseudonyms& pseudonyms, const Octet& bytes, LinkType link = LinkType::ethernet, std::uint32_t on_wire = 0, const UlpHint& hint = {}) {
+Octet anonymized(Pseudonyms& pseudonyms, const Octet& bytes, LinkType link = LinkType::ethernet,
+                 std::uint32_t on_wire = 0, const UlpHint& hint = {}) {
     Frame frame;
     frame.bytes = bytes;
     frame.wire_length = std::max(on_wire, static_cast<std::uint32_t>(bytes.size()));
@@ -82,7 +84,8 @@ TEST_CASE("an ICRC that is 0 stays 0, a right one is right, and every wrong one 
     CHECK(others.difference(16).bits != pseudonyms_of_sums().difference(16).bits);
 }
 
-// With ICRCs of 0, what was written was the CRC of the original bytes: 32 linear equations a packet of the 64 bits of two addresses.
+// With ICRCs of 0, what was written was the CRC of the original bytes: 32 linear equations a packet of the 64 bits of
+// two addresses.
 TEST_CASE("two acknowledgments with an ICRC of 0 tell nothing of the addresses") {
     for (std::uint32_t i = 0; i < 32; ++i) {
         PacketSpec there = ack(Network::roce_v2_ipv4, i);
@@ -101,7 +104,9 @@ TEST_CASE("two acknowledgments with an ICRC of 0 tell nothing of the addresses")
 
 TEST_CASE("a VCRC that is wrong tells nothing, and one that is 0 stays 0") {
     PacketSpec spec = ack(Network::native_local);
-    const auto found = [&] { return Decoded(anonymized(pseudonyms_of_sums(), build(spec), spec.link), spec.link).packet.vcrc; };
+    const auto found = [&] {
+        return Decoded(anonymized(pseudonyms_of_sums(), build(spec), spec.link), spec.link).packet.vcrc;
+    };
     CHECK(found().status == CrcStatus::good);
     spec.vcrc = 0;
     CHECK(found().found == 0);
@@ -133,7 +138,8 @@ TEST_CASE("checksums of IPv4, UDP and TCP: right, 0 and wrong ones") {
         const Octet wrong = anonymized(pseudonyms_of_sums(), changed(right, at, 0x55));
         CHECK((at == kIpChecksum ? sum_of_ip(wrong) : sum_of_udp(wrong)) != 0);
         CHECK(read_be<std::uint16_t>(wrong, at) != 0);
-        for (const std::uint8_t by : std::initializer_list<std::uint8_t>{0x01, 0x80, 0xfe}) CHECK(anonymized(pseudonyms_of_sums(), changed(right, at, by)) == wrong);
+        for (const std::uint8_t by : std::initializer_list<std::uint8_t>{0x01, 0x80, 0xfe})
+            CHECK(anonymized(pseudonyms_of_sums(), changed(right, at, by)) == wrong);
         CHECK(anonymized(pseudonyms_of_sums(), changed(right, at + 1, 0x11)) == wrong);
     }
 }
@@ -142,11 +148,13 @@ TEST_CASE("what cannot be checked carries nothing either: cut packets, fragments
     Octet right = build(ack(Network::roce_v2_ipv4, 9));
     write_bits(right, kUdpChecksum * 8, 16, 0x1234);
     for (const std::size_t cut : {std::size_t{44}, std::size_t{56}, right.size() - 2}) {
-        const Octet one = anonymized(pseudonyms_of_sums(), Octet(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(cut)), LinkType::ethernet,
-                                     static_cast<std::uint32_t>(right.size()));
+        const Octet one =
+            anonymized(pseudonyms_of_sums(), Octet(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(cut)),
+                       LinkType::ethernet, static_cast<std::uint32_t>(right.size()));
         Octet other(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(cut));
         write_bits(other, kUdpChecksum * 8, 16, 0x4711);
-        CHECK(anonymized(pseudonyms_of_sums(), other, LinkType::ethernet, static_cast<std::uint32_t>(right.size())) == one);
+        CHECK(anonymized(pseudonyms_of_sums(), other, LinkType::ethernet, static_cast<std::uint32_t>(right.size())) ==
+              one);
         CHECK(read_be<std::uint16_t>(one, kUdpChecksum) != 0);
     }
     // A length of 0, as segmentation offload leaves it; the first of several fragments.

@@ -47,7 +47,9 @@ struct RecordedLink {
                   std::size_t captured = std::dynamic_extent) {
         std::vector<HeaderSpec> tlvs = lldp_station(mac, "port", lifetime);
         tlvs.push_back(tlv(5, kind::lldp_system_name, {}, octets_of_text(mac == kSwitch ? "leaf-1" : "node-1")));
-        if (mac == kSwitch) tlvs.push_back(tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
+        if (mac == kSwitch)
+            tlvs.push_back(
+                tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
         tlvs.insert(tlvs.end(), more.begin(), more.end());
         put(lldp_frame(mac, tlvs), time, captured);
     }
@@ -66,7 +68,8 @@ struct RecordedLink {
         put(spec, time);
     }
     // Every 30 s, each after the other.
-    void repeat(const std::vector<HeaderSpec>& of_switch, const std::vector<HeaderSpec>& of_nic, int times = 3, double from = 0) {
+    void repeat(const std::vector<HeaderSpec>& of_switch, const std::vector<HeaderSpec>& of_nic, int times = 3,
+                double from = 0) {
         for (int i = 0; i < times; ++i) {
             announce(kSwitch, from + 30 * i, of_switch);
             announce(kNic, from + 30 * i + 1, of_nic);
@@ -103,7 +106,9 @@ HeaderSpec ets(std::uint64_t subtype, std::uint64_t percent, bool willing, std::
 }
 std::vector<HeaderSpec> cee_priorities(std::uint64_t priorities, bool willing, bool enabled = true) {
     return cee({cee_tlv(3, kind::cee_pfc,
-                        {{"lldp.dcbx.feature.enabled", enabled ? 1 : 0}, {"lldp.dcbx.feature.willing", willing ? 1 : 0}, {"rdma.lldp.pfc.enabled", priorities}})});
+                        {{"lldp.dcbx.feature.enabled", enabled ? 1 : 0},
+                         {"lldp.dcbx.feature.willing", willing ? 1 : 0},
+                         {"rdma.lldp.pfc.enabled", priorities}})});
 }
 
 }  // namespace
@@ -114,9 +119,10 @@ TEST_CASE("switch and NIC that announce other lossless priorities, and take noth
     link.announce(kNic, 1, {pfc_tlv(kThreeAndFour, false)});
     const auto said = link.said("pfc-differs");
     REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3, and its link partner 02:00:00:00:00:01 (node-1) for priorities 3 and 4, on "
-          "interface 0; neither is willing to take the other's.");
+    CHECK(
+        said[0] ==
+        "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3, and its link partner 02:00:00:00:00:01 (node-1) for priorities 3 and 4, on "
+        "interface 0; neither is willing to take the other's.");
 }
 
 TEST_CASE("a willing NIC has time to take the configuration of the switch") {
@@ -132,9 +138,10 @@ TEST_CASE("a willing NIC has time to take the configuration of the switch") {
     late.repeat({pfc_tlv(kThree, false)}, {pfc_tlv(0, true)});
     const auto said = late.said("pfc-differs");
     REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3, and its link partner 02:00:00:00:00:01 (node-1) for no priority, on interface 0; "
-          "02:00:00:00:00:01 is willing to take the other's, but repeated its own twice within 61 s.");
+    CHECK(
+        said[0] ==
+        "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3, and its link partner 02:00:00:00:00:01 (node-1) for no priority, on interface 0; "
+        "02:00:00:00:00:01 is willing to take the other's, but repeated its own twice within 61 s.");
 }
 
 TEST_CASE("of two ends that are willing the one with the higher address takes") {
@@ -142,7 +149,8 @@ TEST_CASE("of two ends that are willing the one with the higher address takes") 
     link.repeat({pfc_tlv(kThree, true)}, {pfc_tlv(kThreeAndFour, true)}, 4);
     const auto said = link.said("pfc-differs");
     REQUIRE(said.size() == 1);
-    CHECK(said[0].ends_with("02:00:00:00:00:f1 is willing to take the other's, but repeated its own 3 times within 89 s."));
+    CHECK(said[0].ends_with(
+        "02:00:00:00:00:f1 is willing to take the other's, but repeated its own 3 times within 89 s."));
 }
 
 TEST_CASE("announcements that nobody can compare are no disagreement") {
@@ -233,9 +241,10 @@ TEST_CASE("ETS is compared by priority, whatever the classes are called") {
     differ.repeat({ets(9, 60, false)}, {ets(9, 50, false)}, 1);
     const auto said = differ.said("ets-differs");
     REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "For priority 3 02:00:00:00:00:f1 (leaf-1) announces 60 % of the bandwidth, and its link partner 02:00:00:00:00:01 (node-1) announces 50 % of "
-          "the bandwidth, on interface 0; 8 priorities differ; neither is willing to take the other's.");
+    CHECK(
+        said[0] ==
+        "For priority 3 02:00:00:00:00:f1 (leaf-1) announces 60 % of the bandwidth, and its link partner 02:00:00:00:00:01 (node-1) announces 50 % of "
+        "the bandwidth, on interface 0; 8 priorities differ; neither is willing to take the other's.");
     // A willing NIC takes what is recommended to it, which need not be what the switch does itself.
     taken.repeat({ets(9, 60, false), ets(10, 50, false)}, {ets(9, 50, true)});
     CHECK(taken.said("ets-differs").empty());
@@ -248,9 +257,10 @@ TEST_CASE("switch and NIC disagree on the priority of RoCEv2") {
     differ.repeat({roce_at(3)}, {roce_at(4)});
     const auto said = differ.said("application-priority-differs");
     REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces priority 3 for RoCEv2 (UDP port 4791), and its link partner 02:00:00:00:00:01 (node-1) priority 4, on "
-          "interface 0; the latter repeated it twice within 61 s.");
+    CHECK(
+        said[0] ==
+        "02:00:00:00:00:f1 (leaf-1) announces priority 3 for RoCEv2 (UDP port 4791), and its link partner 02:00:00:00:00:01 (node-1) priority 4, on "
+        "interface 0; the latter repeated it twice within 61 s.");
     quick.repeat({roce_at(3)}, {roce_at(4)}, 1);
     CHECK(quick.said("application-priority-differs").empty());
     others.repeat({roce_at(3)}, {applications({0x81, 0x89, 0x06})});  // FCoE at 4
@@ -272,9 +282,10 @@ TEST_CASE("RoCE packets of a priority without PFC are counted while the announce
     link.data(122, 0U, 0);       // what was announced holds no more
     const auto said = link.said("roce-outside-pfc");
     REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 4 RoCE packets to 02:00:00:00:00:01 there are of priority 0 (by PCP, with "
-          "DSCP 0), and 1 of others.");
+    CHECK(
+        said[0] ==
+        "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 4 RoCE packets to 02:00:00:00:00:01 there are of priority 0 (by PCP, with "
+        "DSCP 0), and 1 of others.");
 }
 
 TEST_CASE("the priority of a DSCP is known where the end announces it") {
@@ -285,9 +296,10 @@ TEST_CASE("the priority of a DSCP is known where the end announces it") {
     outside.data(1, {}, 34);
     const auto said = outside.said("roce-outside-pfc");
     REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 1 RoCE packet to 02:00:00:00:00:01 there is of priority 5 (by "
-          "DSCP 34, as it maps it).");
+    CHECK(
+        said[0] ==
+        "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 1 RoCE packet to 02:00:00:00:00:01 there is of priority 5 (by "
+        "DSCP 34, as it maps it).");
     inside.announce(kSwitch, 0, {pfc_tlv(kThree, false), to_three});
     inside.data(1, {}, 34);
     inside.data(2, 0U, 34);  // whether tags or DSCPs count is not announced
@@ -316,7 +328,8 @@ TEST_CASE("RoCE packets prove nothing where it is not known whose link they are 
     }
     SECTION("two switches: a bond") {
         link.announce(kNic, 1);
-        link.announce(kSwitch + 1, 1, {tlv(7, kind::lldp_capabilities, {{"lldp.tlv.enable_system_cap", 4}}), pfc_tlv(kThree, false)});
+        link.announce(kSwitch + 1, 1,
+                      {tlv(7, kind::lldp_capabilities, {{"lldp.tlv.enable_system_cap", 4}}), pfc_tlv(kThree, false)});
     }
     SECTION("two stations") {
         link.announce(kNic, 1);
@@ -360,8 +373,9 @@ TEST_CASE("packets of a priority whose PFC was announced later are told as past"
         link->announce(kSwitch, 0, {pfc_tlv(kThree, false)});
         for (int i = 0; i < 4; ++i) link->data(1 + i, 4U, 0);
     }
-    const std::string then = "4 RoCE packets to 02:00:00:00:00:01 on interface 0 were of priority 4 (by PCP, with DSCP 0), for which 02:00:00:00:00:f1 (leaf-1) "
-                             "announced no PFC then";
+    const std::string then =
+        "4 RoCE packets to 02:00:00:00:00:01 on interface 0 were of priority 4 (by PCP, with DSCP 0), for which 02:00:00:00:00:f1 (leaf-1) "
+        "announced no PFC then";
     const auto only = [](RecordedLink& link) {
         const auto said = link.said("roce-outside-pfc");
         return said.size() == 1 ? said[0] : fmt::format("{} findings", said.size());
@@ -376,26 +390,30 @@ TEST_CASE("packets of a priority whose PFC was announced later are told as past"
     // Neither before nor now: it stays a warning, and says what is of before.
     moved.announce(kSwitch, 10, {pfc_tlv(0x20, false)});
     moved.data(11, 4U, 0);
-    CHECK(only(moved) ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 5 on interface 0, but 5 RoCE packets to 02:00:00:00:00:01 there are of priority 4 (by PCP, with "
-          "DSCP 0); some passed before it changed what it announces, and had no PFC then either.");
+    CHECK(
+        only(moved) ==
+        "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 5 on interface 0, but 5 RoCE packets to 02:00:00:00:00:01 there are of priority 4 (by PCP, with "
+        "DSCP 0); some passed before it changed what it announces, and had no PFC then either.");
     both.announce(kSwitch, 10, {pfc_tlv(kThreeAndFour, false)});
     both.data(11, 6U, 0);
     const auto said = both.said("roce-outside-pfc");
     REQUIRE(said.size() == 2);
     CHECK(std::ranges::count(said, then + "; its last announcement has PFC for priorities 3 and 4.") == 1);
-    CHECK(std::ranges::count(said,
-                             "02:00:00:00:00:f1 (leaf-1) announces PFC for priorities 3 and 4 on interface 0, but 1 RoCE packet to 02:00:00:00:00:01 there is of "
-                             "priority 6 (by PCP, with DSCP 0).") == 1);
+    CHECK(
+        std::ranges::count(
+            said,
+            "02:00:00:00:00:f1 (leaf-1) announces PFC for priorities 3 and 4 on interface 0, but 1 RoCE packet to 02:00:00:00:00:01 there is of "
+            "priority 6 (by PCP, with DSCP 0).") == 1);
     // By the map of DSCPs, which changed.
     mapped.announce(kNic, 0);
     mapped.announce(kSwitch, 0, {pfc_tlv(kThree, false), applications({0xa5, 0, 34})});
     mapped.data(1, {}, 34);
     mapped.announce(kSwitch, 2, {pfc_tlv(kThree, false), applications({0x65, 0, 34})});
     mapped.data(3, {}, 34);
-    CHECK(only(mapped) ==
-          "1 RoCE packet to 02:00:00:00:00:01 on interface 0 was of priority 5 (by DSCP 34, as mapped then), for which 02:00:00:00:00:f1 (leaf-1) announced no "
-          "PFC then; its last announcement has PFC for priority 3.");
+    CHECK(
+        only(mapped) ==
+        "1 RoCE packet to 02:00:00:00:00:01 on interface 0 was of priority 5 (by DSCP 34, as mapped then), for which 02:00:00:00:00:f1 (leaf-1) announced no "
+        "PFC then; its last announcement has PFC for priority 3.");
 }
 
 TEST_CASE("what was told as past is a note") {
@@ -418,9 +436,10 @@ TEST_CASE("an end that stopped announcing is told from one that nobody could hea
         for (int i = 0; i < 6; ++i) link.announce(kSwitch, 1 + 29 * i, three);
         const auto said = link.said("lldp-stopped");
         REQUIRE(said.size() == 1);
-        CHECK(said[0] ==
-              "02:00:00:00:00:01 (node-1) announced on interface 0 its configuration for 120 s at a time, and nothing more in the 146 s that the capture "
-              "goes on there.");
+        CHECK(
+            said[0] ==
+            "02:00:00:00:00:01 (node-1) announced on interface 0 its configuration for 120 s at a time, and nothing more in the 146 s that the capture "
+            "goes on there.");
     }
     SECTION("the capture ends before its time is over") {
         RecordedLink link;
@@ -449,8 +468,9 @@ TEST_CASE("an end that stopped announcing is told from one that nobody could hea
         link.announce(kSwitch, 25, three);
         const auto said = link.said("lldp-stopped");
         REQUIRE(said.size() == 1);
-        CHECK(said[0] ==
-              "02:00:00:00:00:01 (node-1) announced on interface 0 that it stops (time to live 0), and nothing more in the 15 s that the capture goes on there.");
+        CHECK(
+            said[0] ==
+            "02:00:00:00:00:01 (node-1) announced on interface 0 that it stops (time to live 0), and nothing more in the 15 s that the capture goes on there.");
     }
     SECTION("it begins anew") {
         RecordedLink link;

@@ -1,4 +1,5 @@
-// The catalogue of facts and the templates over it. docs/findings.md is made of the rows of findings, of a finding of each and of the catalogue of facts; QPSCOPE_REWRITE_GOLDEN=1 writes it.
+// The catalogue of facts and the templates over it. docs/findings.md is made of the rows of findings, of a finding of
+// each and of the catalogue of facts; QPSCOPE_REWRITE_GOLDEN=1 writes it.
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/transport-replay/findings/proven_findings.hpp>
@@ -23,12 +24,14 @@ finding by the names of the [catalogue](#facts) at the end; names and units are 
 )";
 
 std::string page_of(const FindingRow& row, const Finding& finding) {
-    std::string out = fmt::format("\n## {}\n\n{}; {}. {}.\n\n", row.id, severity_name(finding), row.clause, row.meaning);
+    std::string out =
+        fmt::format("\n## {}\n\n{}; {}. {}.\n\n", row.id, severity_name(finding), row.clause, row.meaning);
     out += fmt::format("> {}\n\nTo do: {}\n", finding.summary, finding.advice);
     if (!row.alike.empty()) out += fmt::format("\nLooks like it: {}\n", row.alike);
     if (!row.limits.empty()) out += fmt::format("\nCannot know: {}\n", row.limits);
     std::string facts;
-    for (const Fact& fact : finding.facts) facts += fmt::format("{}`{}`", facts.empty() ? "" : ", ", json_name(*fact.row));
+    for (const Fact& fact : finding.facts)
+        facts += fmt::format("{}`{}`", facts.empty() ? "" : ", ", json_name(*fact.row));
     if (!facts.empty()) out += fmt::format("\nFacts of the example: {}\n", facts);
     return out;
 }
@@ -42,7 +45,8 @@ TEST_CASE("the manual of findings has a section for each row, with a finding of 
     for (std::size_t i = 0; i < findings.size(); ++i) text += page_of(finding_rows()[i], findings[i]);
     text += "\n## Facts\n\n| fact | unit | what it is |\n|---|---|---|\n";
     for (const FactRow* fact : fact_rows())
-        text += fmt::format("| `{}` | {} | {} |\n", json_name(*fact), kUnitNames[static_cast<std::size_t>(fact->unit)], fact->meaning);
+        text += fmt::format("| `{}` | {} | {} |\n", json_name(*fact), kUnitNames[static_cast<std::size_t>(fact->unit)],
+                            fact->meaning);
     qps::tests::check_golden("../docs/findings.md", text);
 }
 
@@ -52,7 +56,8 @@ TEST_CASE("templates of findings are sound, and name facts of the catalogue") {
     for (const FactRow* fact : facts) {
         INFO(fact->name);
         CHECK(names.insert(fact->name).second);
-        CHECK(std::ranges::all_of(fact->name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }));
+        CHECK(std::ranges::all_of(fact->name,
+                                  [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }));
         CHECK((fact->meaning.size() > 10 && fact->meaning.back() != '.'));
     }
     for (const FindingRow& row : finding_rows())

@@ -18,7 +18,8 @@ namespace {
 std::string all(const Timeline& timeline) {
     std::string out;
     for (const Finding& finding : timeline.findings) {
-        out += std::string(finding.id) + '/' + std::to_string(finding.count) + '/' + finding.summary + '/' + finding.advice;
+        out += std::string(finding.id) + '/' + std::to_string(finding.count) + '/' + finding.summary + '/' +
+               finding.advice;
         for (const FrameIndex frame : finding.packets) out += ' ' + std::to_string(std::to_underlying(frame));
         out += '\n';
     }
@@ -28,7 +29,8 @@ std::string all(const Timeline& timeline) {
 // Many connections, each with one duplicate more than the one before.
 Timeline many(std::uint32_t connections) {
     Timeline timeline = healthy();
-    for (std::uint32_t i = 1; i <= connections; ++i) add_connection(timeline, 1, i + 1).ways[0].incidents.made().duplicated = i;
+    for (std::uint32_t i = 1; i <= connections; ++i)
+        add_connection(timeline, 1, i + 1).ways[0].incidents.made().duplicated = i;
     return timeline;
 }
 
@@ -49,8 +51,8 @@ TEST_CASE("findings come worst first: severity, then count, then the first packe
     draw_findings(timeline);
     std::vector<std::string_view> ids;
     for (const Finding& finding : timeline.findings) ids.push_back(finding.id);
-    CHECK(ids == std::vector<std::string_view>{"transport-retries-exceeded", "duplicated-by-network", "duplicated-by-network",
-                                               "go-back-n-loss", "capture-truncated"});
+    CHECK(ids == std::vector<std::string_view>{"transport-retries-exceeded", "duplicated-by-network",
+                                               "duplicated-by-network", "go-back-n-loss", "capture-truncated"});
     CHECK(timeline.findings[1].packets < timeline.findings[2].packets);
 }
 
@@ -60,7 +62,8 @@ TEST_CASE("findings past the bound are counted, and the worst stay") {
     draw_findings(timeline);
     REQUIRE(timeline.findings.size() == kMaxFindings + 1);
     REQUIRE(timeline.left_out.findings.size() == 1);
-    CHECK(timeline.left_out.findings[0].count == kConnections - kMaxFindings);  // all of the duplicates, less what stays
+    CHECK(timeline.left_out.findings[0].count ==
+          kConnections - kMaxFindings);  // all of the duplicates, less what stays
     CHECK(timeline.left_out.findings[0].id == timeline.findings.front().id);
     CHECK(timeline.left_out.findings[0].severity == timeline.findings.front().severity);
     CHECK(timeline.findings.front().count == kConnections);
@@ -119,7 +122,8 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
         timeline.cm.attempts[0].ladder.clear();
         add_connection(timeline);
         CHECK(one(timeline, "transport-retries-exceeded").party == Party::responder);
-        CHECK(says(one(timeline, "transport-retries-exceeded").summary, "never answered on this connection but sends other traffic to 10.0.0.1"));
+        CHECK(says(one(timeline, "transport-retries-exceeded").summary,
+                   "never answered on this connection but sends other traffic to 10.0.0.1"));
     }
     SECTION("it answers over another encapsulation") {
         timeline.connections[0].ways[1] = {};
@@ -162,12 +166,14 @@ TEST_CASE("RNR: timer 0 is the longest there is and named so, short waits are a 
     }
     SECTION("more than a percent of the time") {
         record.rnr_timer = 12;
-        timeline.connections[0].ways[0].incidents.made().recovery(RecoveryKind::rnr_nak).lost = Duration{11 * kMillisecond};
+        timeline.connections[0].ways[0].incidents.made().recovery(RecoveryKind::rnr_nak).lost =
+            Duration{11 * kMillisecond};
         CHECK(one(timeline, "rnr-stall").severity == Severity::warning);
     }
 }
 
-TEST_CASE("only a sender that counts its packets proves that somebody else doubled them, and only single ones that no second tap did") {
+TEST_CASE(
+    "only a sender that counts its packets proves that somebody else doubled them, and only single ones that no second tap did") {
     Timeline timeline = healthy();
     Way& way = timeline.connections[0].ways[0];
     way.incidents.made().duplicated = 10;
@@ -177,8 +183,9 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         CHECK(finding.severity == Severity::warning);
         CHECK(finding.party == Party::fabric);
         CHECK(finding.count == 8);
-        CHECK(says(finding.summary,
-                   "8 of 200 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (4 %) repeat earlier ones with identical bytes"));
+        CHECK(says(
+            finding.summary,
+            "8 of 200 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (4 %) repeat earlier ones with identical bytes"));
     }
     SECTION("without identification") {
         const Finding& finding = one(timeline, "duplicated-by-network");
@@ -207,8 +214,9 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
     SECTION("one") {
         way.incidents.made().duplicated = 1;
         way.incidents.made().doubled = {.identified = 1, .alone = 1};
-        CHECK(says(one(timeline, "duplicated-by-network").summary,
-                   "(0.5 %) repeats an earlier one with identical bytes: not 10.0.0.1 but a device on the path duplicated it."));
+        CHECK(says(
+            one(timeline, "duplicated-by-network").summary,
+            "(0.5 %) repeats an earlier one with identical bytes: not 10.0.0.1 but a device on the path duplicated it."));
     }
     SECTION("as the tracker counts them") {
         Doubled doubled;
@@ -216,29 +224,6 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         CHECK(doubled.identified == 4);
         CHECK(doubled.alone == 2);
     }
-}
-
-TEST_CASE("a refused access is compared with what the upper protocol offered, where that was seen") {
-    using Verdict = RefusedAccess::Verdict;
-    Timeline timeline = healthy();
-    const Fatality& fatality = add_fatality(timeline, 2);
-    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
-    RefusedAccess& refused = timeline.ulp.refused.emplace_back(RefusedAccess{.connection = fatality.connection,
-                                                                             .requester = fatality.requester,
-                                                                             .nak = fatality.frame,
-                                                                             .verdict = Verdict::other_key,
-                                                                             .offer = {0x7f00'0000'1000, Rkey{0x1234}, 512},
-                                                                             .offers = 3});
-    CHECK(says(one(timeline, "remote-access-error").summary, "None of 3 memory ranges that 10.0.0.2 offered for open operations has this R_Key."));
-    refused.verdict = Verdict::outside;
-    const Finding& outside = one(timeline, "remote-access-error");
-    CHECK(says(outside.summary, "outside the memory that 10.0.0.2 offered for open operations with this R_Key (512 bytes at 0x7f0000001000 with "
-                                "R_Key 0x00001234)"));
-    CHECK(says(outside.advice, "Compare on 10.0.0.1"));
-    refused.verdict = Verdict::inside;
-    CHECK(says(one(timeline, "remote-access-error").summary, "lies within memory that 10.0.0.2 offered for an open operation"));
-    refused.nak = FrameIndex{51};
-    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
 }
 
 TEST_CASE("PSNs that look as if they were behind may be ahead, where there was time for almost all of them") {
@@ -265,7 +250,8 @@ TEST_CASE("PSNs that look as if they were behind may be ahead, where there was t
     CHECK(told(kMillisecond) == 0);  // only a corrupt request was seen
 }
 
-TEST_CASE("requests begin ahead of the announced PSN where an ACK shows that none was before, else some may be missing") {
+TEST_CASE(
+    "requests begin ahead of the announced PSN where an ACK shows that none was before, else some may be missing") {
     Timeline timeline = healthy();
     Way& way = timeline.connections[0].ways[0];
     way.requests = std::max<std::uint64_t>(way.requests, 1);
@@ -283,11 +269,13 @@ TEST_CASE("requests begin ahead of the announced PSN where an ACK shows that non
 TEST_CASE("malformed packets with the same bytes are said to be so") {
     Timeline timeline = healthy();
     timeline.quality.faulty = 16;
-    CHECK(says(one(timeline, "malformed-packets").summary, "16 of 400 RDMA packets are malformed: a header breaks a rule of its format."));
+    CHECK(says(one(timeline, "malformed-packets").summary,
+               "16 of 400 RDMA packets are malformed: a header breaks a rule of its format."));
     timeline.quality.faulty_again = 8;
     const Finding& finding = one(timeline, "malformed-packets");
     CHECK(finding.count == 8);
-    CHECK(says(finding.summary, "16 of 400 RDMA packets are malformed, 8 of them different: the others repeat these; a header"));
+    CHECK(says(finding.summary,
+               "16 of 400 RDMA packets are malformed, 8 of them different: the others repeat these; a header"));
 }
 
 TEST_CASE("what a mirror doubles everywhere says nothing of the network") {
@@ -307,7 +295,8 @@ TEST_CASE("what a mirror doubles everywhere says nothing of the network") {
 
 TEST_CASE("reordering is a fault where the receiver complains, else a note") {
     Timeline timeline = healthy();
-    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
+    timeline.connections[0].ways[0].incidents.made().gaps = {
+        .skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
     CHECK(one(timeline, "out-of-order-delivery").severity == Severity::note);
     add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::late;
     Ordering& ordering = timeline.connections[0].ways[0].incidents.made().ordering.made();
@@ -323,9 +312,12 @@ TEST_CASE("reordering is a fault where the receiver complains, else a note") {
 }
 
 TEST_CASE("reordering is as it should be where the user says that the receiver bears it, until it complains") {
-    const auto count = [](const Timeline& timeline, std::string_view id) { return std::ranges::count(timeline.findings, id, &Finding::id); };
+    const auto count = [](const Timeline& timeline, std::string_view id) {
+        return std::ranges::count(timeline.findings, id, &Finding::id);
+    };
     Timeline timeline = healthy();
-    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
+    timeline.connections[0].ways[0].incidents.made().gaps = {
+        .skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
     timeline.unordered = {host(1), host(3)};  // the sender, and another
     CHECK(one(timeline, "out-of-order-delivery").severity == Severity::note);
     timeline.unordered = {host(3), host(2)};
@@ -337,13 +329,15 @@ TEST_CASE("reordering is as it should be where the user says that the receiver b
     ordering = {.overtaken = 4, .farthest = 3, .longest = Duration{20 * kMicrosecond}};
     ordering.naks_of(NakCause::late) = 1;
     CHECK(one(timeline, "reordered-not-lost").severity == Severity::warning);
-    CHECK(says(one(timeline, "reordered-not-lost").advice, "Look why 10.0.0.2 does not accept packets out of order, as --out-of-order says"));
+    CHECK(says(one(timeline, "reordered-not-lost").advice,
+               "Look why 10.0.0.2 does not accept packets out of order, as --out-of-order says"));
     timeline.unordered = {host(1)};
     CHECK(says(one(timeline, "reordered-not-lost").advice, "Disable adaptive routing"));
     CHECK(count(timeline, "out-of-order-delivery") == 0);
     // Responses of READs that were late, and READs for them again.
     Timeline reads = healthy();
-    reads.connections[0].ways[1].incidents.made().response_gaps = {.skipped = 2, .reordered = 2, .network = 0, .tap = 0, .undecided = 0};
+    reads.connections[0].ways[1].incidents.made().response_gaps = {
+        .skipped = 2, .reordered = 2, .network = 0, .tap = 0, .undecided = 0};
     reads.unordered = {host(1)};
     draw_findings(reads);
     CHECK(count(reads, "out-of-order-delivery") == 0);
@@ -355,13 +349,16 @@ TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and
     Timeline timeline = healthy();
     timeline.connections[0].ways[0].intact = timeline.connections[0].ways[0].packets;
     Recovery& first = add_recovery(timeline, RecoveryKind::sequence_nak);
-    CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 1 packet from 10.0.0.1 (1 event, lost between 10.0.0.1 and this tap)"));
+    CHECK(says(one(timeline, "go-back-n-loss").summary,
+               "lost 1 packet from 10.0.0.1 (1 event, lost between 10.0.0.1 and this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between 10.0.0.1 and this tap"));
     first.cause = NakCause::lost_behind_tap;
-    CHECK(says(one(timeline, "go-back-n-loss").summary, "missed 1 packet from 10.0.0.1 (1 event, lost or reordered behind this tap)"));
+    CHECK(says(one(timeline, "go-back-n-loss").summary,
+               "missed 1 packet from 10.0.0.1 (1 event, lost or reordered behind this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between this tap and 10.0.0.2"));
     add_recovery(timeline, RecoveryKind::sequence_nak);
-    CHECK(says(one(timeline, "go-back-n-loss").summary, "(2 events, 1 lost between 10.0.0.1 and this tap, 1 lost or reordered behind this tap)"));
+    CHECK(says(one(timeline, "go-back-n-loss").summary,
+               "(2 events, 1 lost between 10.0.0.1 and this tap, 1 lost or reordered behind this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "on the way from 10.0.0.1 to 10.0.0.2"));
     timeline.connections[0].ways[0].intact = 0;
     CHECK(says(one(timeline, "go-back-n-loss").summary, "behind this tap, or corrupted before it (ICRC not checked))"));
@@ -370,9 +367,11 @@ TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and
 TEST_CASE("who sends with another P_Key than CM agreed on is named, and nobody else") {
     Timeline timeline = healthy();
     timeline.cm.attempts[0].pkey = Pkey{0x8001};
-    CHECK(says(one(timeline, "pkey-mismatch").summary, "10.0.0.1 and 10.0.0.2 QP 257 send with P_Key 0xffff although CM negotiated 0x8001"));
+    CHECK(says(one(timeline, "pkey-mismatch").summary,
+               "10.0.0.1 and 10.0.0.2 QP 257 send with P_Key 0xffff although CM negotiated 0x8001"));
     timeline.connections[0].ways[0].pkeys = {};
-    CHECK(says(one(timeline, "pkey-mismatch").summary, "10.0.0.2 QP 257 sends with P_Key 0xffff although CM negotiated 0x8001"));
+    CHECK(says(one(timeline, "pkey-mismatch").summary,
+               "10.0.0.2 QP 257 sends with P_Key 0xffff although CM negotiated 0x8001"));
     CHECK(one(timeline, "pkey-mismatch").summary.find("10.0.0.1") == std::string::npos);
 }
 
@@ -411,7 +410,8 @@ TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own
     add_recovery(timeline, RecoveryKind::timeout) = once;
     const Finding lost = one(timeline, "go-back-n-loss");
     CHECK(lost.count == 3);
-    CHECK(says(lost.summary, "missed 3 packets from 10.0.0.1 (3 events, 1 lost between 10.0.0.1 and this tap, 2 undecided)"));
+    CHECK(says(lost.summary,
+               "missed 3 packets from 10.0.0.1 (3 events, 1 lost between 10.0.0.1 and this tap, 2 undecided)"));
     CHECK(says(lost.summary, "after 1 of them go-back-N retransmitted 7 packets"));
     CHECK(says(lost.summary, "2 ended in an ACK timeout"));
     CHECK(says(one(timeline, "ack-timeout").summary, "retransmitted 14 packets"));
@@ -508,18 +508,4 @@ TEST_CASE("a peer that never answered is looked for, not the drops on the way to
     const Finding& finding = one(timeline, "ack-timeout");
     CHECK(finding.party == Party::responder);
     CHECK(says(finding.summary, "never answered on this connection but sends other traffic to 10.0.0.1"));
-}
-
-TEST_CASE("a refused access is shown beside the last good one") {
-    Timeline timeline = healthy();
-    Fatality& fatality = add_fatality(timeline, 2);
-    const Finding& same_key = one(timeline, "remote-access-error");
-    CHECK(says(same_key.summary, "refused an RDMA WRITE of 4096 bytes at 0x7f0000001000 with R_Key 0x00001234 from 10.0.0.1 at PSN 77"));
-    CHECK(says(same_key.summary, "last valid access was 4096 bytes at 0x7f0000000000"));
-    CHECK(says(same_key.advice, "The R_Key worked before"));
-    CHECK(same_key.packets == std::vector{FrameIndex{40}, FrameIndex{49}, FrameIndex{50}});
-    fatality.last_good.reset();
-    CHECK(says(one(timeline, "remote-access-error").advice, "Check that R_Key 0x00001234"));
-    fatality.request.reset();
-    CHECK(says(one(timeline, "remote-access-error").summary, "a request that was not captured"));
 }

@@ -15,7 +15,8 @@ using namespace qps::tests;
 
 TEST_CASE("losses: what the tap missed is never called lost by the network") {
     Timeline timeline = healthy();
-    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 9, .reordered = 0, .network = 0, .tap = 9, .undecided = 0};
+    timeline.connections[0].ways[0].incidents.made().gaps = {
+        .skipped = 9, .reordered = 0, .network = 0, .tap = 9, .undecided = 0};
     timeline.quality.drops = {.known = true, .received = 400, .dropped = 5, .dropped_by_system = 7};
     draw_findings(timeline);
     REQUIRE(timeline.findings.size() == 1);
@@ -41,7 +42,8 @@ TEST_CASE("not all events are losses where some packets were discarded behind on
     add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::corrupt;
     CHECK(says(one(timeline, "go-back-n-loss").summary, "(2 events, all corrupted before this tap"));
     add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::discarded_lost;
-    CHECK(says(one(timeline, "go-back-n-loss").summary, "(3 events, 2 corrupted before this tap, 1 discarded behind a lost one"));
+    CHECK(says(one(timeline, "go-back-n-loss").summary,
+               "(3 events, 2 corrupted before this tap, 1 discarded behind a lost one"));
 }
 
 TEST_CASE("of a gap that nothing filled one packet is known to be missing where READs take several PSNs") {
@@ -66,16 +68,18 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         a.incidents.made().corrupt_again = 2;
         CHECK(one(timeline, "icrc-wrong").party == Party::fabric);
         a.incidents.made().corrupt_taken = 1;
-        CHECK(says(one(timeline, "icrc-wrong").summary,
-                   ": 2 of them were requested again by a NAK, and so corrupted on the way; 1 of them was acknowledged without a NAK or a retransmission, and so "
-                   "intact at the receiver."));
+        CHECK(says(
+            one(timeline, "icrc-wrong").summary,
+            ": 2 of them were requested again by a NAK, and so corrupted on the way; 1 of them was acknowledged without a NAK or a retransmission, and so "
+            "intact at the receiver."));
     }
     SECTION("a few that were acknowledged as they were") {
         a.incidents.made().corrupt = a.incidents.made().corrupt_taken = 3;
         CHECK(one(timeline, "icrc-wrong").party == Party::capture);
-        CHECK(says(one(timeline, "icrc-wrong").summary,
-                   "3 of 200 packets from 10.0.0.1 (1.5 %) have a wrong ICRC, and they were acknowledged without a NAK or a retransmission: intact at the "
-                   "receiver, and damaged only in the capture, unless both ends compute such ICRCs alike."));
+        CHECK(says(
+            one(timeline, "icrc-wrong").summary,
+            "3 of 200 packets from 10.0.0.1 (1.5 %) have a wrong ICRC, and they were acknowledged without a NAK or a retransmission: intact at the "
+            "receiver, and damaged only in the capture, unless both ends compute such ICRCs alike."));
         CHECK(says(one(timeline, "icrc-wrong").advice, "FMT-02"));
         timeline.connections[0].ways[1].incidents.made().unread_answers = 1;  // perhaps NAKs
         CHECK(one(timeline, "icrc-wrong").party == Party::undecided);

@@ -55,3 +55,46 @@ TEST_CASE("entropy: an elephant among mice is no fault of the ports") {
     const Finding& finding = one(timeline, "udp-port-entropy");
     CHECK(says(finding.summary, "16 connections with 1 UDP source port: 0.0 of 4.0 possible bits of entropy"));
 }
+
+TEST_CASE("a refused access is compared with what the upper protocol offered, where that was seen") {
+    using Verdict = RefusedAccess::Verdict;
+    Timeline timeline = healthy();
+    const Fatality& fatality = add_fatality(timeline, 2);
+    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
+    RefusedAccess& refused =
+        timeline.ulp.refused.emplace_back(RefusedAccess{.connection = fatality.connection,
+                                                        .requester = fatality.requester,
+                                                        .nak = fatality.frame,
+                                                        .verdict = Verdict::other_key,
+                                                        .offer = {0x7f00'0000'1000, Rkey{0x1234}, 512},
+                                                        .offers = 3});
+    CHECK(says(one(timeline, "remote-access-error").summary,
+               "None of 3 memory ranges that 10.0.0.2 offered for open operations has this R_Key."));
+    refused.verdict = Verdict::outside;
+    const Finding& outside = one(timeline, "remote-access-error");
+    CHECK(says(
+        outside.summary,
+        "outside the memory that 10.0.0.2 offered for open operations with this R_Key (512 bytes at 0x7f0000001000 with "
+        "R_Key 0x00001234)"));
+    CHECK(says(outside.advice, "Compare on 10.0.0.1"));
+    refused.verdict = Verdict::inside;
+    CHECK(says(one(timeline, "remote-access-error").summary,
+               "lies within memory that 10.0.0.2 offered for an open operation"));
+    refused.nak = FrameIndex{51};
+    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
+}
+
+TEST_CASE("a refused access is shown beside the last good one") {
+    Timeline timeline = healthy();
+    Fatality& fatality = add_fatality(timeline, 2);
+    const Finding& same_key = one(timeline, "remote-access-error");
+    CHECK(says(same_key.summary,
+               "refused an RDMA WRITE of 4096 bytes at 0x7f0000001000 with R_Key 0x00001234 from 10.0.0.1 at PSN 77"));
+    CHECK(says(same_key.summary, "last valid access was 4096 bytes at 0x7f0000000000"));
+    CHECK(says(same_key.advice, "The R_Key worked before"));
+    CHECK(same_key.packets == std::vector{FrameIndex{40}, FrameIndex{49}, FrameIndex{50}});
+    fatality.last_good.reset();
+    CHECK(says(one(timeline, "remote-access-error").advice, "Check that R_Key 0x00001234"));
+    fatality.request.reset();
+    CHECK(says(one(timeline, "remote-access-error").summary, "a request that was not captured"));
+}

@@ -1,10 +1,10 @@
-// Findings end to end: scenarios of the simulator, whose truth is known, through the whole analysis. Each has its finding,
-// and a scenario that is nearly the same has it not; what only the tap did is never blamed on the network.
+// Findings end to end: scenarios of the simulator, whose truth is known, through the whole analysis. Each has its
+// finding, and a scenario that is nearly the same has it not; what only the tap did is never blamed on the network.
+#include <tests/simulator/simulation.hpp>
 #include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
-#include <tests/simulator/simulation.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -37,8 +37,7 @@ Scenario with(Scenario scenario, FaultKind kind, std::uint32_t number, bool resp
         {.kind = kind, .from = response ? End::b : End::a, .psn = scenario.first_psn_a + number, .response = response});
     return scenario;
 }
-template <class Change>
-Scenario changed(Scenario scenario, Change change) {
+template <class Change> Scenario changed(Scenario scenario, Change change) {
     change(scenario);
     return scenario;
 }
@@ -64,10 +63,12 @@ constexpr auto kLoss = FaultKind::loss;
 std::vector<Case> cases() {
     using S = Scenario&;
     const Scenario rnr = changed(plain(WorkKind::send), [](S s) { s.receives = {10, 10, microseconds(500), 14}; });
-    const Scenario marked =
-        changed(plain(), [](S s) { s.link.a_to_b.marking = 0.5, s.tap.place = TapPlace::end_b, s.between_posts = microseconds(200); });
+    const Scenario marked = changed(plain(), [](S s) {
+        s.link.a_to_b.marking = 0.5, s.tap.place = TapPlace::end_b, s.between_posts = microseconds(200);
+    });
     // A peer whose own requests show that the tap hears it, and that answers nothing.
-    const Scenario gone = changed(plain(), [](S s) { s.link.a_to_b.loss = 1, s.messages.push_back({.kind = WorkKind::write, .from = End::b}); });
+    const Scenario gone = changed(
+        plain(), [](S s) { s.link.a_to_b.loss = 1, s.messages.push_back({.kind = WorkKind::write, .from = End::b}); });
     const Scenario deep = changed(plain(WorkKind::read, 200), [](S s) { s.initiator_depth = 4; });
     return {
         {"transport-retries-exceeded", Party::responder, gone, changed(gone, [](S s) { s.tap.sees_b_to_a = false; })},
@@ -80,14 +81,19 @@ std::vector<Case> cases() {
          changed(plain(), [](S s) { s.tap.twice = true; })},
         {"icrc-wrong", Party::fabric, tapped_at_b(with(plain(), FaultKind::corruption, 50)),
          changed(plain(), [](S s) { s.tap.snap_length = 100; })},
-        {"remote-access-error", Party::requester, mistaken(Mistake::wrong_key), mistaken(Mistake::too_long, WorkKind::send)},
-        {"remote-access-error", Party::undecided, mistaken(Mistake::beyond_region, WorkKind::read), plain(WorkKind::read)},
-        {"remote-invalid-request", Party::application, mistaken(Mistake::too_long, WorkKind::send), mistaken(Mistake::no_right)},
-        {"remote-invalid-request", Party::requester, mistaken(Mistake::misaligned, WorkKind::fetch_add), plain(WorkKind::fetch_add)},
+        {"remote-access-error", Party::requester, mistaken(Mistake::wrong_key),
+         mistaken(Mistake::too_long, WorkKind::send)},
+        {"remote-access-error", Party::undecided, mistaken(Mistake::beyond_region, WorkKind::read),
+         plain(WorkKind::read)},
+        {"remote-invalid-request", Party::application, mistaken(Mistake::too_long, WorkKind::send),
+         mistaken(Mistake::no_right)},
+        {"remote-invalid-request", Party::requester, mistaken(Mistake::misaligned, WorkKind::fetch_add),
+         plain(WorkKind::fetch_add)},
         {"read-depth-limited", Party::requester, deep, plain(WorkKind::read, 20)},
         {"ecn-congestion", Party::congestion, marked, plain()},
         {"ecn-not-answered", Party::responder, changed(marked, [](S s) { s.notifies_congestion = false; }), marked},
-        {"capture-lost-packets", Party::capture, changed(plain(), [](S s) { s.tap.loss = 0.1; }), with(plain(), kLoss, 50)},
+        {"capture-lost-packets", Party::capture, changed(plain(), [](S s) { s.tap.loss = 0.1; }),
+         with(plain(), kLoss, 50)},
         {"capture-duplicates", Party::capture, changed(plain(), [](S s) { s.tap.twice = true; }), plain()},
         {"capture-truncated", Party::capture, changed(plain(), [](S s) { s.tap.snap_length = 100; }), plain()},
         {"one-way-capture", Party::capture, changed(plain(), [](S s) { s.tap.sees_b_to_a = false; }), plain()},
@@ -114,7 +120,8 @@ TEST_CASE("scenarios have the finding that they were made for, and those that ne
 
 TEST_CASE("healthy traffic has no finding above a note") {
     for (const Network network : {Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})
-        for (const WorkKind kind : {WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read, WorkKind::fetch_add})
+        for (const WorkKind kind :
+             {WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read, WorkKind::fetch_add})
             for (const TapPlace place : {TapPlace::end_a, TapPlace::middle, TapPlace::end_b}) {
                 Scenario scenario = plain(kind, 60, 5000);
                 scenario.network = network;
@@ -122,13 +129,17 @@ TEST_CASE("healthy traffic has no finding above a note") {
                 scenario.tap.place = place;
                 const Timeline timeline = analysed(simulate(scenario));
                 INFO(text(timeline));
-                CHECK(std::ranges::all_of(timeline.findings, [](const Finding& finding) { return finding.severity == Severity::note; }));
+                CHECK(std::ranges::all_of(timeline.findings,
+                                          [](const Finding& finding) { return finding.severity == Severity::note; }));
             }
 }
 
 TEST_CASE("what only the tap did is blamed on nobody else, whatever it missed, doubled or cut") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        Scenario scenario = plain(seed % 3 == 0 ? WorkKind::read : seed % 3 == 1 ? WorkKind::write : WorkKind::send, 60, 3000);
+        Scenario scenario = plain(seed % 3 == 0   ? WorkKind::read
+                                  : seed % 3 == 1 ? WorkKind::write
+                                                  : WorkKind::send,
+                                  60, 3000);
         scenario.seed = seed;
         scenario.queue_pairs = 1 + static_cast<std::uint32_t>(seed % 3);
         scenario.tap.place = static_cast<TapPlace>(seed % 3);
@@ -148,11 +159,15 @@ TEST_CASE("what only the tap did is blamed on nobody else, whatever it missed, d
 }
 
 TEST_CASE("whenever something was sent again, a finding above a note tells why") {
-    constexpr std::array<std::string_view, 6> kWhy{
-        "go-back-n-loss", "ack-timeout", "read-response-lost", "transport-retries-exceeded", "spurious-retransmission", "rnr-stall"};
+    constexpr std::array<std::string_view, 6> kWhy{"go-back-n-loss",          "ack-timeout",
+                                                   "read-response-lost",      "transport-retries-exceeded",
+                                                   "spurious-retransmission", "rnr-stall"};
     int lossy = 0;
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        Scenario scenario = plain(seed % 3 == 0 ? WorkKind::read : seed % 3 == 1 ? WorkKind::write : WorkKind::send, 60, 3000);
+        Scenario scenario = plain(seed % 3 == 0   ? WorkKind::read
+                                  : seed % 3 == 1 ? WorkKind::write
+                                                  : WorkKind::send,
+                                  60, 3000);
         scenario.seed = seed;
         scenario.tap.place = static_cast<TapPlace>(seed % 3);
         scenario.link.a_to_b.loss = scenario.link.b_to_a.loss = static_cast<double>(seed % 5) * 0.01;

@@ -4,11 +4,11 @@
 #include <tests/support/congested_timelines.hpp>
 #include <tests/support/suspects.hpp>
 #include <tests/support/timelines.hpp>
+#include <tests/transport-replay/findings/harms.hpp>
 #include <tests/transport-replay/findings/other_transports.hpp>
 #include <tests/transport-replay/findings/proven_findings.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
 #include <set>
@@ -31,8 +31,7 @@ struct Proof {
 Way& a(Timeline& timeline) { return timeline.connections[0].ways[0]; }
 Way& b(Timeline& timeline) { return timeline.connections[0].ways[1]; }
 CmAttempt& cm(Timeline& timeline) { return timeline.cm.attempts[0]; }
-template <class T, std::size_t kMost>
-void only(FewValues<T, kMost>& values, T value, unsigned packets = 200) {
+template <class T, std::size_t kMost> void only(FewValues<T, kMost>& values, T value, unsigned packets = 200) {
     values = {};
     add(values, value, packets);
 }
@@ -83,18 +82,6 @@ void heard_one_way(Timeline& timeline) {
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
 }
 
-// The connection speaks NVMe; 200 commands took 0.1 ms each, one after the other.
-UlpConversation& speaks(Timeline& timeline) {
-    UlpConversation& conversation = timeline.ulp.conversations.emplace_back();
-    conversation.connection = timeline.connections[0].uid;
-    conversation.protocol = UlpProtocol::nvme;
-    conversation.certainty = 100;
-    conversation.operations = conversation.alone = 200;
-    conversation.most_outstanding = 8;
-    conversation.last_answered = Instant{25 * kMillisecond};
-    for (int i = 0; i < 200; ++i) conversation.latency.add(Duration{100 * kMicrosecond});
-    return conversation;
-}
 // The REP asks for that PSN; host 1 begins with 100, and five PSNs of it are missing.
 void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     a(timeline).requests = std::max<std::uint64_t>(a(timeline).requests, 1);
@@ -104,92 +91,6 @@ void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     a(timeline).first_time = Instant{kMillisecond};
     cm(timeline).requested = cm(timeline).answered = Instant{0};
     cm(timeline).passive.starting_psn = Psn(psn);
-}
-UlpEvent& add_event(Timeline& timeline, UlpEventKind kind) {
-    speaks(timeline);
-    UlpEvent& event = timeline.ulp.events.emplace_back();
-    event.kind = kind;
-    event.protocol = UlpProtocol::nvme;
-    event.connection = timeline.connections[0].uid;
-    event.frame = FrameIndex{7};
-    event.number = 9;
-    event.words = "no such host. Ask later.";
-    return event;
-}
-UlpOperation asked(const Timeline& timeline, std::int64_t at, std::int64_t took) {
-    UlpOperation operation;
-    operation.connection = timeline.connections[0].uid;
-    operation.protocol = UlpProtocol::nvme;
-    operation.outcome = took == 0 ? OperationOutcome::open : OperationOutcome::done;
-    operation.asked = Instant{at};
-    operation.asked_frame = FrameIndex{100};
-    if (took != 0) {
-        operation.answered = Instant{at + took};
-        operation.answered_frame = FrameIndex{120};
-    }
-    return operation;
-}
-void slow_one(Timeline& timeline, std::int64_t took) {
-    speaks(timeline);
-    for (int i = 0; i < 100; ++i) add(timeline.ulp.sums, asked(timeline, i * kMillisecond, 100 * kMicrosecond));
-    add(timeline.ulp.sums, asked(timeline, 200 * kMillisecond, took));
-}
-void fails(Timeline& timeline, std::uint32_t status) {
-    speaks(timeline);
-    OperationFailures& failures = timeline.ulp.failures.emplace_back();
-    failures.connection = timeline.connections[0].uid;
-    failures.protocol = UlpProtocol::nvme;
-    failures.status = status;
-    failures.count = 3;
-    failures.frames = {FrameIndex{30}, FrameIndex{40}};
-}
-void waits(Timeline& timeline, std::int64_t since) {
-    speaks(timeline);
-    timeline.last = Instant{10 * kSecond};
-    add(timeline.ulp.sums, asked(timeline, 0, kMillisecond));
-    timeline.ulp.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
-}
-
-Collective& collective(Timeline& timeline) {
-    Collective& made = timeline.collectives.collectives.emplace_back();
-    made.pattern = CollectivePattern::ring;
-    made.made_by = CollectiveLibrary::nccl;
-    for (unsigned last = 1; last <= 4; ++last) made.ranks.push_back({.address = host(last), .sent = 1 << 20, .received = 1 << 20});
-    made.steps.resize(20);
-    for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});
-    return made;
-}
-void waits_for(Collective& collective) {
-    collective.straggler = {.rank = 1,
-                            .delay = CollectiveDelay::starts,
-                            .steps = 19,
-                            .of = 20,
-                            .waited = Duration{60 * kMillisecond},
-                            .share = 30,
-                            .confidence = 95,
-                            .frames = {FrameIndex{12}, FrameIndex{30}}};
-}
-void sends_at_once(Collective& collective, std::uint32_t senders) {
-    collective.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
-}
-
-// A port of whose counters one moved.
-void counter(Timeline& timeline, std::string_view name) {
-    PortCounterHistory& episode = timeline.management.counters.emplace_back();
-    episode.attribute = LayerKind::port_counters;
-    episode.answers = 2;
-    const auto fields = counter_fields(episode.attribute);
-    episode.counters.resize(fields.size());
-    for (std::size_t i = 0; i < fields.size(); ++i)
-        if (fields[i]->name.ends_with(name)) episode.counters[i].increments = episode.counters[i].last = 3;
-}
-Exchange& asked(Timeline& timeline, ExchangeOutcome outcome) {
-    Exchange& exchange = timeline.management.exchanges.emplace_back();
-    exchange.management_class = ManagementClass::subnet_administration;
-    exchange.method = ManagementMethod::get;
-    exchange.attribute = 0x0035;
-    exchange.outcome = outcome;
-    return exchange;
 }
 
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
@@ -202,14 +103,17 @@ const std::array kProofs{
           [](T t) { add_recovery(t, kTimeout, kOpen); }},
     Proof{"rnr-retries-exceeded", kError, Party::responder, [](T t) { add_recovery(t, kRnr, kGaveUp); },
           [](T t) { add_recovery(t, kRnr, kOpen); }},
-    Proof{"go-back-n-loss", kWarning, Party::fabric, [](T t) { add_recovery(t, kSequence); }, [](T t) { add_recovery(t, kTimeout); }},
+    Proof{"go-back-n-loss", kWarning, Party::fabric, [](T t) { add_recovery(t, kSequence); },
+          [](T t) { add_recovery(t, kTimeout); }},
     Proof{"selective-repeat", kWarning, Party::fabric, [](T t) { add_recovery(t, kSequence).resent = 1; },
           [](T t) { add_recovery(t, kSequence).resent = 2; }},
-    Proof{"reordered-not-lost", kWarning, Party::fabric, [](T t) { late(t, NakCause::late); }, [](T t) { late(t, NakCause::undecided); }},
+    Proof{"reordered-not-lost", kWarning, Party::fabric, [](T t) { late(t, NakCause::late); },
+          [](T t) { late(t, NakCause::undecided); }},
     Proof{"rnr-stall", kWarning, Party::responder, [](T t) { add_recovery(t, kRnr).rnr_timer = 0; },
           [](T t) { add_recovery(t, kRnr, kGaveUp); }},
-    Proof{"rnr-wait-too-short", kNote, Party::requester, [](T t) { add_recovery(t, kRnr).rnr_timer = 18; },  // 5.12 ms, waited 1
-          [](T t) { add_recovery(t, kRnr).rnr_timer = 13; }},                                                // 0.96 ms
+    Proof{"rnr-wait-too-short", kNote, Party::requester,
+          [](T t) { add_recovery(t, kRnr).rnr_timer = 18; },   // 5.12 ms, waited 1
+          [](T t) { add_recovery(t, kRnr).rnr_timer = 13; }},  // 0.96 ms
     Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); }, [](T t) { spurious(t); }},
     Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t).proven = true; },
           [](T t) { add_recovery(t, kTimeout); }},
@@ -226,7 +130,8 @@ const std::array kProofs{
     Proof{"read-response-lost", kWarning, Party::fabric, [](T t) { add_recovery(t, RecoveryKind::read_retry); },
           [](T t) { b(t).incidents.made().response_gaps = {.skipped = 1, .tap = 1}; }},
 
-    Proof{"out-of-order-delivery", kNote, Party::undecided, [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .reordered = 2}; },
+    Proof{"out-of-order-delivery", kNote, Party::undecided,
+          [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .reordered = 2}; },
           [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; }},
     Proof{"duplicated-by-network", kWarning, Party::fabric,
           [](T t) {
@@ -234,13 +139,16 @@ const std::array kProofs{
               a(t).incidents.made().doubled = {.identified = 1, .alone = 1};
           },
           [](T t) { a(t).incidents.made().retransmitted = 1; }},
-    Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).incidents.made().corrupt = a(t).incidents.made().corrupt_again = t.quality.icrc_bad = 3; },
+    Proof{"icrc-wrong", kWarning, Party::fabric,
+          [](T t) { a(t).incidents.made().corrupt = a(t).incidents.made().corrupt_again = t.quality.icrc_bad = 3; },
           [](T t) { t.quality.icrc_not_checkable = 3; }},
 
-    Proof{"remote-access-error", kError, Party::undecided, [](T t) { add_fatality(t, 2); }, [](T t) { add_fatality(t, 1); }},
+    Proof{"remote-access-error", kError, Party::undecided, [](T t) { add_fatality(t, 2); },
+          [](T t) { add_fatality(t, 1); }},
     Proof{"remote-invalid-request", kError, Party::application, [](T t) { add_fatality(t, 1, Verb::send); },
           [](T t) { add_fatality(t, 1, Verb::read_request).reads_outstanding = 9; }},
-    Proof{"remote-operational-error", kError, Party::responder, [](T t) { add_fatality(t, 3); }, [](T t) { add_fatality(t, 4); }},
+    Proof{"remote-operational-error", kError, Party::responder, [](T t) { add_fatality(t, 3); },
+          [](T t) { add_fatality(t, 4); }},
     Proof{"unknown-nak", kError, Party::responder, [](T t) { add_fatality(t, 7); }, [](T t) { add_fatality(t, 3); }},
     Proof{"read-depth-exceeded", kError, Party::requester,
           [](T t) { add_fatality(t, 1, Verb::read_request).reads_outstanding = 9; },  // 8 agreed
@@ -260,12 +168,8 @@ const std::array kProofs{
                                    {host(1, AddressSpace::roce_v1), host(2, AddressSpace::roce_v1), 20, false}};
           }},
     Proof{"link-local-gid", kNote, Party::application,
-          [](T t) {
-              t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::roce_v2};
-          },
-          [](T t) {
-              t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::infiniband_gid};
-          }},
+          [](T t) { t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::roce_v2}; },
+          [](T t) { t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::infiniband_gid}; }},
     Proof{"path-mtu-differs", kWarning, Party::application, [](T t) { a(t).path_mtu = 4096, b(t).path_mtu = 1024; },
           [](T t) { a(t).path_mtu = 4096, t.connections[0].cm_path_mtu = 4096; }},
     Proof{"path-mtu-small", kNote, Party::application,
@@ -274,10 +178,12 @@ const std::array kProofs{
               add_connection(t).ways[0].path_mtu = 4096;
           },
           [](T t) { a(t).path_mtu = 1024, a(t).bytes = 10 << 20; }},
-    Proof{"pkey-mismatch", kWarning, Party::application, [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
+    Proof{"pkey-mismatch", kWarning, Party::application,
+          [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
           [](T t) { only(a(t).pkeys, Pkey{0x7fff}); }},
 
-    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { asks_for_psn(t, 110); }, [](T t) { asks_for_psn(t, 95); }},
+    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { asks_for_psn(t, 110); },
+          [](T t) { asks_for_psn(t, 95); }},
 
     Proof{"dscp-differs", kWarning, Party::undecided, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
           [](T t) { only(a(t).dscps, std::uint8_t{0}), only(b(t).dscps, std::uint8_t{0}); }},
@@ -297,28 +203,35 @@ const std::array kProofs{
           [](T t) { pause(t, 10 * kMicrosecond); }},
     Proof{"pfc-pause", kNote, Party::congestion, [](T t) { pause(t, 10 * kMicrosecond); },
           [](T t) { pause(t, 200 * kMillisecond).storms = 1; }},
-    Proof{"credit-starvation", kWarning, Party::fabric, [](T t) { waits_for_credits(t, 5); }, [](T t) { waits_for_credits(t, 33); }},
+    Proof{"credit-starvation", kWarning, Party::fabric, [](T t) { waits_for_credits(t, 5); },
+          [](T t) { waits_for_credits(t, 33); }},
     Proof{"ecn-congestion", kNote, Party::congestion, [](T t) { marks(t, 1, 0); }, [](T) {}},
-    Proof{"ecn-not-answered", kWarning, Party::responder, [](T t) { marks(t, 0, 8); }, [](T t) { marks(t, 0, 8).silences = 3; }},
+    Proof{"ecn-not-answered", kWarning, Party::responder, [](T t) { marks(t, 0, 8); },
+          [](T t) { marks(t, 0, 8).silences = 3; }},
     Proof{"cnp-without-mark", kNote, Party::undecided, [](T t) { cnps(t).without_mark = 1; }, [](T t) { cnps(t); }},
     Proof{"cnp-without-effect", kNote, Party::requester, [](T t) { reaction(t, 960); }, [](T t) { reaction(t, 900); }},
     Proof{"incast", kNote, Party::application,
-          [](T t) {
-              t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}};
-          },
-          [](T) {}},
+          [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
 
-    Proof{"shared-traffic-class", kWarning, Party::congestion, [](T t) { lossy_beside(t, 200'000); }, [](T t) { lossy_beside(t, 80'000); }},
+    Proof{"shared-traffic-class", kWarning, Party::congestion, [](T t) { lossy_beside(t, 200'000); },
+          [](T t) { lossy_beside(t, 80'000); }},
     Proof{"pfc-differs", kWarning, Party::fabric, [](T t) { announced(t, 0x08, 0x18); },
-          [](T t) { announced(t, 0x08, 0x18).ends[1].announced.pfc_willing = true, t.bridging.links[0].ends[1].repeated = 1; }},
+          [](T t) {
+              announced(t, 0x08, 0x18).ends[1].announced.pfc_willing = true, t.bridging.links[0].ends[1].repeated = 1;
+          }},
     Proof{"ets-differs", kNote, Party::fabric,
-          [](T t) { announced(t).ends[0].announced.shares = half_for(3), t.bridging.links[0].ends[1].announced.shares = half_for(4); },
+          [](T t) {
+              announced(t).ends[0].announced.shares = half_for(3),
+              t.bridging.links[0].ends[1].announced.shares = half_for(4);
+          },
           [](T t) { announced(t).ends[0].announced.shares = half_for(3); }},
     Proof{"application-priority-differs", kWarning, Party::fabric,
           [](T t) { announced(t).ends[0].announced.roce = 0x08, t.bridging.links[0].ends[1].announced.roce = 0x10; },
           [](T t) { announced(t).ends[0].announced.roce = 0x08, t.bridging.links[0].ends[1].announced.roce = 0x18; }},
     Proof{"roce-outside-pfc", kWarning, Party::application,
-          [](T t) { announced(t).ends[0].outside = {{.priority = 0, .tagged = true, .packets = 7, .first = FrameIndex{4}}}; },
+          [](T t) {
+              announced(t).ends[0].outside = {{.priority = 0, .tagged = true, .packets = 7, .first = FrameIndex{4}}};
+          },
           [](T t) {
               announced(t).ends[0].outside = {{.priority = 0, .tagged = true, .packets = 7, .first = FrameIndex{4}}};
               t.bridging.links[0].ends.emplace_back();
@@ -328,27 +241,47 @@ const std::array kProofs{
               BridgingLink& link = announced(t);
               link.last_time = link.ends[0].last_time = Instant{241 * kSecond};
           },
-          [](T t) { announced(t).ends[0].unseen = Duration{40 * kSecond}, t.bridging.links[0].last_time = Instant{279 * kSecond}, t.bridging.links[0].ends.pop_back(); }},
+          [](T t) {
+              announced(t).ends[0].unseen = Duration{40 * kSecond},
+              t.bridging.links[0].last_time = Instant{279 * kSecond}, t.bridging.links[0].ends.pop_back();
+          }},
 
-    Proof{"neighbour-unanswered", kNote, Party::undecided, [](T t) { asked_in_vain(t, 2); }, [](T t) { asked_in_vain(t, 2).first_time = Instant{0}; }},
-    Proof{"icmp-unreachable", kWarning, Party::fabric, [](T t) { complained(t, false); }, [](T t) { complained(t, true); }},
-    Proof{"path-mtu-exceeded", kWarning, Party::fabric, [](T t) { complained(t, true); }, [](T t) { complained(t, false); }},
+    Proof{"neighbour-unanswered", kNote, Party::undecided, [](T t) { asked_in_vain(t, 2); },
+          [](T t) { asked_in_vain(t, 2).first_time = Instant{0}; }},
+    Proof{"icmp-unreachable", kWarning, Party::fabric, [](T t) { complained(t, false); },
+          [](T t) { complained(t, true); }},
+    Proof{"path-mtu-exceeded", kWarning, Party::fabric, [](T t) { complained(t, true); },
+          [](T t) { complained(t, false); }},
 
-    Proof{"address-conflict", kWarning, Party::undecided, [](T t) { two_answer(t, 2); }, [](T t) { two_answer(t, 9); }},  // no RoCE peer
+    Proof{"address-conflict", kWarning, Party::undecided, [](T t) { two_answer(t, 2); },
+          [](T t) { two_answer(t, 9); }},  // no RoCE peer
 
-    Proof{"gid-conflict", kWarning, Party::undecided, [](T t) { sends_in_turn(t, 3); }, [](T t) { sends_in_turn(t, 2); }},
+    Proof{"gid-conflict", kWarning, Party::undecided, [](T t) { sends_in_turn(t, 3); },
+          [](T t) { sends_in_turn(t, 2); }},
 
     Proof{"keys-tried", kWarning, Party::requester, [](T t) { try_keys(t, 8); }, [](T t) { try_keys(t, 7); }},
-    Proof{"queue-pairs-tried", kNote, Party::undecided, [](T t) { try_queue_pairs(t, 32, false); }, [](T t) { try_queue_pairs(t, 40, true); }},
-    Proof{"psn-conflict", kWarning, Party::undecided, [](T t) { a(t).incidents.made().psn_returns = 8, a(t).incidents.made().note(Oddity::stray, FrameIndex{9}); },
+    Proof{"queue-pairs-tried", kNote, Party::undecided, [](T t) { try_queue_pairs(t, 32, false); },
+          [](T t) { try_queue_pairs(t, 40, true); }},
+    Proof{"psn-conflict", kWarning, Party::undecided,
+          [](T t) { a(t).incidents.made().psn_returns = 8, a(t).incidents.made().note(Oddity::stray, FrameIndex{9}); },
           [](T t) { a(t).incidents.made().psn_returns = 7; }},
     Proof{"cnp-unexpected-source", kWarning, Party::undecided, [](T t) { told_by(t, 9); }, [](T t) { told_by(t, 2); }},
-    Proof{"cm-request-flood", kWarning, Party::application, [](T t) { ask_often(t, CmOutcome::rejected, 3 * kMillisecond); },
+    Proof{"cm-request-flood", kWarning, Party::application,
+          [](T t) { ask_often(t, CmOutcome::rejected, 3 * kMillisecond); },
           [](T t) { ask_often(t, CmOutcome::rejected, 5 * kMillisecond); }},
-    Proof{"nvme-unauthenticated", kNote, Party::application, [](T t) { speaks(t).note("authentication", "not required"), t.ulp.conversations[0].note("subsystem", "nqn.2026-11.lab:disk"); },
-          [](T t) { speaks(t).note("authentication", "required"), t.ulp.conversations[0].note("subsystem", "nqn.2026-11.lab:disk"); }},
+    Proof{"nvme-unauthenticated", kNote, Party::application,
+          [](T t) {
+              speaks(t).note("authentication", "not required"),
+                  t.ulp.conversations[0].note("subsystem", "nqn.2026-11.lab:disk");
+          },
+          [](T t) {
+              speaks(t).note("authentication", "required"),
+                  t.ulp.conversations[0].note("subsystem", "nqn.2026-11.lab:disk");
+          }},
     Proof{"nfs-auth-sys", kNote, Party::application,
-          [](T t) { speaks(t).note("data credentials", "AUTH_SYS"), t.ulp.conversations[0].protocol = UlpProtocol::rpc_rdma; },
+          [](T t) {
+              speaks(t).note("data credentials", "AUTH_SYS"), t.ulp.conversations[0].protocol = UlpProtocol::rpc_rdma;
+          },
           [](T t) { speaks(t).protocol = UlpProtocol::rpc_rdma; }},
 
     Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
@@ -363,18 +296,17 @@ const std::array kProofs{
     Proof{"cm-half-open", kWarning, Party::requester, [](T t) { cm(t).outcome = CmOutcome::half_open; },
           [](T t) { cm(t).outcome = CmOutcome::open; }},
     Proof{"cm-unexpected-message", kWarning, Party::responder,
-          [](T t) {
-              t.cm.refusals = {{0, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}};
-          },
-          [](T t) {
-              t.cm.refusals = {{7, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}};
-          }},  // of no attempt
+          [](T t) { t.cm.refusals = {{0, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}}; },
+          [](T t) { t.cm.refusals = {{7, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}}; }},  // of no attempt
     Proof{"cm-retries", kNote, Party::undecided, [](T t) { cm(t).repeats[0] = 1; },
           [](T t) { cm(t).repeats[0] = 15, cm(t).outcome = CmOutcome::no_answer; }},
-    Proof{"cm-unresolved", kError, Party::responder, [](T t) { cm(t).outcome = CmOutcome::unresolved, cm(t).sidr_status = 1; },
+    Proof{"cm-unresolved", kError, Party::responder,
+          [](T t) { cm(t).outcome = CmOutcome::unresolved, cm(t).sidr_status = 1; },
           [](T t) { cm(t).outcome = CmOutcome::resolved, cm(t).sidr_status = 0; }},
     Proof{"cm-disconnect-unanswered", kNote, Party::undecided,
-          [](T t) { cm(t).outcome = CmOutcome::disconnect_unanswered, cm(t).state = CmState::dreq_sent, cm(t).repeats[5] = 1; },
+          [](T t) {
+              cm(t).outcome = CmOutcome::disconnect_unanswered, cm(t).state = CmState::dreq_sent, cm(t).repeats[5] = 1;
+          },
           [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent; }},
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},
@@ -413,60 +345,72 @@ const std::array kProofs{
               event.count = 1;
           },
           [](T t) { t.management.datagrams = 1; }},
-    Proof{"management-unanswered", kWarning, Party::undecided, [](T t) { asked(t, ExchangeOutcome::unanswered).retries = 2; },
+    Proof{"management-unanswered", kWarning, Party::undecided,
+          [](T t) { asked(t, ExchangeOutcome::unanswered).retries = 2; },
           [](T t) { asked(t, ExchangeOutcome::unanswered); }},
-    Proof{"sa-query-failed", kWarning, Party::responder, [](T t) { asked(t, ExchangeOutcome::refused).status = 0x0700; },
+    Proof{"sa-query-failed", kWarning, Party::responder,
+          [](T t) { asked(t, ExchangeOutcome::refused).status = 0x0700; },
           [](T t) {
               Exchange& join = asked(t, ExchangeOutcome::refused);
               join.status = 0x0700;
               join.attribute = 0x0038;
           }},
-    Proof{"iwarp-terminated", kError, Party::requester, [](T t) { iwarp(t).terminated = {End::b, FrameIndex{7}, {}, 0, 1, 2}; },
-          [](T t) { iwarp(t); }},
-    Proof{"iwarp-refused", kError, Party::application, [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}, .rejected = true}; },
+    Proof{"iwarp-terminated", kError, Party::requester,
+          [](T t) { iwarp(t).terminated = {End::b, FrameIndex{7}, {}, 0, 1, 2}; }, [](T t) { iwarp(t); }},
+    Proof{"iwarp-refused", kError, Party::application,
+          [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}, .rejected = true}; },
           [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}}; }},
     Proof{"iwarp-crc-wrong", kWarning, Party::fabric,
           [](T t) { iwarp(t).ways[0].crc_bad = 2, t.iwarp.conversations[0].ways[0].crc_bad_frames = {FrameIndex{9}}; },
           [](T t) { iwarp(t).ways[0].crc_good = 2; }},
-    Proof{"iwarp-retransmission", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).incidents.made().retransmitted = 2, a(t).requests = 100; },
+    Proof{"iwarp-retransmission", kWarning, Party::fabric,
+          [](T t) { iwarp(t), a(t).incidents.made().retransmitted = 2, a(t).requests = 100; },
           [](T t) { a(t).incidents.made().retransmitted = 2; }},
     Proof{"iwarp-nonconforming", kNote, Party::requester, [](T t) { iwarp(t).ways[1].turned_read = FrameIndex{9}; },
           [](T t) { iwarp(t).ways[1].markers = true; }},
     Proof{"iwarp-unreadable", kNote, Party::undecided, [](T t) { iwarp(t).ways[1].unread_bytes = 1448; },
           [](T t) { iwarp(t).ways[1].unread_bytes = 1448, t.iwarp.conversations[0].ways[1].missing_bytes = 1448; }},
-    Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
-    Proof{"uet-refused", kError, Party::requester, [](T t) { context(t).refusals = {{.code = 0x1c, .count = 2, .frames = {FrameIndex{9}}}}; },
+    Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; },
+          [](T t) { iwarp(t); }},
+    Proof{"uet-refused", kError, Party::requester,
+          [](T t) { context(t).refusals = {{.code = 0x1c, .count = 2, .frames = {FrameIndex{9}}}}; },
           [](T t) { context(t); }},
-    Proof{"uet-retransmitted", kWarning, Party::fabric, [](T t) { context(t), a(t).incidents.made().retransmitted = 2, a(t).requests = 100; },
+    Proof{"uet-retransmitted", kWarning, Party::fabric,
+          [](T t) { context(t), a(t).incidents.made().retransmitted = 2, a(t).requests = 100; },
           [](T t) { a(t).incidents.made().retransmitted = 2; }},
-    Proof{"uet-nack", kWarning, Party::responder, [](T t) { context(t).nacks = {{.code = 7, .count = 2, .frames = {FrameIndex{9}}}}; },
+    Proof{"uet-nack", kWarning, Party::responder,
+          [](T t) { context(t).nacks = {{.code = 7, .count = 2, .frames = {FrameIndex{9}}}}; },
           [](T t) { context(t).nacks = {{.code = 1, .count = 2, .frames = {FrameIndex{9}}}}; }},
     Proof{"uet-trimmed", kWarning, Party::congestion, [](T t) { context(t).trimmed = 2; },
           [](T t) { context(t).nacks = {{.code = 4, .count = 2, .frames = {FrameIndex{9}}}}; }},
     Proof{"uet-path-loss", kWarning, Party::fabric, [](T t) { paths(t, 20, 20); }, [](T t) { paths(t, 3, 20); }},
     Proof{"uet-path-slow", kNote, Party::fabric, [](T t) { paths(t, 1, 50); }, [](T t) { paths(t, 1, 30); }},
 
-    Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; },
+    Proof{"capture-lost-packets", kWarning, Party::capture,
+          [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .network = 2}; }},
-    Proof{"gaps-unexplained", kNote, Party::undecided, [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .undecided = 2}; },
+    Proof{"gaps-unexplained", kNote, Party::undecided,
+          [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .undecided = 2}; },
           [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; }},
     Proof{"capture-duplicates", kNote, Party::capture, [](T t) { t.quality.copies_of_other_taps = 5; },
           [](T t) { t.quality.copies_of_same_tap = 5; }},
-    Proof{"capture-truncated", kNote, Party::capture, [](T t) { t.quality.cut = 1; }, [](T t) { t.quality.icrc_not_checkable = 1; }},
+    Proof{"capture-truncated", kNote, Party::capture, [](T t) { t.quality.cut = 1; },
+          [](T t) { t.quality.icrc_not_checkable = 1; }},
     Proof{"one-way-capture", kNote, Party::capture, [](T t) { heard_one_way(t); },
           [](T t) { heard_one_way(t), add_recovery(t, kTimeout, kGaveUp); }},
     Proof{"pairing-uncertain", kNote, Party::capture, [](T t) { add_connection(t).confidence = Confidence::likely; },
           [](T t) { t.connections[0].confidence = Confidence::likely; }},
     Proof{"clock-backwards", kNote, Party::capture, [](T t) { t.quality.backwards = 1; }, [](T) {}},
-    Proof{"clock-offset", kNote, Party::capture, [](T t) { answered_early(t, kMillisecond); }, [](T t) { answered_early(t, 0); }},
+    Proof{"clock-offset", kNote, Party::capture, [](T t) { answered_early(t, kMillisecond); },
+          [](T t) { answered_early(t, 0); }},
     Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
           [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
-    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T t) { t.quality.fragments = 1; }},
-    Proof{"ip-fragments", kWarning, Party::undecided, [](T t) { t.quality.fragments = 1; }, [](T t) { t.quality.faulty = 1; }},
+    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; },
+          [](T t) { t.quality.fragments = 1; }},
+    Proof{"ip-fragments", kWarning, Party::undecided, [](T t) { t.quality.fragments = 1; },
+          [](T t) { t.quality.faulty = 1; }},
     Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; },
-          [](T t) {
-              t.left_out.findings = {{"ack-timeout", kWarning, 1}};
-          }},
+          [](T t) { t.left_out.findings = {{"ack-timeout", kWarning, 1}}; }},
 };
 
 Timeline drawn(Change change) {
@@ -478,15 +422,16 @@ Timeline drawn(Change change) {
 
 std::vector<Finding> of(const Timeline& timeline, std::string_view id) {
     std::vector<Finding> found;
-    std::ranges::copy_if(timeline.findings, std::back_inserter(found), [&](const Finding& finding) { return finding.id == id; });
+    std::ranges::copy_if(timeline.findings, std::back_inserter(found),
+                         [&](const Finding& finding) { return finding.id == id; });
     return found;
 }
 
 // One sentence for people: printable ASCII that ends with the only full stop.
 bool sentence(std::string_view text) {
     const bool printable = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
-    return text.size() > 10 && printable && text.ends_with('.') && !text.ends_with("..") && text.find(". ") == std::string_view::npos &&
-           text.find("  ") == std::string_view::npos;
+    return text.size() > 10 && printable && text.ends_with('.') && !text.ends_with("..") &&
+           text.find(". ") == std::string_view::npos && text.find("  ") == std::string_view::npos;
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ struct Wire {
         put(spec);
     }
     // SENDs of one host to queue pair `qp` of another, each acknowledged to queue pair `qp` + 1000, with what differs.
-    void dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count = 8, const Settings& of_a = {}, const Settings& of_b = {}) {
+    void dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count = 8, const Settings& of_a = {},
+                  const Settings& of_b = {}) {
         for (unsigned i = 0; i < count; ++i) {
             const std::uint64_t psn = 1000 * qp + i;
             Settings request{{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn}, {"infiniband.bth.a", 1}};
@@ -67,10 +68,12 @@ struct Wire {
         }
     }
     void cm(int message, bool from_active, const Settings& settings) {
-        const MadAttribute& attribute = *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + message));
+        const MadAttribute& attribute =
+            *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + message));
         PacketSpec spec = mad_packet(ManagementClass::communication, attribute, Network::roce_v2_ipv4);
         apply(spec, {{"ip.src", kNet + (from_active ? 1 : 2)}, {"ip.dst", kNet + (from_active ? 2 : 1)}});
-        apply(spec, {{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", 77}});
+        apply(spec,
+              {{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", 77}});
         apply(spec, settings);
         put(spec);
     }
@@ -87,7 +90,9 @@ struct Wire {
         settings.insert(settings.end(), more.begin(), more.end());
         cm(0, true, settings);
     }
-    void rej(std::uint64_t reason) { cm(2, false, {{"infiniband.cm.rej.remotecommid", 0xa1}, {"infiniband.cm.rej.reason", reason}}); }
+    void rej(std::uint64_t reason) {
+        cm(2, false, {{"infiniband.cm.rej.remotecommid", 0xa1}, {"infiniband.cm.rej.reason", reason}});
+    }
     void rep() {
         cm(3, false,
            {{"infiniband.cm.rep", 0xb2},
@@ -114,14 +119,20 @@ struct Wire {
                     {"infiniband.reth.r_key", 0x55},
                     {"infiniband.reth.dmalen", 64}});
         packet(0x11, 2, 1,
-               {{"infiniband.bth.destqp", 1021}, {"infiniband.bth.psn", first + count - 1}, {"infiniband.aeth.syndrome", 0x60 + nak}});
+               {{"infiniband.bth.destqp", 1021},
+                {"infiniband.bth.psn", first + count - 1},
+                {"infiniband.aeth.syndrome", 0x60 + nak}});
     }
     // The i-th SEND to queue pair 21, and an answer to it.
     void send(unsigned i) {
-        packet(0x04, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.bth.a", 1}}, 512);
+        packet(0x04, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.bth.a", 1}},
+               512);
     }
     void answer(unsigned i, std::uint64_t syndrome) {
-        packet(0x11, 2, 1, {{"infiniband.bth.destqp", 1021}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.aeth.syndrome", syndrome}});
+        packet(0x11, 2, 1,
+               {{"infiniband.bth.destqp", 1021},
+                {"infiniband.bth.psn", 21'000 + i},
+                {"infiniband.aeth.syndrome", syndrome}});
     }
     // Refused for 5.12 ms, and sent again after some time.
     void rnr(std::int64_t nanoseconds) {
@@ -160,7 +171,8 @@ struct Wire {
     }
     // SENDs of UC, which nobody acknowledges.
     void unreliable(std::initializer_list<unsigned> order) {
-        for (const unsigned i : order) packet(0x24, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", i}}, 64);
+        for (const unsigned i : order)
+            packet(0x24, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", i}}, 64);
     }
     void dreq() {
         cm(5, true,
@@ -196,11 +208,13 @@ struct Wire {
         }
     }
     void v2(unsigned from, unsigned to) {
-        for (unsigned i = 0; i < 4; ++i) packet(0x04, from, to, {{"infiniband.bth.destqp", 31}, {"infiniband.bth.psn", i}}, 64);
+        for (unsigned i = 0; i < 4; ++i)
+            packet(0x04, from, to, {{"infiniband.bth.destqp", 31}, {"infiniband.bth.psn", i}}, 64);
     }
     void burst(unsigned senders) {
         for (unsigned i = 0; i < 64; ++i)
-            packet(0x04, 10 + i % senders, 2, {{"infiniband.bth.destqp", 40 + i % senders}, {"infiniband.bth.psn", i / senders}}, 4096);
+            packet(0x04, 10 + i % senders, 2,
+                   {{"infiniband.bth.destqp", 40 + i % senders}, {"infiniband.bth.psn", i / senders}}, 4096);
         wait(10 * kMillisecond);
         v2(1, 2);
     }
@@ -211,10 +225,15 @@ struct Wire {
             const std::size_t mtu = from_a ? mtu_a : mtu_b;
             const std::uint64_t qp = from_a ? 21 : 1021, psn = from_a ? 21'001 : 500;
             const unsigned from = from_a ? 1 : 2, to = from_a ? 2 : 1;
-            packet(0x06, from, to, {{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn}, {"infiniband.reth.dmalen", 2 * mtu}}, mtu);
-            packet(0x08, from, to, {{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn + 1}, {"infiniband.bth.a", 1}}, mtu);
+            packet(0x06, from, to,
+                   {{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn}, {"infiniband.reth.dmalen", 2 * mtu}},
+                   mtu);
+            packet(0x08, from, to,
+                   {{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn + 1}, {"infiniband.bth.a", 1}}, mtu);
             packet(0x11, to, from,
-                   {{"infiniband.bth.destqp", from_a ? 1021 : 21}, {"infiniband.bth.psn", psn + 1}, {"infiniband.aeth.syndrome", 0x1f}});
+                   {{"infiniband.bth.destqp", from_a ? 1021 : 21},
+                    {"infiniband.bth.psn", psn + 1},
+                    {"infiniband.aeth.syndrome", 0x1f}});
         }
     }
 };
@@ -238,12 +257,15 @@ const std::array kWireProofs{
     WireProof{"cm-retries", [](W w) { w.req(), w.wait(2 * kSecond), w.connect(); }, [](W w) { w.connect(); }},
     WireProof{"cm-unexpected-message",
               [](W w) {
-                  w.connect(), w.cm(4, false, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
+                  w.connect(),
+                      w.cm(4, false,
+                           {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
               },
               [](W w) { w.connect(), w.rtu(), w.dreq(), w.rep(), w.rtu(); }},
     WireProof{"spurious-retransmission", [](W w) { w.late(10 * kMicrosecond); }, [](W w) { w.late(kMillisecond); }},
     WireProof{"read-depth-exceeded", [](W w) { w.connect(), w.reads(3, 1); }, [](W w) { w.connect(), w.reads(2, 1); }},
-    WireProof{"pkey-mismatch", [](W w) { w.dialogue(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.dialogue(1, 2, 21, 8, kLimited); }},
+    WireProof{"pkey-mismatch", [](W w) { w.dialogue(1, 2, 21, 8, kLimited, kLimited); },
+              [](W w) { w.dialogue(1, 2, 21, 8, kLimited); }},
     WireProof{"dscp-differs", [](W w) { w.dialogue(1, 2, 21, 8, kDscp26, kDscp0); },
               [](W w) { w.dialogue(1, 2, 21, 8, kDscp26, kDscp26); }},
     WireProof{"dscp-changes", [](W w) { w.dialogue(1, 2, 21, 4, kDscp26), w.dialogue(1, 2, 21, 4, kDscp0); },
@@ -256,7 +278,8 @@ const std::array kWireProofs{
               [](W w) { w.dialogue(1, 2, 21, 8, kDscp26, kDscp26), w.dialogue(1, 3, 23, 8, kDscp0, kDscp0); }},
     WireProof{"udp-port-entropy",
               [](W w) {
-                  for (std::uint64_t qp = 21; qp < 29; ++qp) w.dialogue(1, 2, qp, 8, {{"udp.srcport", 49152}}, {{"udp.srcport", 49153}});
+                  for (std::uint64_t qp = 21; qp < 29; ++qp)
+                      w.dialogue(1, 2, qp, 8, {{"udp.srcport", 49152}}, {{"udp.srcport", 49153}});
               },
               [](W w) {
                   for (std::uint64_t qp = 21; qp < 29; ++qp)
@@ -264,8 +287,10 @@ const std::array kWireProofs{
               }},
     WireProof{"path-mtu-differs", [](W w) { w.writes(4096, 1024); }, [](W w) { w.writes(1024, 1024); }},
     WireProof{"roce-version-mismatch", [](W w) { w.v1(1, 2), w.v2(2, 1); }, [](W w) { w.v1(1, 2), w.v2(1, 2); }},
-    WireProof{"pfc-storm", [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.dialogue(1, 2, 21), w.pause_for(150 * kMillisecond); },
-              [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.dialogue(1, 2, 21), w.pause_for(50 * kMillisecond); }},
+    WireProof{
+        "pfc-storm",
+        [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.dialogue(1, 2, 21), w.pause_for(150 * kMillisecond); },
+        [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.dialogue(1, 2, 21), w.pause_for(50 * kMillisecond); }},
     WireProof{"incast", [](W w) { w.burst(8); }, [](W w) { w.burst(2); }},
     WireProof{"cm-disconnect-unanswered", [](W w) { w.connect(), w.dreq(), w.wait(kSecond), w.dreq(); },
               [](W w) { w.connect(), w.dreq(); }},
@@ -274,27 +299,9 @@ const std::array kWireProofs{
     WireProof{"rnr-wait-too-short", [](W w) { w.rnr(kMillisecond); }, [](W w) { w.rnr(6 * kMillisecond); }},
     WireProof{"requests-unanswered", [](W w) { w.dialogue(1, 2, 21), w.send(8), w.wait(2 * kSecond), w.v2(3, 4); },
               [](W w) { w.dialogue(1, 2, 21), w.send(8), w.answer(8, 0x1f), w.wait(2 * kSecond), w.v2(3, 4); }},
-    WireProof{"out-of-order-delivery",
-              [](W w) {
-                  w.sends({4, 6, 5, 7, 8});
-              },
-              [](W w) {
-                  w.sends({4, 5, 6, 7, 8});
-              }},
-    WireProof{"gaps-unexplained",
-              [](W w) {
-                  w.unreliable({0, 1, 3, 4});
-              },
-              [](W w) {
-                  w.unreliable({0, 1, 2, 3, 4});
-              }},
-    WireProof{"capture-lost-packets",
-              [](W w) {
-                  w.sends({4, 6, 7, 8});
-              },
-              [](W w) {
-                  w.sends({4, 5, 6, 7, 8});
-              }},
+    WireProof{"out-of-order-delivery", [](W w) { w.sends({4, 6, 5, 7, 8}); }, [](W w) { w.sends({4, 5, 6, 7, 8}); }},
+    WireProof{"gaps-unexplained", [](W w) { w.unreliable({0, 1, 3, 4}); }, [](W w) { w.unreliable({0, 1, 2, 3, 4}); }},
+    WireProof{"capture-lost-packets", [](W w) { w.sends({4, 6, 7, 8}); }, [](W w) { w.sends({4, 5, 6, 7, 8}); }},
     WireProof{"clock-backwards", [](W w) { w.dialogue(1, 2, 21), w.wait(-50 * kMicrosecond), w.dialogue(1, 2, 22); },
               [](W w) { w.dialogue(1, 2, 21), w.dialogue(1, 2, 22); }},
 };
@@ -307,7 +314,8 @@ Timeline played(Play play) {
 std::string summaries(const Timeline& timeline) {
     std::string out;
     for (const Finding& finding : timeline.findings)
-        out += fmt::format("{} {}: {}\n", kSeverityNames[std::to_underlying(finding.severity)], finding.id, finding.summary);
+        out += fmt::format("{} {}: {}\n", kSeverityNames[std::to_underlying(finding.severity)], finding.id,
+                           finding.summary);
     return out;
 }
 

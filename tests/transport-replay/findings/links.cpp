@@ -1,4 +1,5 @@
-// Links of InfiniBand, from frames to findings: packets that wait for credits, GIDs with which two ports send, and what nearly is either.
+// Links of InfiniBand, from frames to findings: packets that wait for credits, GIDs with which two ports send, and what
+// nearly is either.
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/credited_link.hpp>
@@ -81,9 +82,10 @@ TEST_CASE("credits: a packet that waits for them, and leaves with them") {
     CHECK(one.followed == Duration{5 * kMicrosecond});
     const auto finding = std::ranges::find(timeline.findings, "credit-starvation", &Finding::id);
     REQUIRE(finding != timeline.findings.end());
-    CHECK(finding->summary ==
-          "Packets of virtual lane 3 on capture port 0 waited once for credits; the longest wait was 2.929 ms: the flow control packets on "
-          "port 1 left at most 5 blocks of 64 bytes, and a packet of 33 followed 5 us after the first that left enough.");
+    CHECK(
+        finding->summary ==
+        "Packets of virtual lane 3 on capture port 0 waited once for credits; the longest wait was 2.929 ms: the flow control packets on "
+        "port 1 left at most 5 blocks of 64 bytes, and a packet of 33 followed 5 us after the first that left enough.");
     CHECK(finding->packets.size() == 4);
     // The other way round, without credits at all, more than once.
     CreditedLink link;
@@ -101,10 +103,12 @@ TEST_CASE("credits: a packet that waits for them, and leaves with them") {
 
 TEST_CASE("credits: what nearly is a wait") {
     const auto none = [](const CreditedLink& link) { return starved(link).empty(); };
-    CHECK(none(waiting([](CreditedLink& link) { link.starve(5, 30, 100 * kMicrosecond, 50 * kMicrosecond); })));  // it had nothing to send
-    CHECK(none(waiting([](CreditedLink& link) { link.starve(33, 30); })));                                        // they would do
-    CHECK(none(waiting([](CreditedLink& link) { link.starve(5, 9); })));                                          // short
-    CHECK(none(waiting([](CreditedLink& link) { link.starve(5, 2, 1000 * kMicrosecond); })));                     // hardly told
+    CHECK(none(waiting([](CreditedLink& link) {
+        link.starve(5, 30, 100 * kMicrosecond, 50 * kMicrosecond);
+    })));                                                                                      // it had nothing to send
+    CHECK(none(waiting([](CreditedLink& link) { link.starve(33, 30); })));                     // they would do
+    CHECK(none(waiting([](CreditedLink& link) { link.starve(5, 9); })));                       // short
+    CHECK(none(waiting([](CreditedLink& link) { link.starve(5, 2, 1000 * kMicrosecond); })));  // hardly told
     CHECK(starved(waiting([](CreditedLink& link) { link.starve(32, 30); })).size() == 1);
     CHECK(starved(waiting([](CreditedLink& link) { link.starve(5, 3, 1000 * kMicrosecond); })).size() == 1);
 
@@ -215,8 +219,10 @@ TEST_CASE("credits: any order of any flow control packets ends, within its bound
     for (int i = 0; i < 20'000; ++i) {
         const auto any = [&] { return static_cast<unsigned>(random()); };
         const unsigned draw = any();
-        const FrameOctets octets = draw % 3 == 0 ? link_packet({.port = draw >> 8U & 3U, .lane = draw >> 4U & 15U, .words = 7 + (draw >> 12U) % 1000})
-                                                 : flow_control(draw >> 8U & 3U, draw >> 4U & 15U, any(), any(), draw % 97 == 1);
+        const FrameOctets octets =
+            draw % 3 == 0
+                ? link_packet({.port = draw >> 8U & 3U, .lane = draw >> 4U & 15U, .words = 7 + (draw >> 12U) % 1000})
+                : flow_control(draw >> 8U & 3U, draw >> 4U & 15U, any(), any(), draw % 97 == 1);
         made.put({time += 100, octets});
     }
     CHECK(made.analysis.finish().credits.starved.empty());
@@ -227,13 +233,18 @@ TEST_CASE("GIDs: two LIDs that send with one, in turn") {
         unsigned lid;
         std::int64_t after;  // ms
     };
-    const auto conflicts = [&](const std::vector<Sent>& sent, std::uint64_t prefix = kLinkLocal, std::uint64_t to = kLinkLocal) {
+    const auto conflicts = [&](const std::vector<Sent>& sent, std::uint64_t prefix = kLinkLocal,
+                               std::uint64_t to = kLinkLocal) {
         LinkAnalysis made;
         std::int64_t time = 1'700'000'000'000'000'000;
         unsigned psn = 0;
         for (const Sent& one : sent) {
             time += one.after * 1'000'000;
-            const LinkPacket packet{.words = 20, .psn = psn++, .source = one.lid, .source_prefix = prefix, .source_guid = 0x0002c90300a1b2c3,
+            const LinkPacket packet{.words = 20,
+                                    .psn = psn++,
+                                    .source = one.lid,
+                                    .source_prefix = prefix,
+                                    .source_guid = 0x0002c90300a1b2c3,
                                     .destination_prefix = to};
             made.put({time, link_packet(packet)});
         }
@@ -250,21 +261,23 @@ TEST_CASE("GIDs: two LIDs that send with one, in turn") {
     CHECK(found[0].last == FrameIndex{5});
     CHECK(conflicts({{4, 1}, {300, 1}, {4, 1}, {300, 1}}, kSite, kSite).size() == 1);
 
-    CHECK(conflicts({{4, 1}, {4, 1}, {300, 1}, {300, 1}, {300, 1}}).empty());                  // a new LID
-    CHECK(conflicts({{4, 1}, {300, 1}, {4, 1}, {4, 1}}).empty());                              // and the old one again
-    CHECK(conflicts({{4, 1}, {7, 1}, {4, 1}, {7, 1}, {4, 1}}).empty());                        // LMC
-    CHECK(conflicts({{256, 1}, {383, 1}, {256, 1}, {383, 1}, {256, 1}}).empty());              // LMC 7
-    CHECK(conflicts({{127, 1}, {128, 1}, {127, 1}, {128, 1}}).size() == 1);                    // no LMC
+    CHECK(conflicts({{4, 1}, {4, 1}, {300, 1}, {300, 1}, {300, 1}}).empty());      // a new LID
+    CHECK(conflicts({{4, 1}, {300, 1}, {4, 1}, {4, 1}}).empty());                  // and the old one again
+    CHECK(conflicts({{4, 1}, {7, 1}, {4, 1}, {7, 1}, {4, 1}}).empty());            // LMC
+    CHECK(conflicts({{256, 1}, {383, 1}, {256, 1}, {383, 1}, {256, 1}}).empty());  // LMC 7
+    CHECK(conflicts({{127, 1}, {128, 1}, {127, 1}, {128, 1}}).size() == 1);        // no LMC
     CHECK(conflicts({{4, 1}, {300, 11'000}, {4, 11'000}, {300, 11'000}, {4, 11'000}}).empty());  // over hours: moved
-    CHECK(conflicts({{4, 1}, {300, 1}, {4, 1}, {300, 1}}, kSite, kLinkLocal).empty());         // of another subnet, by two routers
-    CHECK(conflicts({{4, 1}, {0xffff, 1}, {4, 1}, {0xffff, 1}}).empty());                      // the permissive LID
+    CHECK(conflicts({{4, 1}, {300, 1}, {4, 1}, {300, 1}}, kSite, kLinkLocal)
+              .empty());                                                   // of another subnet, by two routers
+    CHECK(conflicts({{4, 1}, {0xffff, 1}, {4, 1}, {0xffff, 1}}).empty());  // the permissive LID
     CHECK(conflicts({{4, 1}, {0, 1}, {4, 1}, {0, 1}}).empty());
 }
 
 TEST_CASE("GIDs: without a GRH, of two captures, and more than there is room for") {
     LinkAnalysis none;
     std::int64_t time = 1'700'000'000'000'000'000;
-    for (const unsigned lid : {4U, 300U, 4U, 300U}) none.put({time += 1'000'000, link_packet({.words = 20, .source = lid})});
+    for (const unsigned lid : {4U, 300U, 4U, 300U})
+        none.put({time += 1'000'000, link_packet({.words = 20, .source = lid})});
     CHECK(none.analysis.finish().reachability.gids.empty());
 
     GidTracker tracker;

@@ -1,11 +1,11 @@
-// Every sample capture seen from one side: what only one host sent. Half a capture may lose findings; it never has an error or a
-// warning that the whole does not have, and a NAK in it is evidence by itself.
+// Every sample capture seen from one side: what only one host sent. Half a capture may lose findings; it never has an
+// error or a warning that the whole does not have, and a NAK in it is evidence by itself.
+#include <tests/simulator/simulation.hpp>
 #include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <tests/support/sanitized.hpp>
-#include <tests/simulator/simulation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -40,8 +40,9 @@ void check_half(const Timeline& half, const Timeline& whole) {
     for (const Finding& finding : half.findings) {
         if (finding.severity == Severity::note) continue;
         INFO(finding.id << ": " << finding.summary);
-        CHECK(std::ranges::any_of(whole.findings,
-                                  [&](const Finding& one) { return is_same(finding.id, one.id) && one.severity >= finding.severity; }));
+        CHECK(std::ranges::any_of(whole.findings, [&](const Finding& one) {
+            return is_same(finding.id, one.id) && one.severity >= finding.severity;
+        }));
     }
 }
 
@@ -55,7 +56,8 @@ std::set<Address> hosts(const Timeline& timeline) {
 
 std::string sample(const std::string& name) {
     const auto paths = qps::tests::sample_captures();
-    const auto found = std::ranges::find_if(paths, [&](const std::string& path) { return path.find("/" + name + "/") != std::string::npos; });
+    const auto found = std::ranges::find_if(
+        paths, [&](const std::string& path) { return path.find("/" + name + "/") != std::string::npos; });
     REQUIRE(found != paths.end());
     return *found;
 }
@@ -100,14 +102,16 @@ TEST_CASE("property: one direction of a simulated capture claims no more than th
         scenario.tap.sees_b_to_a = false;
         const Timeline requests = qps::tests::analysed(simulate(scenario));
         check_half(requests, whole);
-        CHECK(std::ranges::all_of(requests.findings, [](const Finding& finding) { return finding.severity == Severity::note; }));
+        CHECK(std::ranges::all_of(requests.findings,
+                                  [](const Finding& finding) { return finding.severity == Severity::note; }));
         scenario.tap.sees_b_to_a = true;
         scenario.tap.sees_a_to_b = false;
         const Timeline answers = qps::tests::analysed(simulate(scenario));
         check_half(answers, whole);
         // A refusal and a loss that the responder spoke of are found in its answers alone.
         const auto has = [](const Timeline& timeline, std::string_view id) { return find(timeline, id) != nullptr; };
-        if (whole.totals.fatal_naks != 0) CHECK(has(answers, "remote-access-error") == has(whole, "remote-access-error"));
+        if (whole.totals.fatal_naks != 0)
+            CHECK(has(answers, "remote-access-error") == has(whole, "remote-access-error"));
         if (whole.totals.sequence_naks != 0 && whole.totals.rnr_naks == 0) CHECK(has(answers, "go-back-n-loss"));
     }
 }
@@ -150,6 +154,7 @@ TEST_CASE("answers alone, all positive: no finding of trouble") {
     for (const char* name : {"write_8k", "send_8k", "rc_pingpong"}) {
         const Timeline half = from(name, End::b);
         INFO(name);
-        CHECK(std::ranges::all_of(half.findings, [](const Finding& finding) { return finding.severity == Severity::note; }));
+        CHECK(std::ranges::all_of(half.findings,
+                                  [](const Finding& finding) { return finding.severity == Severity::note; }));
     }
 }

@@ -18,7 +18,8 @@ bool says(Timeline& timeline, std::string_view id) {
 Timeline rejected(std::uint16_t reason, bool by_active = false) {
     Timeline timeline = healthy();
     timeline.cm.attempts[0].outcome = CmOutcome::rejected;
-    timeline.cm.attempts[0].rejection = CmRejection{.reason = reason, .by_active = by_active, .rejected_message = 0, .private_data = {}};
+    timeline.cm.attempts[0].rejection =
+        CmRejection{.reason = reason, .by_active = by_active, .rejected_message = 0, .private_data = {}};
     return timeline;
 }
 
@@ -47,7 +48,8 @@ void ask_read_again(Timeline& timeline, std::uint32_t frame) {
 // End a disconnects at 10 s; the connection has an attempt with its DREQ.
 void disconnect(Timeline& timeline, bool by_active, std::int64_t at) {
     CmAttempt& attempt = timeline.cm.attempts[0];
-    attempt.ladder.push_back({FrameIndex{900}, Instant{at}, CmMessage::dreq, by_active, false, false, CmState::dreq_sent});
+    attempt.ladder.push_back(
+        {FrameIndex{900}, Instant{at}, CmMessage::dreq, by_active, false, false, CmState::dreq_sent});
     attempt.outcome = CmOutcome::disconnected;
     attempt.state = CmState::timewait;
     timeline.connections[0].cm_attempt = 0;
@@ -91,7 +93,8 @@ TEST_CASE("a legal request that was refused behind its first packet is not the r
     Timeline timeline = refused_write();
     const Finding alone = one(timeline, "remote-invalid-request");
     CHECK(alone.party == Party::undecided);
-    CHECK(says(alone.summary, "it had taken the first packet at PSN 76, so operation, R_Key, length and path MTU are right."));
+    CHECK(says(alone.summary,
+               "it had taken the first packet at PSN 76, so operation, R_Key, length and path MTU are right."));
     CHECK(alone.advice.find("qp_access_flags") == std::string::npos);
 
     ask_read_again(timeline, 45);
@@ -155,7 +158,8 @@ TEST_CASE("repeated DREQs say nothing of the set-up") {
     attempt.outcome = CmOutcome::disconnected;
     attempt.repeats[std::to_underlying(CmMessage::req)] = 0;
     const Finding& finding = one(timeline, "cm-retries");
-    CHECK(says(finding.summary, "retransmitted 3 CM messages in 1 attempt, all of them of the disconnect (DREQ, DREP)."));
+    CHECK(
+        says(finding.summary, "retransmitted 3 CM messages in 1 attempt, all of them of the disconnect (DREQ, DREP)."));
     CHECK(says(finding.advice, "slow to disconnect"));
 }
 
@@ -168,7 +172,8 @@ TEST_CASE("what took a set-up that never was complete is not told") {
     CHECK(one(timeline, "cm-retries").summary.find("setup took") == std::string::npos);
 }
 
-TEST_CASE("that one direction was captured is told where the sender went on, else the other end may have said nothing") {
+TEST_CASE(
+    "that one direction was captured is told where the sender went on, else the other end may have said nothing") {
     Timeline timeline = healthy();
     Way& way = timeline.connections[0].ways[0];
     timeline.connections[0].ways[1] = {};
@@ -178,17 +183,20 @@ TEST_CASE("that one direction was captured is told where the sender went on, els
     way.incidents.made().retransmitted = way.packets - 1;
     const Finding& finding = one(timeline, "one-way-capture");
     CHECK(finding.party == Party::undecided);
-    CHECK(says(finding.summary, "and all that was sent was retransmitted: 10.0.0.2 was not captured, or sends nothing."));
+    CHECK(
+        says(finding.summary, "and all that was sent was retransmitted: 10.0.0.2 was not captured, or sends nothing."));
 }
 
 TEST_CASE("messages that were unanswered for a second when their sender disconnected are a finding") {
     Timeline timeline = healthy();
     timeline.connections[0].ways[0].incidents.made().abandoned = 3;
     disconnect(timeline, true, 31 * kSecond);  // its last packet was at 1 s
-    CHECK(says(one(timeline, "requests-unanswered").summary, "3 messages from 10.0.0.1 to 10.0.0.2 QP 257 had no answer when 10.0.0.1 disconnected, 30 s"));
+    CHECK(says(one(timeline, "requests-unanswered").summary,
+               "3 messages from 10.0.0.1 to 10.0.0.2 QP 257 had no answer when 10.0.0.1 disconnected, 30 s"));
     timeline.cm.attempts[0].ladder.back().from_active = false;  // the other end disconnected
     CHECK_FALSE(says(timeline, "requests-unanswered"));
-    timeline.cm.attempts[0].ladder.back() = {FrameIndex{900}, Instant{kSecond + kMillisecond}, CmMessage::dreq, true, false, false, CmState::dreq_sent};
+    timeline.cm.attempts[0].ladder.back() = {
+        FrameIndex{900}, Instant{kSecond + kMillisecond}, CmMessage::dreq, true, false, false, CmState::dreq_sent};
     CHECK_FALSE(says(timeline, "requests-unanswered"));  // at once: it did not wait
 }
 
@@ -226,7 +234,8 @@ TEST_CASE("credits: who waited, who exceeds its grant, who grants none") {
     CHECK(said(kWaitedForCredits, 2, nothing).party == Party::responder);
     CHECK(says(said(kWaitedForCredits, 2, nothing).summary, "10.0.0.1 used up the 2 credits that 10.0.0.2 grants"));
     CHECK(said(kMoreThanGranted, 2, nothing).party == Party::requester);
-    CHECK(says(said(kMoreThanGranted, 2, nothing).summary, "10.0.0.1 had more requests of RPC over RDMA outstanding than the 2 credits that 10.0.0.2 granted."));
+    CHECK(says(said(kMoreThanGranted, 2, nothing).summary,
+               "10.0.0.1 had more requests of RPC over RDMA outstanding than the 2 credits that 10.0.0.2 granted."));
     const auto lose = [](Timeline& timeline) { timeline.quality.drops.dropped = 1; };
     CHECK(said(kMoreThanGranted, 2, lose).party == Party::undecided);
     CHECK(said(kNoCredits, 0, nothing).party == Party::responder);

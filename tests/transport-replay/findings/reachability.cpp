@@ -43,7 +43,8 @@ struct RecordedHosts {
         analysis.observe(observation);
     }
     void put(FrameOctets octets, double time) {
-        const std::array<std::uint8_t, 4> tag{0x81, 0, static_cast<std::uint8_t>(vlan >> 8U), static_cast<std::uint8_t>(vlan)};
+        const std::array<std::uint8_t, 4> tag{0x81, 0, static_cast<std::uint8_t>(vlan >> 8U),
+                                              static_cast<std::uint8_t>(vlan)};
         if (vlan != 0) octets.insert(octets.begin() + 12, tag.begin(), tag.end());
         Frame frame;
         frame.bytes = std::as_bytes(std::span(octets));
@@ -67,13 +68,16 @@ struct RecordedHosts {
         for (int i = 0; i < count; ++i) {
             for (const bool answer : {false, true}) {
                 if (answer && i == lost) continue;
-                PacketSpec spec = transport_packet(Opcode{static_cast<std::uint8_t>(answer ? 0x11 : 0x04)}, Network::roce_v2_ipv4);
+                PacketSpec spec =
+                    transport_packet(Opcode{static_cast<std::uint8_t>(answer ? 0x11 : 0x04)}, Network::roce_v2_ipv4);
                 set(spec, "ip.src", kHosts + (answer != swapped ? 2 : 1));
                 set(spec, "ip.dst", kHosts + (answer != swapped ? 1 : 2));
                 set(spec, "infiniband.bth.destqp", answer != swapped ? 17 : 18);
                 set(spec, "infiniband.bth.psn", static_cast<std::uint64_t>(100 + i));
                 if (!answer) set(spec, "infiniband.bth.a", 1);
-                else set(spec, "infiniband.aeth.syndrome", 0x1f), set(spec, "infiniband.aeth.msn", static_cast<std::uint64_t>(i + 1));
+                else
+                    set(spec, "infiniband.aeth.syndrome", 0x1f),
+                        set(spec, "infiniband.aeth.msn", static_cast<std::uint64_t>(i + 1));
                 const std::vector<std::byte> bytes = build(spec);
                 put(frame_of(spec, bytes), later + 0.001 * (i + 1) + (answer ? 0.00001 : 0));
             }
@@ -109,7 +113,9 @@ TEST_CASE("a RoCE host asks for a MAC address, and no answer is in the capture")
     REQUIRE(found.size() == 1);
     CHECK(found[0].severity == Severity::note);
     CHECK(found[0].party == Party::undecided);
-    CHECK(found[0].summary == "192.0.2.1 asked 4 times for the MAC address of 192.0.2.2 by ARP, within 3 s, and no answer is in the capture.");
+    CHECK(
+        found[0].summary ==
+        "192.0.2.1 asked 4 times for the MAC address of 192.0.2.2 by ARP, within 3 s, and no answer is in the capture.");
 }
 
 TEST_CASE("a peer that never was is told, too") {
@@ -272,8 +278,12 @@ TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are 
     RecordedHosts hosts;
     hosts.roce(1, 2, 0);
     hosts.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3}), 1);
-    hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}), 2);
-    hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}), 3);
+    hosts.put(
+        icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}),
+        2);
+    hosts.put(
+        icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}),
+        3);
     SECTION("about RoCEv2") {
         const Timeline timeline = hosts.analysis.finish();
         std::vector<std::string> said;
@@ -283,27 +293,36 @@ TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are 
         REQUIRE(said.size() == 2);
         CHECK(said[0] == "192.0.2.2 reported to 192.0.2.1 in 1 ICMP error that it refused its RoCEv2 packets: port "
                          "unreachable; no captured packet was retransmitted.");
-        CHECK(said[1] ==
-              "192.0.2.254 reported to 192.0.2.1 in 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceeded an MTU of 1500 bytes on their path and were dropped; "
-              "no captured packet was retransmitted.");
+        CHECK(
+            said[1] ==
+            "192.0.2.254 reported to 192.0.2.1 in 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceeded an MTU of 1500 bytes on their path and were dropped; "
+            "no captured packet was retransmitted.");
     }
     SECTION("about another port, to another host, cut") {
         RecordedHosts others;
         others.roce(1, 2, 0);
-        others.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3, .port = 53}), 1);
-        FrameOctets cut = icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
+        others.put(
+            icmp_frame(
+                {.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3, .port = 53}),
+            1);
+        FrameOctets cut =
+            icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
         cut.resize(60);
         others.put(cut, 2);
-        FrameOctets other = icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
+        FrameOctets other =
+            icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
         other[33] = 7;  // to whom it is told
         others.put(other, 3);
-        FrameOctets fragment = icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
+        FrameOctets fragment =
+            icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
         fragment[48] = 0x20, fragment[49] = 0x10;  // not the first
         others.put(fragment, 4);
-        FrameOctets name = icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
+        FrameOctets name =
+            icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
         name.resize(name.size() + 20, 'x');  // no BTH
         others.put(name, 5);
-        others.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 8, .code = 3}), 6);  // no RoCE between both
+        others.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 8, .code = 3}),
+                   6);  // no RoCE between both
         CHECK(others.found("icmp-unreachable").empty());
     }
 }
@@ -312,7 +331,13 @@ TEST_CASE("an MTU that the packet which is quoted does not exceed proves nothing
     const auto told = [](unsigned mtu, unsigned length) {
         RecordedHosts hosts;
         hosts.roce(1, 2, 0);
-        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = mtu, .length = length}), 1);
+        hosts.put(icmp_frame({.reporter = kHosts + 254,
+                              .source = kHosts + 1,
+                              .destination = kHosts + 2,
+                              .code = 4,
+                              .mtu = mtu,
+                              .length = length}),
+                  1);
         return hosts.found("path-mtu-exceeded").size();
     };
     CHECK(told(9000, 1100) == 0);
@@ -325,8 +350,12 @@ TEST_CASE("an MTU that the packet which is quoted does not exceed proves nothing
 TEST_CASE("an ICMP error is a warning where packets were retransmitted") {
     RecordedHosts hosts;
     const auto complain = [&] {
-        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 1}), 1);
-        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}), 1);
+        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 1}),
+                  1);
+        hosts.put(
+            icmp_frame(
+                {.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}),
+            1);
     };
     const auto told = [&](Severity severity, std::string_view end) {
         for (const char* id : {"icmp-unreachable", "path-mtu-exceeded"}) {
@@ -392,7 +421,8 @@ TEST_CASE("a part of a capture says no more of an ICMP error than the whole") {
         way.incidents.made().retransmitted = 5;
         way.incidents.made().recovery(RecoveryKind::rnr_nak).resent = 5;
         CHECK(said().severity == Severity::note);
-        CHECK_THAT(said().summary, Catch::Matchers::EndsWith("; 10.0.0.1 retransmitted packets to it after RNR NAKs only."));
+        CHECK_THAT(said().summary,
+                   Catch::Matchers::EndsWith("; 10.0.0.1 retransmitted packets to it after RNR NAKs only."));
         way.incidents.made().retransmitted = 7;
         CHECK(said().severity == Severity::warning);
         CHECK_THAT(said().summary, Catch::Matchers::EndsWith("; 10.0.0.1 retransmitted 2 packets to it."));
@@ -410,9 +440,10 @@ TEST_CASE("hosts that are asked for are followed in bounds, whatever the bytes a
     Packet packet;
     Observation observation;
     for (std::uint32_t i = 0; i < 20'000; ++i) {
-        FrameOctets octets = i % 3 == 0   ? arp_frame(1 + draw() % 2, draw(), draw())
-                             : i % 3 == 1 ? icmp_frame({.reporter = kHosts + 2, .source = draw(), .destination = draw(), .code = 3})
-                                          : discovery_frame(135 + draw() % 2, draw(), draw(), draw());
+        FrameOctets octets =
+            i % 3 == 0   ? arp_frame(1 + draw() % 2, draw(), draw())
+            : i % 3 == 1 ? icmp_frame({.reporter = kHosts + 2, .source = draw(), .destination = draw(), .code = 3})
+                         : discovery_frame(135 + draw() % 2, draw(), draw(), draw());
         if (i % 7 == 0) octets[14 + draw() % (octets.size() - 14)] = static_cast<std::uint8_t>(draw());
         if (i % 11 == 0) octets.resize(14 + draw() % (octets.size() - 14));
         Frame frame;

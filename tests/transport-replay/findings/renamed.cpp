@@ -1,4 +1,5 @@
-// Names that were renamed: every row of the table has a name of today that exists, and an old one that is gone and still understood.
+// Names that were renamed: every row of the table has a name of today that exists, and an old one that is gone and
+// still understood.
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/evidence/slice.hpp>
@@ -25,8 +26,7 @@ bool is_finding(std::string_view id) {
     return std::ranges::find(finding_rows(), id, &FindingRow::id) != finding_rows().end();
 }
 
-template <class Columns>
-bool has(const Columns& columns, std::string_view name) {
+template <class Columns> bool has(const Columns& columns, std::string_view name) {
     return std::ranges::any_of(columns, [&](const auto& column) { return column.name == name; });
 }
 
@@ -61,7 +61,8 @@ TEST_CASE("findings are understood by their old ids in filters and where they ar
         CHECK_FALSE(is_finding(row.old_name));
         CHECK(current_finding(row.old_name) == row.new_name);
         CHECK(current_finding(row.new_name) == row.new_name);
-        CHECK(sentence(row) == "'" + std::string(row.old_name) + "' is now '" + std::string(row.new_name) + "': the old name is accepted until 0.3");
+        CHECK(sentence(row) == "'" + std::string(row.old_name) + "' is now '" + std::string(row.new_name) +
+                                   "': the old name is accepted until 0.3");
 
         Timeline timeline;
         for (const std::string_view id : {std::string_view("go-back-n-loss"), row.new_name}) {
@@ -73,11 +74,13 @@ TEST_CASE("findings are understood by their old ids in filters and where they ar
         CHECK(findings_named(timeline, row.new_name) == std::vector<std::size_t>{1});
 
         for (const std::string comparison : {"rdma.finding == ", "rdma.finding != "}) {
-            const std::string filter = comparison + std::string(row.old_name), quoted = comparison + "\"" + std::string(row.old_name) + "\"";
+            const std::string filter = comparison + std::string(row.old_name),
+                              quoted = comparison + "\"" + std::string(row.old_name) + "\"";
             CHECK(without_sets(filter).has_value());
             CHECK(without_sets(quoted).has_value());
             CHECK(old_names_in(filter + " or " + quoted) == std::vector<const Renamed*>{&row});
-            CHECK(with_frames(filter, CaptureIndex{}, timeline) == with_frames(comparison + std::string(row.new_name), CaptureIndex{}, timeline));
+            CHECK(with_frames(filter, CaptureIndex{}, timeline) ==
+                  with_frames(comparison + std::string(row.new_name), CaptureIndex{}, timeline));
         }
         CHECK(old_names_in("rdma.finding == " + std::string(row.new_name)).empty());
         CHECK(old_names_in("frame.comment contains \"rdma.finding == " + std::string(row.old_name) + "\"").empty());

@@ -29,7 +29,8 @@ struct RecordedRequests {
     std::uint64_t frames = 0;
     std::int64_t clock = 0;
 
-    void request(std::uint32_t psn, std::int64_t after = 10 * kMicrosecond, std::uint32_t interface = 0, std::uint16_t vlan = 0) {
+    void request(std::uint32_t psn, std::int64_t after = 10 * kMicrosecond, std::uint32_t interface = 0,
+                 std::uint16_t vlan = 0) {
         PacketSpec spec = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
         set(spec, "ip.src", 0x0a000001);
         set(spec, "ip.dst", 0x0a000002);
@@ -98,7 +99,8 @@ TEST_CASE("R_Keys that were refused at once, or had been right, or were one, wer
     try_keys(timeline, 20);
     SECTION("they were") { CHECK(one(timeline, "keys-tried").count == 20); }
     SECTION("at once: the responder lost its registrations") {
-        for (Fatality& fatality : timeline.fatalities) fatality.frame = FrameIndex{std::to_underlying(fatality.frame) + 500};
+        for (Fatality& fatality : timeline.fatalities)
+            fatality.frame = FrameIndex{std::to_underlying(fatality.frame) + 500};
         CHECK(!has(timeline, "keys-tried"));
     }
     SECTION("they had been right") {
@@ -176,7 +178,8 @@ TEST_CASE("PSNs that come back to what they left are of two senders, and a queue
         CHECK(recorded.returns() == 0);
     }
     SECTION("one sender over two links, whose recorders have clocks of their own") {
-        for (std::uint32_t i = 0; i < 40; ++i) recorded.request(i % 2 == 0 ? 1000 + i : 0x400000 + i, 10 * kMicrosecond, i % 2);
+        for (std::uint32_t i = 0; i < 40; ++i)
+            recorded.request(i % 2 == 0 ? 1000 + i : 0x400000 + i, 10 * kMicrosecond, i % 2);
         CHECK(recorded.returns() == 0);
     }
     SECTION("programs that use the same queue pair one after the other") {
@@ -199,7 +202,10 @@ TEST_CASE("PSNs that come back to what they left are of two senders, and a queue
 
 TEST_CASE("a CNP is a stranger's where its queue pair has another peer for sure") {
     Timeline timeline = healthy();
-    SECTION("it has") { says(one((told_by(timeline, 9), timeline), "cnp-unexpected-source").summary, "10.0.0.9 sent 40 CNPs to 10.0.0.1 QP 1"); }
+    SECTION("it has") {
+        says(one((told_by(timeline, 9), timeline), "cnp-unexpected-source").summary,
+             "10.0.0.9 sent 40 CNPs to 10.0.0.1 QP 1");
+    }
     SECTION("it is not sure who its peer is") {
         told_by(timeline, 9);
         timeline.connections[0].confidence = Confidence::likely;
@@ -247,7 +253,8 @@ TEST_CASE("connection requests that succeed, or whose answers are not captured, 
     SECTION("most answers are not captured") {
         ask_often(timeline, CmOutcome::no_answer, kMillisecond);
         for (CmAttempt& attempt : timeline.cm.attempts)
-            if (attempt.uid % 8 != 0) std::erase_if(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; });
+            if (attempt.uid % 8 != 0)
+                std::erase_if(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; });
         CHECK(!has(timeline, "cm-request-flood"));
     }
     SECTION("the capture ended") {
@@ -256,7 +263,8 @@ TEST_CASE("connection requests that succeed, or whose answers are not captured, 
     }
     SECTION("one way") {
         ask_often(timeline, CmOutcome::no_answer, kMillisecond);
-        for (CmAttempt& attempt : timeline.cm.attempts) std::erase_if(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; });
+        for (CmAttempt& attempt : timeline.cm.attempts)
+            std::erase_if(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; });
         CHECK(!has(timeline, "cm-request-flood"));
     }
     SECTION("as many succeed") {
@@ -285,7 +293,8 @@ TEST_CASE("two MAC addresses that answer the same request twice conflict, and an
         CHECK(answers.conflicts() == 0);
     }
     SECTION("it moves, and back") {
-        for (const unsigned mac : {2U, 2U, 9U, 9U, 2U, 2U}) answers.arp(static_cast<std::uint8_t>(mac), 1000 * static_cast<std::int64_t>(answers.frames));
+        for (const unsigned mac : {2U, 2U, 9U, 9U, 2U, 2U})
+            answers.arp(static_cast<std::uint8_t>(mac), 1000 * static_cast<std::int64_t>(answers.frames));
         answers.arp(9, 5'050);
         CHECK(answers.conflicts() == 0);
     }

@@ -1,4 +1,5 @@
-// The checks of an open capture, which threads watch side by side, are those of one suite that hears one packet after the other.
+// The checks of an open capture, which threads watch side by side, are those of one suite that hears one packet after
+// the other.
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -19,8 +20,9 @@ namespace {
 constexpr MemoryBudget kCheckMemory{std::uint64_t{1} << 30};
 
 // With what was learned, as `check` reads: again where that is anything.
-std::vector<conformance::CheckResult> one_after_the_other(const std::string& path, const Drops& drops, const MemoryBudget& memory,
-                                                           const CaptureTraits& traits = {}) {
+std::vector<conformance::CheckResult> one_after_the_other(const std::string& path, const Drops& drops,
+                                                          const MemoryBudget& memory,
+                                                          const CaptureTraits& traits = {}) {
     conformance::PassiveSuite suite(memory);
     AnalysisSettings settings{.traits = traits, .memory = beside(memory, conformance::PassiveSuite::memory_of(memory))};
     struct Ended {
@@ -29,7 +31,9 @@ std::vector<conformance::CheckResult> one_after_the_other(const std::string& pat
         Message message;
     };
     std::vector<Ended> ended;
-    settings.message = [&](ConnectionId connection, End requester, const Message& message) { ended.push_back({connection, requester, message}); };
+    settings.message = [&](ConnectionId connection, End requester, const Message& message) {
+        ended.push_back({connection, requester, message});
+    };
     const auto tell = [&] {
         for (const Ended& each : ended) suite.message(each.connection, each.requester, each.message);
         ended.clear();
@@ -51,7 +55,8 @@ std::vector<conformance::CheckResult> one_after_the_other(const std::string& pat
     return suite.finish(timeline);
 }
 
-void check_same(const std::vector<conformance::CheckResult>& results, const std::vector<conformance::CheckResult>& expected) {
+void check_same(const std::vector<conformance::CheckResult>& results,
+                const std::vector<conformance::CheckResult>& expected) {
     REQUIRE(results.size() == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
         INFO(expected[i].check->id);
@@ -95,7 +100,8 @@ TEST_CASE("checks of an open capture leave out for want of memory what one threa
         INFO(kib << " KiB");
         const MemoryBudget memory{kib << 10U};
         const auto expected = one_after_the_other(path, outcome.timeline.quality.drops, memory);
-        different += !std::ranges::equal(expected, all, {}, &conformance::CheckResult::examined, &conformance::CheckResult::examined);
+        different += !std::ranges::equal(expected, all, {}, &conformance::CheckResult::examined,
+                                         &conformance::CheckResult::examined);
         const auto checked = check(index, index.packets.size(), outcome.timeline, {}, memory);
         REQUIRE(checked);
         check_same(checked->results, expected);
@@ -106,7 +112,10 @@ TEST_CASE("checks of an open capture leave out for want of memory what one threa
 TEST_CASE("checking an open capture stops when it is told") {
     const qps::test::TemporaryFolder folder;
     CaptureIndex index;
-    const Indexed outcome =
-        build_index(index, {.files = {QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap"}, .jobs = {1}, .spool_folder = folder.path()}, {});
-    CHECK_FALSE(check(index, index.packets.size(), outcome.timeline, {}, kCheckMemory, {.stopped = [] { return true; }}));
+    const Indexed outcome = build_index(
+        index,
+        {.files = {QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap"}, .jobs = {1}, .spool_folder = folder.path()},
+        {});
+    CHECK_FALSE(
+        check(index, index.packets.size(), outcome.timeline, {}, kCheckMemory, {.stopped = [] { return true; }}));
 }

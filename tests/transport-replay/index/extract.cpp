@@ -1,4 +1,5 @@
-// Packets of an index as a capture of their own: what is read back is what was there, and nothing that was there before is lost.
+// Packets of an index as a capture of their own: what is read back is what was there, and nothing that was there before
+// is lost.
 #include <dissect/capture/saved_capture.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -62,7 +63,8 @@ std::vector<Kept> kept(const std::string& path) {
             OptionReader options(frame.options, frame.options_order);
             for (Option option; options.next(option);)
                 if (option.code == kOptionComment)
-                    all.back().comments.emplace_back(reinterpret_cast<const char*>(option.value.data()), option.value.size());
+                    all.back().comments.emplace_back(reinterpret_cast<const char*>(option.value.data()),
+                                                     option.value.size());
         }
     CHECK(file->problem().kind == InputProblemKind::none);
     return all;
@@ -78,7 +80,8 @@ std::string several_interfaces(const TemporaryFolder& folder) {
         REQUIRE(writer->describe_interface(InterfaceId{i}, LinkType::ethernet, BitsPerSecond{100 + i}));
     }
     const std::vector<std::byte> bytes(70, std::byte{7});
-    const std::vector<std::byte> options{std::byte{1}, {}, std::byte{3}, {}, std::byte{'o'}, std::byte{'l'}, std::byte{'d'}, {}};
+    const std::vector<std::byte> options{std::byte{1},   {}, std::byte{3}, {}, std::byte{'o'}, std::byte{'l'},
+                                         std::byte{'d'}, {}};
     for (std::uint32_t i = 1; i <= 4; ++i) {
         Frame frame;
         frame.bytes = bytes;
@@ -144,12 +147,14 @@ TEST_CASE("marked packets and ranges are those that are written") {
     REQUIRE(last > 20);
     const std::string out = folder.file("out.pcapng");
     RowSet marks;
-    for (const std::uint64_t frame : {std::uint64_t{1}, std::uint64_t{7}, last, last + 5}) marks.set(FrameIndex{frame}, true);
+    for (const std::uint64_t frame : {std::uint64_t{1}, std::uint64_t{7}, last, last + 5})
+        marks.set(FrameIndex{frame}, true);
     CHECK(count(marks, index) == 3);
     CHECK(extract(index, {out, marks, {}})->written == 3);
     CHECK(kept(out) == std::vector{all[0], all[6], all[last - 1]});
-    const std::vector<FrameRange> ranges{
-        {FrameIndex{5}, FrameIndex{6}}, {FrameIndex{9}, FrameIndex{8}}, {FrameIndex{last}, FrameIndex{~std::uint64_t{0}}}};
+    const std::vector<FrameRange> ranges{{FrameIndex{5}, FrameIndex{6}},
+                                         {FrameIndex{9}, FrameIndex{8}},
+                                         {FrameIndex{last}, FrameIndex{~std::uint64_t{0}}}};
     CHECK(count(ranges, index) == 3);
     CHECK(extract(index, {out, ranges, {}})->written == 3);
     CHECK(kept(out) == std::vector{all[4], all[5], all[last - 1]});
@@ -228,7 +233,9 @@ TEST_CASE("what fails or is cancelled leaves what was there, and nothing else") 
         REQUIRE_FALSE(made.has_value());
         CHECK_THAT(made.error(), Contains(out + ": cannot write"));
     }
-    SECTION("no such folder") { CHECK_FALSE(extract(index, {folder.file("none/out.pcapng"), AllFrames{}, {}}).has_value()); }
+    SECTION("no such folder") {
+        CHECK_FALSE(extract(index, {folder.file("none/out.pcapng"), AllFrames{}, {}}).has_value());
+    }
     CHECK(content(out) == "dear to somebody");
     CHECK(files_in(folder.path()) == 1);
 }

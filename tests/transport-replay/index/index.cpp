@@ -20,8 +20,8 @@ using namespace qps::transport;
 
 namespace {
 
-std::shared_ptr<CaptureIndex> indexed(const std::vector<std::string>& files, const std::string& spool, std::size_t jobs = 2,
-                                      Indexed* outcome = nullptr) {
+std::shared_ptr<CaptureIndex> indexed(const std::vector<std::string>& files, const std::string& spool,
+                                      std::size_t jobs = 2, Indexed* outcome = nullptr) {
     auto index = std::make_shared<CaptureIndex>();
     Indexed made = build_index(*index, {.files = files, .jobs = {jobs}, .spool_folder = spool}, {});
     if (outcome != nullptr) *outcome = std::move(made);
@@ -182,11 +182,12 @@ TEST_CASE("indexing stops when it is told, and shows what it knows on the way") 
     CaptureIndex index;
     int asked = 0;
     int shown = 0;
-    const Indexed outcome =
-        build_index(index, {.files = {QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap"}, .jobs = {1}, .spool_folder = folder.path()},
-                    {.stopped = [&] { return ++asked > 3; },
-                     .wants_timeline = [] { return true; },
-                     .timeline = [&](Timeline&& so_far) { shown += so_far.packets == index.packets.size(); }});
+    const Indexed outcome = build_index(
+        index,
+        {.files = {QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap"}, .jobs = {1}, .spool_folder = folder.path()},
+        {.stopped = [&] { return ++asked > 3; },
+         .wants_timeline = [] { return true; },
+         .timeline = [&](Timeline&& so_far) { shown += so_far.packets == index.packets.size(); }});
     CHECK(outcome.stopped);
     CHECK(shown > 0);
     CHECK(outcome.timeline.packets == index.packets.size());
@@ -224,7 +225,9 @@ TEST_CASE("what several threads index is what one does, and what is shown on the
 TEST_CASE("where several threads need more memory than there is, one reads again") {
     const qps::test::TemporaryFolder folder;
     // Two readings at most: of one lane, nobody needs more than there is.
-    const Indexing first{.files = {QPSCOPE_SOURCE_DIR "/captures/multi_qp/capture.pcap"}, .jobs = {4}, .spool_folder = folder.path(),
+    const Indexing first{.files = {QPSCOPE_SOURCE_DIR "/captures/multi_qp/capture.pcap"},
+                         .jobs = {4},
+                         .spool_folder = folder.path(),
                          .memory = MemoryBudget{64 << 10}};
     CaptureIndex index;
     const Indexed outcome = build_index(index, first, {});

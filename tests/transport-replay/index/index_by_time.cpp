@@ -1,5 +1,6 @@
-// Several files read in the order of their times, each clock with its offset: packets that were shared out among files come together as
-// they were, from mapped files and from streams; packets are found again where they lie; offsets alone move times.
+// Several files read in the order of their times, each clock with its offset: packets that were shared out among files
+// come together as they were, from mapped files and from streams; packets are found again where they lie; offsets alone
+// move times.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/time_merge.hpp>
 #include <dissect/capture/writer.hpp>
@@ -22,7 +23,8 @@ constexpr Duration kWrongClock{5'000'000'123};
 std::string sample(const std::string& name) { return std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + name; }
 
 // The packets of a capture shared out among files in turns; the clock of the second file is wrong.
-std::vector<std::string> shared_out(const std::string& path, std::size_t files, const qps::test::TemporaryFolder& folder) {
+std::vector<std::string> shared_out(const std::string& path, std::size_t files,
+                                    const qps::test::TemporaryFolder& folder) {
     std::vector<std::string> paths;
     std::vector<CaptureWriter> writers;
     for (std::size_t i = 0; i < files; ++i) {
@@ -68,9 +70,13 @@ TEST_CASE("packets shared out among files are merged by time as they were", "[in
     const Indexed expected = build_index(alone, {.files = {whole}, .jobs = {2}, .spool_folder = folder.path()}, {});
     for (const std::size_t jobs : {1U, 3U}) {
         auto merged = std::make_shared<CaptureIndex>();
-        const Indexed outcome = build_index(
-            *merged, {.files = parts, .jobs = {jobs}, .spool_folder = folder.path(), .by_time = true, .offsets = {Duration{}, Duration{-std::to_underlying(kWrongClock)}}},
-            {});
+        const Indexed outcome = build_index(*merged,
+                                            {.files = parts,
+                                             .jobs = {jobs},
+                                             .spool_folder = folder.path(),
+                                             .by_time = true,
+                                             .offsets = {Duration{}, Duration{-std::to_underlying(kWrongClock)}}},
+                                            {});
         CHECK(outcome.problems.empty());
         REQUIRE(merged->packets.size() == alone.packets.size());
         CHECK(times_of(*merged) == times_of(alone));
@@ -101,7 +107,8 @@ TEST_CASE("streams and files are merged by time, and their packets are read agai
         each += alone.packets.size();
     }
     CaptureIndex merged;
-    CHECK(build_index(merged, {.files = files, .jobs = {3}, .spool_folder = folder.path(), .by_time = true}, {}).problems.empty());
+    CHECK(build_index(merged, {.files = files, .jobs = {3}, .spool_folder = folder.path(), .by_time = true}, {})
+              .problems.empty());
     CHECK(merged.packets.size() == each);
     const auto times = times_of(merged);
     CHECK(std::ranges::is_sorted(times));
@@ -113,10 +120,16 @@ TEST_CASE("an offset moves the times of a file, and the user's link speed is tha
     const std::string whole = sample("loss_write/capture.pcap");
     CaptureIndex alone, later;
     CHECK(build_index(alone, {.files = {whole}, .jobs = {2}, .spool_folder = ""}, {}).problems.empty());
-    const Indexed outcome =
-        build_index(later, {.files = {whole}, .jobs = {2}, .spool_folder = "", .offsets = {kWrongClock}, .link_speed = BitsPerSecond{100'000'000'000}}, {});
+    const Indexed outcome = build_index(later,
+                                        {.files = {whole},
+                                         .jobs = {2},
+                                         .spool_folder = "",
+                                         .offsets = {kWrongClock},
+                                         .link_speed = BitsPerSecond{100'000'000'000}},
+                                        {});
     REQUIRE(later.packets.size() == alone.packets.size());
-    for (std::uint64_t at = 0; at < alone.packets.size(); ++at) REQUIRE(later.packets[at].time() == moved(alone.packets[at].time(), kWrongClock));
+    for (std::uint64_t at = 0; at < alone.packets.size(); ++at)
+        REQUIRE(later.packets[at].time() == moved(alone.packets[at].time(), kWrongClock));
     CHECK(later.start() == moved(*alone.start(), kWrongClock));
     CHECK(outcome.timeline.first == later.start());
     FrameBuffer buffer;
@@ -128,15 +141,21 @@ TEST_CASE("an offset moves the times of a file, and the user's link speed is tha
 
 TEST_CASE("more files than can be open at once are refused in a sentence", "[index]") {
     CaptureIndex index;
-    const Indexed outcome = build_index(
-        index, {.files = std::vector<std::string>(kMostFilesByTime + 1, sample("loss_write/capture.pcap")), .jobs = {1}, .spool_folder = "", .by_time = true}, {});
+    const Indexed outcome =
+        build_index(index,
+                    {.files = std::vector<std::string>(kMostFilesByTime + 1, sample("loss_write/capture.pcap")),
+                     .jobs = {1},
+                     .spool_folder = "",
+                     .by_time = true},
+                    {});
     REQUIRE(outcome.problems.size() == 1);
     CHECK(outcome.problems[0].sentence.find("at most 64") != std::string::npos);
     CHECK(index.packets.size() == 0);
 }
 
 TEST_CASE("a merge keeps the order of each source, and takes the first one where times are the same", "[capture]") {
-    std::vector<std::vector<Frame>> sources{{at_time(10), at_time(5), at_time(20)}, {at_time(10), at_time(0, false), at_time(15)}, {}};
+    std::vector<std::vector<Frame>> sources{
+        {at_time(10), at_time(5), at_time(20)}, {at_time(10), at_time(0, false), at_time(15)}, {}};
     std::vector<TimeMerge::Source> read;
     for (std::size_t i = 0; i < sources.size(); ++i)
         read.push_back({.read =
@@ -152,8 +171,12 @@ TEST_CASE("a merge keeps the order of each source, and takes the first one where
     std::vector<std::uint16_t> from;
     std::vector<std::pair<std::uint16_t, std::int64_t>> seen;
     while (merge.read(batch, from))
-        for (std::size_t i = 0; i < batch.frames.size(); ++i) seen.emplace_back(from[i], std::to_underlying(batch.frames[i].time));
-    CHECK(seen == std::vector<std::pair<std::uint16_t, std::int64_t>>{{0, 10}, {0, 5}, {1, 10}, {1, 0}, {1, 15}, {0, 20}});
-    CHECK(moved(Instant{std::numeric_limits<std::int64_t>::max()}, Duration{1}) == Instant{std::numeric_limits<std::int64_t>::max()});
-    CHECK(moved(Instant{std::numeric_limits<std::int64_t>::min()}, Duration{-1}) == Instant{std::numeric_limits<std::int64_t>::min()});
+        for (std::size_t i = 0; i < batch.frames.size(); ++i)
+            seen.emplace_back(from[i], std::to_underlying(batch.frames[i].time));
+    CHECK(seen ==
+          std::vector<std::pair<std::uint16_t, std::int64_t>>{{0, 10}, {0, 5}, {1, 10}, {1, 0}, {1, 15}, {0, 20}});
+    CHECK(moved(Instant{std::numeric_limits<std::int64_t>::max()}, Duration{1}) ==
+          Instant{std::numeric_limits<std::int64_t>::max()});
+    CHECK(moved(Instant{std::numeric_limits<std::int64_t>::min()}, Duration{-1}) ==
+          Instant{std::numeric_limits<std::int64_t>::min()});
 }

@@ -31,7 +31,8 @@ Indexed index_into(CaptureIndex& index, std::vector<std::string> files, const st
 std::uint64_t readable(const std::shared_ptr<const CaptureIndex>& index) {
     PacketReader reader(index);
     std::uint64_t count = 0;
-    for (std::uint64_t number = 1; number <= index->packets.size(); ++number) count += reader.read(FrameIndex{number}) != nullptr;
+    for (std::uint64_t number = 1; number <= index->packets.size(); ++number)
+        count += reader.read(FrameIndex{number}) != nullptr;
     return count;
 }
 
@@ -124,7 +125,8 @@ TEST_CASE("packets of sections past those that are kept are read as what they ar
     const TemporaryFolder folder;
     Bytes32 out;
     for (std::size_t i = 0; i < kMaxSections; ++i) append_section(out, LinkType::ethernet);
-    for (std::size_t i = 0; i < 5000; ++i) append_section(out, LinkType::raw_ip);  // in another batch than the last ones that are kept
+    for (std::size_t i = 0; i < 5000; ++i)
+        append_section(out, LinkType::raw_ip);  // in another batch than the last ones that are kept
     const auto index = std::make_shared<CaptureIndex>();
     static_cast<void>(index_into(*index, {folder.write("sections.pcapng", out.all)}, folder.path()));
     REQUIRE(index->packets.size() == kMaxSections + 5000);
@@ -164,7 +166,8 @@ TEST_CASE("a file that is cut or overwritten while it is open gives fewer packet
     }
     const RowFilter filter(index, *Filter::compile("ip and infiniband.bth.psn > 3"), {});
     PacketReader reader(index);
-    for (std::uint64_t number = 1; number <= all; ++number) static_cast<void>(filter.matches(FrameIndex{number}, reader));
+    for (std::uint64_t number = 1; number <= all; ++number)
+        static_cast<void>(filter.matches(FrameIndex{number}, reader));
 }
 
 TEST_CASE("a spool that the disk does not take ends what can be shown, not the analysis") {
@@ -233,8 +236,8 @@ TEST_CASE("rows take no more than their part of the memory, and what has none is
     const Indexed all = index_into(*whole, {kLossy}, folder.path());
     REQUIRE(whole->bytes() > 2 * rows);
     const auto index = std::make_shared<CaptureIndex>();
-    const Indexed some = build_index(
-        *index, {.files = {kLossy}, .jobs = {1}, .spool_folder = folder.path(), .memory = kMemory}, {});
+    const Indexed some =
+        build_index(*index, {.files = {kLossy}, .jobs = {1}, .spool_folder = folder.path(), .memory = kMemory}, {});
     CHECK(index->bytes() >= rows);
     CHECK(index->bytes() < rows + 1024);
     CHECK(some.left_out != 0);
@@ -254,7 +257,8 @@ TEST_CASE("rows take no more than their part of the memory, and what has none is
     REQUIRE(std::system(("gzip -c '" + kLossy + "' > '" + packed + "'").c_str()) == 0);
     const auto copied = std::make_shared<CaptureIndex>();
     const auto copied_whole = std::make_shared<CaptureIndex>();
-    const Indexed cut = build_index(*copied, {.files = {packed}, .jobs = {1}, .spool_folder = folder.path(), .memory = kMemory}, {});
+    const Indexed cut =
+        build_index(*copied, {.files = {packed}, .jobs = {1}, .spool_folder = folder.path(), .memory = kMemory}, {});
     static_cast<void>(index_into(*copied_whole, {packed}, folder.path()));
     REQUIRE((copied->spool(0) != nullptr && copied_whole->spool(0) != nullptr));
     CHECK(cut.left_out == some.left_out);

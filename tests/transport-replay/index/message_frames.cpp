@@ -14,13 +14,18 @@ using namespace qps::transport;
 
 TEST_CASE("every packet knows its message, and every message its packets") {
     const std::string spool = std::filesystem::temp_directory_path().string();
-    for (const std::string sample : {"loss_write", "loss_read", "read_8k", "write_8k", "multi_qp", "err_mixed", "err_rnr", "atomic_cas", "ud_pingpong",
-                                     "uc_pingpong", "iwarp_write", "bridging"}) {
+    for (const std::string sample :
+         {"loss_write", "loss_read", "read_8k", "write_8k", "multi_qp", "err_mixed", "err_rnr", "atomic_cas",
+          "ud_pingpong", "uc_pingpong", "iwarp_write", "bridging"}) {
         INFO(sample);
         const std::filesystem::path folder = qps::tests::kSampleFolder / sample;
         const bool old = std::filesystem::exists(folder / "capture.pcap");
         CaptureIndex index;
-        static_cast<void>(build_index(index, {.files = {(folder / (old ? "capture.pcap" : "capture.pcapng")).string()}, .jobs = {1}, .spool_folder = spool}, {}));
+        static_cast<void>(build_index(index,
+                                      {.files = {(folder / (old ? "capture.pcap" : "capture.pcapng")).string()},
+                                       .jobs = {1},
+                                       .spool_folder = spool},
+                                      {}));
         const MessageFrames frames(index);
         std::map<std::uint64_t, std::uint64_t> last;
         for (std::uint64_t message = 1; message <= index.messages.size(); ++message) {

@@ -22,9 +22,9 @@ TEST_CASE("filters name sets, and only where they do") {
 }
 
 TEST_CASE("without its sets a filter compiles, with every character in its place") {
-    for (const std::string text :
-         {"rdma.message == 3", "rdma.message==12 and ip", "not (rdma.finding)", "rdma.finding != ack-timeout or tcp",
-          "rdma.finding == \"go-back-n-loss\"", "rdma.message eq 0x10", "rdma.message ne 1 && rdma.finding eq ack-timeout"}) {
+    for (const std::string text : {"rdma.message == 3", "rdma.message==12 and ip", "not (rdma.finding)",
+                                   "rdma.finding != ack-timeout or tcp", "rdma.finding == \"go-back-n-loss\"",
+                                   "rdma.message eq 0x10", "rdma.message ne 1 && rdma.finding eq ack-timeout"}) {
         INFO(text);
         const auto plain = without_sets(text);
         REQUIRE(plain);
@@ -40,10 +40,10 @@ TEST_CASE("what is no member of a set is refused at its place") {
         std::size_t column;
         std::string message;
     };
-    for (const Wrong& wrong :
-         {Wrong{"rdma.message == ", 17, "a message is compared"}, Wrong{"ip and rdma.message == x", 24, "expected the number"},
-          Wrong{"rdma.finding == nobody", 17, "no finding is called 'nobody'"},
-          Wrong{"rdma.finding == ", 17, "no finding is called ''"}}) {
+    for (const Wrong& wrong : {Wrong{"rdma.message == ", 17, "a message is compared"},
+                               Wrong{"ip and rdma.message == x", 24, "expected the number"},
+                               Wrong{"rdma.finding == nobody", 17, "no finding is called 'nobody'"},
+                               Wrong{"rdma.finding == ", 17, "no finding is called ''"}}) {
         INFO(wrong.text);
         const auto plain = without_sets(wrong.text);
         REQUIRE_FALSE(plain);
@@ -54,7 +54,8 @@ TEST_CASE("what is no member of a set is refused at its place") {
 
 TEST_CASE("the events of a finding are its episodes when they were noticed, its marked packets, else its own events") {
     Timeline timeline;
-    for (const std::uint64_t trigger : {30U, 10U, 20U}) timeline.recoveries.emplace_back().trigger = FrameIndex{trigger};
+    for (const std::uint64_t trigger : {30U, 10U, 20U})
+        timeline.recoveries.emplace_back().trigger = FrameIndex{trigger};
     Finding finding;
     finding.id = "go-back-n-loss";
     finding.connection = ConnectionId{1};
@@ -66,7 +67,8 @@ TEST_CASE("the events of a finding are its episodes when they were noticed, its 
     finding.events = {{FrameIndex{9}}, {FrameIndex{7}}, {FrameIndex{}}, {FrameIndex{9}}};
     CHECK(event_frames(finding, timeline, CaptureIndex{}) == std::vector{FrameIndex{7}, FrameIndex{9}});
     timeline.findings = {finding};
-    CHECK(with_frames("ip and rdma.finding == cm-rejected", CaptureIndex{}, timeline) == "ip and (frame.number in {7, 9})");
+    CHECK(with_frames("ip and rdma.finding == cm-rejected", CaptureIndex{}, timeline) ==
+          "ip and (frame.number in {7, 9})");
     CHECK(with_frames("rdma.finding != cm-rejected", CaptureIndex{}, timeline) == "(not frame.number in {7, 9})");
     CHECK(with_frames("rdma.message == 1", CaptureIndex{}, timeline) == "(frame.number == 0)");
 }

@@ -69,7 +69,9 @@ TEST_CASE("rows of every sample say of filters what the packets say") {
             }
         }
     }
-    CHECK(decided > asked * 3 / 4);  // rows know little of TCP and of what upper protocols say, and a third of the samples are of those
+    CHECK(decided >
+          asked * 3 /
+              4);  // rows know little of TCP and of what upper protocols say, and a third of the samples are of those
 }
 
 TEST_CASE("a filter with a time range lets through what lies in both") {
@@ -110,7 +112,8 @@ TEST_CASE("a set of rows finds members by position and positions by member") {
         REQUIRE(rows.at(position) == FrameIndex{frame});
         REQUIRE(rows.rank(FrameIndex{frame}) == position);
         const auto after = plain.upper_bound(frame);
-        REQUIRE(rows.next(FrameIndex{frame}) == (after == plain.end() ? std::nullopt : std::optional(FrameIndex{*after})));
+        REQUIRE(rows.next(FrameIndex{frame}) ==
+                (after == plain.end() ? std::nullopt : std::optional(FrameIndex{*after})));
         REQUIRE(rows.previous(FrameIndex{frame}) ==
                 (frame == *plain.begin() ? std::nullopt : std::optional(FrameIndex{*std::prev(plain.find(frame))})));
         ++position;

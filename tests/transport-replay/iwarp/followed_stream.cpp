@@ -1,4 +1,5 @@
-// What messages of iWARP carried: every byte of the samples, each once, through loss and disorder; and nothing that is not there.
+// What messages of iWARP carried: every byte of the samples, each once, through loss and disorder; and nothing that is
+// not there.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -67,7 +68,8 @@ TEST_CASE("messages of iWARP have all the bytes that they carried") {
     std::uint64_t messages = 0;
     for (const std::string& path : samples())
         for (const auto& [message, payload] : carried(path)) {
-            const bool has_payload = message.verb == Verb::send || message.verb == Verb::write || message.verb == Verb::read_request;
+            const bool has_payload =
+                message.verb == Verb::send || message.verb == Verb::write || message.verb == Verb::read_request;
             if (!has_payload || message.outcome != Outcome::completed || message.missing != 0) continue;
             INFO(path << " FPDU " << message.first.value());
             CHECK(payload.bytes.size() == message.bytes);
@@ -82,7 +84,12 @@ TEST_CASE("bytes of a message of iWARP that are not there are counted, not made 
     StreamPayloads payloads(1 << 20);
     const std::vector<std::byte> bytes(100, std::byte{7});
     const auto segment = [&](std::uint64_t offset, std::uint32_t length) {
-        return StreamPayload{.requester = End::a, .message = Psn(3), .offset = offset, .length = length, .bytes = Bytes(bytes).first(std::min<std::size_t>(length, 100)), .frame = FrameIndex{1}};
+        return StreamPayload{.requester = End::a,
+                             .message = Psn(3),
+                             .offset = offset,
+                             .length = length,
+                             .bytes = Bytes(bytes).first(std::min<std::size_t>(length, 100)),
+                             .frame = FrameIndex{1}};
     };
     Message message;
     message.service = Service::iwarp;
@@ -104,7 +111,12 @@ TEST_CASE("messages of iWARP that wait for their end are let go in time") {
     StreamPayloads payloads(10'000);
     const std::vector<std::byte> bytes(100, std::byte{7});
     for (std::uint32_t i = 0; i < 1000; ++i)
-        payloads.keep({.requester = End::a, .message = Psn(i), .offset = 0, .length = 100, .bytes = bytes, .frame = FrameIndex{i + 1}});
+        payloads.keep({.requester = End::a,
+                       .message = Psn(i),
+                       .offset = 0,
+                       .length = 100,
+                       .bytes = bytes,
+                       .frame = FrameIndex{i + 1}});
     CHECK(payloads.let_go() > 90'000);
     Message message;
     message.verb = Verb::send;

@@ -1,4 +1,5 @@
-// iWARP connections in the tables of all others: recognised, followed through loss and disorder, and told from what they are not.
+// iWARP connections in the tables of all others: recognised, followed through loss and disorder, and told from what
+// they are not.
 #include <dissect/types.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
@@ -99,7 +100,8 @@ TEST_CASE("an iWARP connection is a connection, and its operations are messages"
 
 TEST_CASE("a READ has the memory of its request, its response's bytes and its time") {
     const Followed followed = follow(pings({}, 1).frames);
-    const auto read = std::ranges::find(followed.messages, Verb::read_request, [](const Followed::Ended& e) { return e.message.verb; });
+    const auto read = std::ranges::find(followed.messages, Verb::read_request,
+                                        [](const Followed::Ended& e) { return e.message.verb; });
     REQUIRE(read != followed.messages.end());
     const Message& message = read->message;
     CHECK(read->requester == b);
@@ -112,7 +114,8 @@ TEST_CASE("a READ has the memory of its request, its response's bytes and its ti
     CHECK(message.missing == 0);
     CHECK(message.answer_time - message.first_time == Duration{3000});
     CHECK(message.answer_frame == FrameIndex{kFramesOfSetUp + 5});
-    const auto write = std::ranges::find(followed.messages, Verb::write, [](const Followed::Ended& e) { return e.message.verb; });
+    const auto write =
+        std::ranges::find(followed.messages, Verb::write, [](const Followed::Ended& e) { return e.message.verb; });
     CHECK(write->message.access == RemoteAccess{0x9000, Rkey{0x44}, 3000});
 }
 
@@ -159,7 +162,8 @@ TEST_CASE("segments that are doubled, moved and sent again change nothing but co
         std::size_t doubled = 0;
         for (std::size_t i = kFramesOfSetUp; i < frames.size(); ++i) {
             if (random() % 8 == 0 && frames[i].size() > 54) {
-                frames.insert(frames.begin() + static_cast<std::ptrdiff_t>(i + 1 + random() % std::min<std::size_t>(6, frames.size() - i)),
+                frames.insert(frames.begin() + static_cast<std::ptrdiff_t>(
+                                                   i + 1 + random() % std::min<std::size_t>(6, frames.size() - i)),
                               frames[i]);
                 ++doubled;
                 ++i;
@@ -176,7 +180,8 @@ TEST_CASE("segments that are doubled, moved and sent again change nothing but co
     dialogue.acknowledge(b);
     for (int round = 0; round < 20; ++round) {
         auto frames = dialogue.frames;
-        for (std::size_t i = kFramesOfSetUp + 1; i + 5 < frames.size(); ++i) std::swap(frames[i], frames[i + random() % 4]);
+        for (std::size_t i = kFramesOfSetUp + 1; i + 5 < frames.size(); ++i)
+            std::swap(frames[i], frames[i + random() % 4]);
         const Followed moved = follow(frames);
         CHECK(moved.count(Verb::send, Outcome::completed) == 50);
         CHECK(only(moved).way(a).incidents->retransmitted == 0);
@@ -225,7 +230,8 @@ TEST_CASE("what the capture lacks costs the messages that it was of, and no othe
         frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(lost));
         const Followed followed = follow(frames);
         INFO("frame " << lost);
-        const std::size_t completed = followed.count(Verb::send, Outcome::completed) + followed.count(Verb::write, Outcome::completed) +
+        const std::size_t completed = followed.count(Verb::send, Outcome::completed) +
+                                      followed.count(Verb::write, Outcome::completed) +
                                       followed.count(Verb::read_request, Outcome::completed);
         CHECK(completed >= (has_data ? 6 * 6 - 1 : 6 * 6));
         CHECK(completed <= 6 * 6);
@@ -288,7 +294,8 @@ TEST_CASE("FPDUs that segments do not align with are followed all the same") {
             IwarpDialogue dialogue({.markers = markers});
             dialogue.connect();
             Block all;
-            for (std::uint32_t i = 0; i < 40; ++i) all = joined(all, dialogue.fpdu(a, ulpdu::send({.msn = i + 1}, pattern(i * 61 % 900))));
+            for (std::uint32_t i = 0; i < 40; ++i)
+                all = joined(all, dialogue.fpdu(a, ulpdu::send({.msn = i + 1}, pattern(i * 61 % 900))));
             for (std::size_t at = 0; at < all.size();) {
                 const std::size_t length = std::min<std::size_t>(1 + random() % 1500, all.size() - at);
                 dialogue.segment(a, Bytes(all).subspan(at, length));
@@ -337,8 +344,9 @@ TEST_CASE("TCP that is no iWARP is no connection") {
         CHECK(followed.timeline.connections.empty());
         CHECK(followed.timeline.iwarp.conversations.empty());
         CHECK(followed.messages.empty());
-        CHECK(std::ranges::none_of(followed.episodes,
-                                   [](const PacketRecord& s) { return s.connection || s.ulp.iwarp.what != IwarpPlace::What::none; }));
+        CHECK(std::ranges::none_of(followed.episodes, [](const PacketRecord& s) {
+            return s.connection || s.ulp.iwarp.what != IwarpPlace::What::none;
+        }));
     }
 }
 

@@ -54,7 +54,8 @@ struct Stream {
     explicit Stream(bool crc, bool markers, std::size_t count = 60) {
         IwarpDialogue dialogue({.crc = crc, .markers = markers});
         for (std::size_t i = 0; i < count; ++i) {
-            ulpdus.push_back(ulpdu::send({.msn = static_cast<std::uint32_t>(i + 1)}, pattern(i * 37 % 1201, static_cast<std::uint8_t>(i))));
+            ulpdus.push_back(ulpdu::send({.msn = static_cast<std::uint32_t>(i + 1)},
+                                         pattern(i * 37 % 1201, static_cast<std::uint8_t>(i))));
             begins.push_back(bytes.size());
             bytes = joined(bytes, dialogue.fpdu(End::a, ulpdus.back()));
         }
@@ -134,9 +135,11 @@ TEST_CASE("any order of segments gives the stream") {
             if (random() % 4 == 0 && at > 50) cuts.emplace_back(at - random() % 50, length);  // overlapping
             at += length;
         }
-        for (std::size_t i = 1; i + 1 < cuts.size(); ++i) std::swap(cuts[i], cuts[std::min(cuts.size() - 1, i + random() % 5)]);
+        for (std::size_t i = 1; i + 1 < cuts.size(); ++i)
+            std::swap(cuts[i], cuts[std::min(cuts.size() - 1, i + random() % 5)]);
         if (cuts.front().first != 0)
-            std::swap(cuts.front(), *std::ranges::find(cuts, std::size_t{0}, &std::pair<std::size_t, std::size_t>::first));
+            std::swap(cuts.front(),
+                      *std::ranges::find(cuts, std::size_t{0}, &std::pair<std::size_t, std::size_t>::first));
         TcpStream stream;
         Block out;
         for (const auto& [at, length] : cuts) {
@@ -171,7 +174,8 @@ TEST_CASE("FPDUs are found however segments cut them") {
         }
 }
 
-TEST_CASE("after a hole in an FPDU it goes on behind it, after a greater one at the next segment that begins with one") {
+TEST_CASE(
+    "after a hole in an FPDU it goes on behind it, after a greater one at the next segment that begins with one") {
     for (const bool markers : {false, true})
         for (const bool crc : {false, true}) {
             const Stream stream(crc, markers, 40);
@@ -181,7 +185,8 @@ TEST_CASE("after a hole in an FPDU it goes on behind it, after a greater one at 
                 for (std::size_t i = 0; i < stream.ulpdus.size(); ++i) {
                     if (i == lost) continue;
                     TcpPiece next = piece(stream.bytes, stream.begins[i], stream.begins[i + 1] - stream.begins[i]);
-                    if (i == lost + 1) next.missing = static_cast<std::uint32_t>(stream.begins[i] - stream.begins[lost]);
+                    if (i == lost + 1)
+                        next.missing = static_cast<std::uint32_t>(stream.begins[i] - stream.begins[lost]);
                     cut.take(next);
                 }
                 auto expected = stream.ulpdus;
@@ -195,7 +200,8 @@ TEST_CASE("after a hole in an FPDU it goes on behind it, after a greater one at 
     cut.framer.begin({.crc = true, .first = kFirst});
     const std::size_t last = stream.begins[40] - stream.begins[39];
     REQUIRE(last > 60);
-    for (std::size_t i = 0; i < 39; ++i) cut.take(piece(stream.bytes, stream.begins[i], stream.begins[i + 1] - stream.begins[i]));
+    for (std::size_t i = 0; i < 39; ++i)
+        cut.take(piece(stream.bytes, stream.begins[i], stream.begins[i + 1] - stream.begins[i]));
     cut.take(piece(stream.bytes, stream.begins[39], 30));
     TcpPiece rest = piece(stream.bytes, stream.begins[39] + 40, last - 40);
     rest.missing = 10;
@@ -253,7 +259,8 @@ TEST_CASE("an FPDU that nobody can have sent loses the alignment, and noise is n
 TEST_CASE("a Terminate about the set-up names the end that broke it, and what to compare") {
     using Catch::Matchers::Contains;
     // Flag A and an empty READ; neither.
-    const Block wanted = {std::byte{0x80}, std::byte{4}, std::byte{0x40}, std::byte{4}}, plain = {std::byte{0}, std::byte{4}, std::byte{0}, std::byte{4}};
+    const Block wanted = {std::byte{0x80}, std::byte{4}, std::byte{0x40}, std::byte{4}},
+                plain = {std::byte{0}, std::byte{4}, std::byte{0}, std::byte{4}};
     struct Said {
         End from;
         std::uint8_t layer, type, code;
@@ -261,13 +268,14 @@ TEST_CASE("a Terminate about the set-up names the end that broke it, and what to
         Party party;
         std::string_view advice;
     };
-    const std::array said{Said{End::a, 2, 0, 7, plain, Party::responder, "lacks the flag A of its request"},
-                          Said{End::a, 2, 0, 7, wanted, Party::responder, "Compare IRD, ORD and ready-to-receive messages (RTR)"},
-                          Said{End::a, 2, 0, 6, wanted, Party::responder, "Compare IRD, ORD"},
-                          Said{End::b, 2, 0, 6, wanted, Party::requester, "Compare IRD, ORD"},
-                          Said{End::b, 2, 0, 2, wanted, Party::fabric, "changes payload"},
-                          Said{End::b, 2, 0, 5, wanted, Party::responder, "failed locally"},
-                          Said{End::b, 1, 1, 0, wanted, Party::requester, "memory keys"}};
+    const std::array said{
+        Said{End::a, 2, 0, 7, plain, Party::responder, "lacks the flag A of its request"},
+        Said{End::a, 2, 0, 7, wanted, Party::responder, "Compare IRD, ORD and ready-to-receive messages (RTR)"},
+        Said{End::a, 2, 0, 6, wanted, Party::responder, "Compare IRD, ORD"},
+        Said{End::b, 2, 0, 6, wanted, Party::requester, "Compare IRD, ORD"},
+        Said{End::b, 2, 0, 2, wanted, Party::fabric, "changes payload"},
+        Said{End::b, 2, 0, 5, wanted, Party::responder, "failed locally"},
+        Said{End::b, 1, 1, 0, wanted, Party::requester, "memory keys"}};
     for (const Said& each : said) {
         IwarpDialogue dialogue({.revision = 2});
         dialogue.connect(wanted, each.reply);

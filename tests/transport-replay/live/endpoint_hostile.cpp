@@ -1,5 +1,6 @@
-// A listening endpoint under attack while somebody who keeps to the rules works with it: nothing outside of what it registered is
-// read or written, what it holds stays bounded, the honest connection ends with every byte right, and all that came is counted.
+// A listening endpoint under attack while somebody who keeps to the rules works with it: nothing outside of what it
+// registered is read or written, what it holds stays bounded, the honest connection ends with every byte right, and all
+// that came is counted.
 #include <tests/support/catch.hpp>
 #include <tests/support/forgery.hpp>
 #include <tests/support/hub.hpp>
@@ -26,7 +27,8 @@ using qps::tests::WireBytes;
 
 namespace {
 
-constexpr Address kServer = ipv4_address(0xc0000201), kClient = ipv4_address(0xc0000202), kInsider = ipv4_address(0xc0000203);
+constexpr Address kServer = ipv4_address(0xc0000201), kClient = ipv4_address(0xc0000202),
+                  kInsider = ipv4_address(0xc0000203);
 constexpr IpPort kPort{7777};
 constexpr std::byte kSecret{0xee};
 constexpr std::size_t kSecretBytes = 8192;  // before and behind what is shown
@@ -35,7 +37,8 @@ constexpr std::size_t kMostServed = 12;  // connections at a time
 constexpr std::size_t kLeak = 8;         // bytes in a row that can only come from a secret
 
 EndpointSettings settings_of(std::uint32_t last, const Address& address) {
-    return {.host = {.mac = Mac{0x0200'0000'0000ULL + last}, .addresses = {{address, 24}}, .detect_duplicates = false}, .seed = last};
+    return {.host = {.mac = Mac{0x0200'0000'0000ULL + last}, .addresses = {{address, 24}}, .detect_duplicates = false},
+            .seed = last};
 }
 
 bool leaks(Bytes frame) {
@@ -85,8 +88,9 @@ private:
     }
     void take(const ConnectionEvent& event, Instant now) {
         if (event.kind == ConnectionEventKind::request && !lazy) {
-            const auto qp = served_.size() < kMostServed ? endpoint_->adapter().create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_})
-                                                         : std::unexpected(VerbsError::too_many);
+            const auto qp = served_.size() < kMostServed
+                                ? endpoint_->adapter().create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_})
+                                : std::unexpected(VerbsError::too_many);
             if (qp && endpoint_->connections().accept(event.id, *qp, {}, now)) {
                 served_[event.id] = *qp;
                 for (int i = 0; i < 8; ++i) post(*qp);
@@ -110,10 +114,12 @@ private:
     std::map<CmId, Qpn> served_;
 };
 
-// Works by the rules: writes, reads back, counts, says something, again and again; of a part of the region that is its own.
+// Works by the rules: writes, reads back, counts, says something, again and again; of a part of the region that is its
+// own.
 class Client {
 public:
-    Client(Endpoint& endpoint, const Mr& theirs, Instant now) : endpoint_(&endpoint), theirs_(theirs), memory_(1 << 16) {
+    Client(Endpoint& endpoint, const Mr& theirs, Instant now)
+        : endpoint_(&endpoint), theirs_(theirs), memory_(1 << 16) {
         Adapter& adapter = endpoint.adapter();
         pd_ = *adapter.alloc_pd();
         mr_ = *adapter.reg_mr(pd_, memory_, kEveryAccess);
@@ -126,7 +132,8 @@ public:
             if (event.id != id_) continue;
             if (event.kind == ConnectionEventKind::established) post();
             if (event.kind == ConnectionEventKind::released) released = true;
-            const bool over = event.kind == ConnectionEventKind::rejected || event.kind == ConnectionEventKind::unreachable ||
+            const bool over = event.kind == ConnectionEventKind::rejected ||
+                              event.kind == ConnectionEventKind::unreachable ||
                               event.kind == ConnectionEventKind::disconnected;
             if (over && !ending_) wrong = "the connection ended: " + std::string(name(event.kind));
         }
@@ -149,11 +156,16 @@ public:
 
 private:
     static constexpr std::uint32_t kLength = 5000;
-    [[nodiscard]] std::byte value(std::uint32_t i) const { return static_cast<std::byte>((i * 7 + rounds * 13) & 0x7f); }
+    [[nodiscard]] std::byte value(std::uint32_t i) const {
+        return static_cast<std::byte>((i * 7 + rounds * 13) & 0x7f);
+    }
     void post() {
         for (std::uint32_t i = 0; i < kLength; ++i) memory_[i] = value(i);
-        const auto piece = [&](std::uint64_t at, std::uint32_t length) { return Sge{mr_.address + at, length, mr_.lkey}; };
-        const Sge from = piece(0, kLength), back = piece(16'384, kLength), count = piece(32'768, 8), said = piece(0, 100);
+        const auto piece = [&](std::uint64_t at, std::uint32_t length) {
+            return Sge{mr_.address + at, length, mr_.lkey};
+        };
+        const Sge from = piece(0, kLength), back = piece(16'384, kLength), count = piece(32'768, 8),
+                  said = piece(0, 100);
         const auto one = [&](const Sge& sge, SendWr wr) {
             wr.sg_list = {&sge, 1};
             wr.send_flags.signaled = true;
@@ -161,7 +173,9 @@ private:
         };
         one(from, {.opcode = WrOpcode::rdma_write, .remote = {theirs_.address + 64, theirs_.rkey}});
         one(back, {.opcode = WrOpcode::rdma_read, .remote = {theirs_.address + 64, theirs_.rkey}});
-        one(count, {.opcode = WrOpcode::atomic_fetch_and_add, .remote = {theirs_.address, theirs_.rkey}, .atomic = {.compare_add = 3}});
+        one(count, {.opcode = WrOpcode::atomic_fetch_and_add,
+                    .remote = {theirs_.address, theirs_.rkey},
+                    .atomic = {.compare_add = 3}});
         one(said, {.opcode = WrOpcode::send_with_imm, .imm_data = 5});
     }
     void check() {
@@ -196,7 +210,8 @@ public:
     }
     void connect(Instant now) {
         const Qpn qp = *endpoint_->adapter().create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_});
-        if (!endpoint_->connections().connect(qp, {.address = kServer, .port = kPort}, {}, now)) wrong = "no connecting";
+        if (!endpoint_->connections().connect(qp, {.address = kServer, .port = kPort}, {}, now))
+            wrong = "no connecting";
     }
     void poll() {
         for (const ConnectionEvent& event : endpoint_->connections().take_events())
@@ -216,20 +231,25 @@ private:
     void ask(Qpn qp) {
         constexpr std::array kOpcodes{WrOpcode::rdma_write, WrOpcode::rdma_read, WrOpcode::atomic_fetch_and_add,
                                       WrOpcode::rdma_write_with_imm};
-        SendWr wr{.wr_id = right_.size(), .opcode = kOpcodes[draws_.below(kOpcodes.size())], .send_flags = {.signaled = true}};
+        SendWr wr{.wr_id = right_.size(),
+                  .opcode = kOpcodes[draws_.below(kOpcodes.size())],
+                  .send_flags = {.signaled = true}};
         const bool eight = wr.opcode == WrOpcode::atomic_fetch_and_add;
-        const std::uint32_t length = eight ? 8 : 1 + static_cast<std::uint32_t>(draws_.below(draws_.chance(0.5) ? 64 : 100'000));
+        const std::uint32_t length =
+            eight ? 8 : 1 + static_cast<std::uint32_t>(draws_.below(draws_.chance(0.5) ? 64 : 100'000));
         // Of the part that the client does not use, around its end and before the region, anywhere.
         const std::uint64_t end = theirs_.address + theirs_.length;
         const bool behave = draws_.chance(0.6);
-        const std::uint64_t edge = draws_.chance(0.5) ? end - 8 * draws_.below(16) : theirs_.address - 8 * draws_.below(16) - 8;
+        const std::uint64_t edge =
+            draws_.chance(0.5) ? end - 8 * draws_.below(16) : theirs_.address - 8 * draws_.below(16) - 8;
         const std::uint64_t wild = draws_.chance(0.2) ? ~std::uint64_t{0} - draws_.below(length) : edge;
         const std::uint64_t address = behave ? (end - length % 50'000 - draws_.below(8) * 8) & ~std::uint64_t{7} : wild;
         const bool other = !behave && draws_.chance(0.3);
         const Rkey key = other ? Rkey{static_cast<std::uint32_t>(draws_.below(0x2000))} : theirs_.rkey;
         const bool inside = address >= theirs_.address + 8192 && address <= end && length <= end - address;
         right_.push_back(key == theirs_.rkey && inside);
-        if (!right_.back() && key == theirs_.rkey && address >= theirs_.address && address < theirs_.address + 8192) return ask(qp);
+        if (!right_.back() && key == theirs_.rkey && address >= theirs_.address && address < theirs_.address + 8192)
+            return ask(qp);
         wr.remote = {address, key};
         const Sge piece{mr_.address, length, mr_.lkey};
         wr.sg_list = {&piece, 1};
@@ -328,7 +348,8 @@ void far_psn(Scene& scene) {
     WireBytes frame = scene.old(1);
     if (frame.size() < 60 || of_management(frame)) return;
     const std::uint64_t psn = qps::tests::number_at(scene.seen[1].back(), qps::tests::kBthAt + 9, 3);
-    const std::uint64_t away = scene.draws.chance(0.5) ? 5000 + scene.draws.below(1 << 22) : (1 << 24) - 5000 - scene.draws.below(1 << 22);
+    const std::uint64_t away =
+        scene.draws.chance(0.5) ? 5000 + scene.draws.below(1 << 22) : (1 << 24) - 5000 - scene.draws.below(1 << 22);
     qps::tests::put_number(frame, qps::tests::kBthAt + 9, 3, (psn + away) & 0xff'ffff);
     qps::tests::seal(frame);
     scene.put(frame);
@@ -361,7 +382,8 @@ void request(Scene& scene) {
         qps::tests::put_number(frame, at, 4, scene.draws.below(1ULL << 32));
     qps::tests::put_number(frame, qps::tests::kCmAt + 32, 3, 2 + scene.draws.below(0xfffff0));
     qps::tests::put_number(frame, qps::tests::kCmAt + 68, 4, source);
-    if (scene.draws.chance(0.1)) qps::tests::put_number(frame, qps::tests::kMadAt + 16, 2, 0x10 + scene.draws.below(12));  // DREQ, ...
+    if (scene.draws.chance(0.1))
+        qps::tests::put_number(frame, qps::tests::kMadAt + 16, 2, 0x10 + scene.draws.below(12));  // DREQ, ...
     if (scene.draws.chance(0.1)) qps::tests::mutate(frame, scene.draws, qps::tests::kCmAt);
     qps::tests::seal(frame);
     scene.put(frame);
@@ -370,16 +392,16 @@ void neighbours(Scene& scene) {
     const Mac mac{0x0200'0000'1000 + scene.draws.below(0xffff)};
     const auto host = static_cast<std::uint32_t>(4 + scene.draws.below(4000));
     if (scene.draws.chance(0.5)) {
-        const ArpMessage said{scene.draws.chance(0.5) ? ArpOperation::request : ArpOperation::reply, mac, ipv4_address(0xc0000200 + host),
-                              Mac{}, kServer};
+        const ArpMessage said{scene.draws.chance(0.5) ? ArpOperation::request : ArpOperation::reply, mac,
+                              ipv4_address(0xc0000200 + host), Mac{}, kServer};
         const auto frame = arp_frame({mac, Mac{0x0200'0000'0001}}, said);
         return scene.put({frame.begin(), frame.end()});
     }
     const Address source = link_local_of(mac);
     const Address target = link_local_of(Mac{0x0200'0000'0001});
     const NeighbourMessage said{.target = target, .mac = mac};
-    const auto frame =
-        neighbour_frame({mac, Mac{0x0200'0000'0001}}, {source, scene.draws.chance(0.5) ? target : solicited_node(target)}, said);
+    const auto frame = neighbour_frame({mac, Mac{0x0200'0000'0001}},
+                                       {source, scene.draws.chance(0.5) ? target : solicited_node(target)}, said);
     scene.put({frame.begin(), frame.end()});
 }
 // Lengths that lie, fragments, frames that are too long or too short.
@@ -407,7 +429,8 @@ void check_counts(Endpoint& endpoint, std::uint64_t arrived) {
     const DeviceCounts device = endpoint.device().counts();
     if (arrived != 0) CHECK(device.received + device.dropped >= arrived);
     CHECK(device.received == sum(host.frames));
-    CHECK(host.frames[std::to_underlying(FrameDisposition::roce)] == counts.packets_received + counts.wrong_icrc + counts.malformed);
+    CHECK(host.frames[std::to_underlying(FrameDisposition::roce)] ==
+          counts.packets_received + counts.wrong_icrc + counts.malformed);
     CHECK(adapter.arrivals == counts.packets_received);
     CHECK(adapter.arrivals + adapter.copies == adapter.accepted + sum(adapter.refused));
 }
@@ -445,7 +468,8 @@ TEST_CASE("endpoint hostile: an honest client goes on under every attack at once
         while (scene.client.rounds < 20 && scene.client.wrong.empty()) scene.turn();
         const std::size_t before = resident_pages();
         for (int turn = 0; turn < 2500 && scene.client.wrong.empty(); ++turn) {
-            for (std::uint64_t left = scene.draws.below(12); left > 0; --left) kAttacks[scene.draws.below(kAttacks.size())](scene);
+            for (std::uint64_t left = scene.draws.below(12); left > 0; --left)
+                kAttacks[scene.draws.below(kAttacks.size())](scene);
             scene.turn();
         }
         const std::uint64_t under_attack = scene.client.rounds;
@@ -455,7 +479,8 @@ TEST_CASE("endpoint hostile: an honest client goes on under every attack at once
         CHECK(scene.insider.refused > 3);
         CHECK(scene.insider.allowed > 3);
         // A sanitizer keeps what was freed.
-        CHECK((qps::tests::kSanitized || (resident_pages() - std::min(before, resident_pages())) * 4096 < (128U << 20)));
+        CHECK(
+            (qps::tests::kSanitized || (resident_pages() - std::min(before, resident_pages())) * 4096 < (128U << 20)));
         finish(scene);
     }
 }

@@ -1,5 +1,6 @@
-// The endpoint against itself: every operation between two of them over a simulated link that loses, doubles, delays and damages
-// what it carries. Every byte is right, everything happens once and in order, nothing is left, and the same seed does the same.
+// The endpoint against itself: every operation between two of them over a simulated link that loses, doubles, delays
+// and damages what it carries. Every byte is right, everything happens once and in order, nothing is left, and the same
+// seed does the same.
 #include <tests/support/catch.hpp>
 #include <tests/support/endpoint_world.hpp>
 #include <tests/support/sanitized.hpp>
@@ -19,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t kShare = qps::tests::kSanitized ? 10 : 1;  // of the seeds
 
-constexpr WorldWish kAll{.worst = {.loss = 0.05, .duplication = 0.05, .reordering = 0.1, .corruption = 0.05, .marking = 0.1}};
+constexpr WorldWish kAll{
+    .worst = {.loss = 0.05, .duplication = 0.05, .reordering = 0.1, .corruption = 0.05, .marking = 0.1}};
 
 void for_seeds(std::uint64_t first, std::uint64_t count, const WorldWish& wish) {
     for (std::uint64_t seed = first; seed < first + count / kShare; ++seed) {
@@ -58,7 +60,8 @@ Timeline analysed(const std::vector<CapturedFrame>& recording) {
     return timeline;
 }
 
-// Faults to order, out of what went over the calm wire: this packet of this queue pair, when it is sent the first or the second time.
+// Faults to order, out of what went over the calm wire: this packet of this queue pair, when it is sent the first or
+// the second time.
 std::vector<ExactFault> faults_of(std::uint64_t seed, const std::vector<CapturedFrame>& recording) {
     Draws draws(seed);
     std::vector<ExactFault> faults;
@@ -84,8 +87,12 @@ TEST_CASE("endpoint property: on a calm wire", "[endpoint]") { for_seeds(100'000
 
 TEST_CASE("endpoint property: loss", "[endpoint]") { for_seeds(110'000, 400, {.worst = {.loss = 0.1}}); }
 
-TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, first part", "[endpoint]") { for_seeds(120'000, 400, kAll); }
-TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, second part", "[endpoint]") { for_seeds(130'000, 400, kAll); }
+TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, first part", "[endpoint]") {
+    for_seeds(120'000, 400, kAll);
+}
+TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, second part", "[endpoint]") {
+    for_seeds(130'000, 400, kAll);
+}
 TEST_CASE("endpoint property: doubling and overtaking alone", "[endpoint]") {
     for_seeds(140'000, 250, {.worst = {.duplication = 0.1, .reordering = 0.1}});
 }

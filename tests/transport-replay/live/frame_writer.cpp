@@ -65,7 +65,8 @@ std::vector<std::byte> counting_bytes(std::size_t size) {
 std::vector<std::byte> written(const TransportPacket& packet, const Route& route) {
     std::vector<std::byte> room(kRoom, std::byte{0xee});  // a frame must not show what its memory held before
     const std::size_t length = live::write_frame(packet, route, room);
-    CHECK(std::all_of(room.begin() + static_cast<std::ptrdiff_t>(length), room.end(), [](std::byte b) { return b == std::byte{0xee}; }));
+    CHECK(std::all_of(room.begin() + static_cast<std::ptrdiff_t>(length), room.end(),
+                      [](std::byte b) { return b == std::byte{0xee}; }));
     room.resize(length);
     return room;
 }
@@ -143,7 +144,8 @@ TEST_CASE("a frame that does not fit is not written at all") {
         CHECK(live::write_frame(packet, route, room) == length);
     }
     const TransportPacket acknowledge = full_packet(Opcode::rc_acknowledge, {});
-    std::vector<std::byte> short_room(59);  // its own 62 bytes are more; a RoCEv1 SEND of nothing is padded, here it is not
+    std::vector<std::byte> short_room(
+        59);  // its own 62 bytes are more; a RoCEv1 SEND of nothing is padded, here it is not
     CHECK(live::write_frame(acknowledge, route_over(Network::roce_v2_ipv4), short_room) == 0);
 }
 

@@ -1,5 +1,5 @@
-// Peers that lie: any packet at all, in any order. Memory outside of what was granted is never touched, nothing grows, and
-// no work request completes twice.
+// Peers that lie: any packet at all, in any order. Memory outside of what was granted is never touched, nothing grows,
+// and no work request completes twice.
 #include <tests/support/catch.hpp>
 #include <tests/support/peers.hpp>
 #include <transport-replay/live/sim_link.hpp>
@@ -23,16 +23,20 @@ TransportPacket any_packet(Draws& draws, Psn near, Bytes payload) {
     packet.ack_request = draws.chance(0.5);
     constexpr std::array<std::uint32_t, 8> kLengths{0, 1, 8, 255, 256, 257, 600, 0xffff'ffff};
     const auto length = [&] { return kLengths[draws.below(kLengths.size())]; };
-    const auto near_end = [&] { return kMemoryBase + (draws.chance(0.5) ? 0 : kMemoryBytes - 16) + draws.below(24) - 8; };
+    const auto near_end = [&] {
+        return kMemoryBase + (draws.chance(0.5) ? 0 : kMemoryBytes - 16) + draws.below(24) - 8;
+    };
     if (draws.chance(0.8)) packet.access = {near_end(), draws.chance(0.8) ? kKey : Rkey{7}, length()};
     if (draws.chance(0.05)) packet.access = {~std::uint64_t{0} - draws.below(16), kKey, length()};
     if (draws.chance(0.5)) packet.atomic = {draws.below(4), draws.below(4)};
     if (draws.chance(0.6))
-        packet.acknowledgment = Acknowledgment{static_cast<std::uint8_t>(draws.below(256)), static_cast<Msn>(draws.below(1U << 24))};
+        packet.acknowledgment =
+            Acknowledgment{static_cast<std::uint8_t>(draws.below(256)), static_cast<Msn>(draws.below(1U << 24))};
     if (draws.chance(0.5)) packet.atomic_result = draws.below(100);
     if (draws.chance(0.3)) packet.immediate = 5;
     if (draws.chance(0.02)) packet.invalidate = kKey;
-    if (draws.chance(0.5)) packet.flush = Flush{static_cast<std::uint8_t>(draws.below(16)), static_cast<FlushSelectivity>(draws.below(4))};
+    if (draws.chance(0.5))
+        packet.flush = Flush{static_cast<std::uint8_t>(draws.below(16)), static_cast<FlushSelectivity>(draws.below(4))};
     packet.payload = slice(payload, 0, std::min<std::size_t>(length(), payload.size()));
     if (draws.chance(0.3)) packet.payload = slice(payload, 0, 256);
     return packet;
@@ -43,8 +47,10 @@ TransportPacket any_response(Draws& draws, Psn near, Bytes payload) {
     TransportPacket packet = any_packet(draws, near, payload);
     if (draws.chance(0.9)) packet.opcode = static_cast<Opcode>(0x0d + draws.below(6));
     if (draws.chance(0.5)) packet.psn = near;
-    constexpr std::array<std::uint8_t, 12> kSyndromes{0x00, 0x05, 0x1f, 0x1f, 0x21, 0x21, 0x21, 0x21, 0x60, 0x61, 0x62, 0x63};
-    if (packet.acknowledgment && draws.chance(0.95)) packet.acknowledgment->syndrome = kSyndromes[draws.below(kSyndromes.size())];
+    constexpr std::array<std::uint8_t, 12> kSyndromes{0x00, 0x05, 0x1f, 0x1f, 0x21, 0x21,
+                                                      0x21, 0x21, 0x60, 0x61, 0x62, 0x63};
+    if (packet.acknowledgment && draws.chance(0.95))
+        packet.acknowledgment->syndrome = kSyndromes[draws.below(kSyndromes.size())];
     return packet;
 }
 
@@ -68,7 +74,8 @@ TEST_CASE("hostile peers: requests of any kind touch nothing that was not grante
         answers.ack_every = static_cast<std::uint32_t>(draws.below(3));
         Responder responder(answers);
         for (int i = 0; i < 200; ++i) {
-            if (draws.chance(0.2)) REQUIRE(receives.post({.id = 1, .segments = {MutableBytes(receive).subspan(256, 600)}}));
+            if (draws.chance(0.2))
+                REQUIRE(receives.post({.id = 1, .segments = {MutableBytes(receive).subspan(256, 600)}}));
             ++seen[responder.process(any_packet(draws, responder.expected(), payload), memory, receives).verdict];
             if (draws.chance(0.7))
                 while (const auto packet = responder.poll(memory)) CHECK(packet->payload.size() <= 256);
@@ -80,9 +87,10 @@ TEST_CASE("hostile peers: requests of any kind touch nothing that was not grante
         while (responder.poll(memory)) ++queued;
         CHECK(queued <= kMaxResponses * 4U * 1024U);
     }
-    for (const auto verdict : {ResponderVerdict::accept, ResponderVerdict::duplicate, ResponderVerdict::duplicate_dropped,
-                               ResponderVerdict::gap, ResponderVerdict::gap_ignored, ResponderVerdict::not_ready,
-                               ResponderVerdict::invalid_request, ResponderVerdict::remote_access_error, ResponderVerdict::dropped})
+    for (const auto verdict :
+         {ResponderVerdict::accept, ResponderVerdict::duplicate, ResponderVerdict::duplicate_dropped,
+          ResponderVerdict::gap, ResponderVerdict::gap_ignored, ResponderVerdict::not_ready,
+          ResponderVerdict::invalid_request, ResponderVerdict::remote_access_error, ResponderVerdict::dropped})
         CHECK(seen[verdict] > 0);
 }
 
@@ -105,10 +113,12 @@ TEST_CASE("hostile peers: responses of any kind complete every request once, and
         for (int i = 0; i < 300; ++i) {
             const WorkKind kind = kKinds[draws.below(kKinds.size())];
             const std::size_t bytes = kind >= WorkKind::fetch_add ? 8 : draws.below(601);
-            if (draws.chance(0.2) && requester.post({.id = posted, .kind = kind, .segments = {MutableBytes(local).subspan(256, bytes)}}))
+            if (draws.chance(0.2) &&
+                requester.post({.id = posted, .kind = kind, .segments = {MutableBytes(local).subspan(256, bytes)}}))
                 ++posted;
             while (const auto packet = requester.poll(now)) CHECK(packet->payload.size() <= 256);
-            if (seed % 4 != 0 && draws.chance(0.5)) requester.process(any_response(draws, requester.unacknowledged(), payload), now);
+            if (seed % 4 != 0 && draws.chance(0.5))
+                requester.process(any_response(draws, requester.unacknowledged(), payload), now);
             while (const auto completion = requester.take_completion()) {
                 ++completed[completion->id];
                 ++seen[completion->status];
@@ -125,8 +135,9 @@ TEST_CASE("hostile peers: responses of any kind complete every request once, and
     }
     for (const auto status :
          {CompletionStatus::success, CompletionStatus::local_length_error, CompletionStatus::remote_invalid_request,
-          CompletionStatus::remote_access_error, CompletionStatus::remote_operational_error, CompletionStatus::bad_response,
-          CompletionStatus::retry_exceeded, CompletionStatus::rnr_retry_exceeded, CompletionStatus::flushed})
+          CompletionStatus::remote_access_error, CompletionStatus::remote_operational_error,
+          CompletionStatus::bad_response, CompletionStatus::retry_exceeded, CompletionStatus::rnr_retry_exceeded,
+          CompletionStatus::flushed})
         CHECK((seen[status] > 0 ? "" : kCompletionStatusNames[static_cast<std::size_t>(status)]) == "");
 }
 

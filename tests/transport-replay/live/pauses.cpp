@@ -1,5 +1,5 @@
-// PAUSE and PFC frames on a simulated link: an endpoint that is asked to stop stops for exactly as long, what was sent is right all the
-// same, what is no such frame stops nobody; and our own analysis says of the capture what was done.
+// PAUSE and PFC frames on a simulated link: an endpoint that is asked to stop stops for exactly as long, what was sent
+// is right all the same, what is no such frame stops nobody; and our own analysis says of the capture what was done.
 #include <tests/support/catch.hpp>
 #include <tests/support/program_pair.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -34,7 +34,9 @@ PauseBytes pause_bytes(const PauseDemand& demand) {
     write_pause(demand, frame);
     return frame;
 }
-PauseBytes pause_of(std::uint16_t quanta) { return pause_bytes({.whole_link = true, .quanta = {quanta}, .source = kSwitch}); }
+PauseBytes pause_of(std::uint16_t quanta) {
+    return pause_bytes({.whole_link = true, .quanta = {quanta}, .source = kSwitch});
+}
 PauseBytes pfc_of(std::uint8_t priority, std::uint16_t quanta) {
     PauseDemand demand{.priorities = static_cast<std::uint8_t>(1U << priority), .source = kSwitch};
     demand.quanta[priority] = quanta;
@@ -68,7 +70,8 @@ TEST_CASE("a pause lasts for its quanta, not a nanosecond more or less") {
         std::int64_t lasts;  // nanoseconds: quanta times 512 bits, rounded up
     };
     for (const Row& row : {Row{1, kTenGigabit, 52}, Row{65535, kTenGigabit, 3'355'392},
-                           Row{65535, BitsPerSecond{1'000'000'000}, 33'553'920}, Row{1, BitsPerSecond{400'000'000'000}, 2}, Row{100, BitsPerSecond{}, 5120}}) {
+                           Row{65535, BitsPerSecond{1'000'000'000}, 33'553'920},
+                           Row{1, BitsPerSecond{400'000'000'000}, 2}, Row{100, BitsPerSecond{}, 5120}}) {
         LinkPauses pauses(row.speed);
         pauses.take(pause_of(row.quanta), kOwnMac, kPauseStart);
         CHECK(pauses.running());
@@ -107,7 +110,8 @@ TEST_CASE("a new pause frame replaces the timer, 0 quanta end it, each priority 
     CHECK(third.source == kSwitch);
     CHECK(pauses.timers()[4].paused == nanoseconds(60));
 
-    // Several timers of one frame; one that is not in the vector does not count, nor does the reserved half of the vector.
+    // Several timers of one frame; one that is not in the vector does not count, nor does the reserved half of the
+    // vector.
     PauseDemand several{.priorities = 0x81, .quanta = {10, 20, 30, 0, 0, 0, 0, 40}, .source = kSwitch};
     PauseBytes frame = pause_bytes(several);
     frame[16] = std::byte{0xff};
@@ -129,11 +133,12 @@ TEST_CASE("what is nearly a pause frame stops nobody") {
     };
     PauseBytes from_us = pause_of(100);
     dissect::write_bits(from_us, 48, 48, kOwnMac);
-    for (const PauseBytes& frame : {changed(pause_of(100), 5, 2),     // the next of the reserved addresses
-                                    changed(pause_of(100), 0, 3),     //
-                                    changed(pause_of(100), 15, 2),    // another opcode
-                                    changed(pfc_of(3, 100), 14, 0x02), cut(pause_of(100), 17), cut(pause_of(100), 15),
-                                    cut(pause_of(100), 14), cut(pfc_of(3, 100), 33), from_us, changed(pfc_of(3, 100), 17, 0)}) {
+    for (const PauseBytes& frame :
+         {changed(pause_of(100), 5, 2),   // the next of the reserved addresses
+          changed(pause_of(100), 0, 3),   //
+          changed(pause_of(100), 15, 2),  // another opcode
+          changed(pfc_of(3, 100), 14, 0x02), cut(pause_of(100), 17), cut(pause_of(100), 15), cut(pause_of(100), 14),
+          cut(pfc_of(3, 100), 33), from_us, changed(pfc_of(3, 100), 17, 0)}) {
         LinkPauses pauses(kTenGigabit);
         pauses.take(frame, kOwnMac, kPauseStart);
         CHECK(pauses.stopped(after(1)) == 0);
@@ -234,7 +239,9 @@ public:
         return longest;
     }
     [[nodiscard]] const PauseTimer& timer(std::size_t which) const { return pair.client.pauses().timers()[which]; }
-    [[nodiscard]] std::uint64_t wrong() const { return sink_->counts().wrong + sink_->counts().failed + source_->counts().failed; }
+    [[nodiscard]] std::uint64_t wrong() const {
+        return sink_->counts().wrong + sink_->counts().failed + source_->counts().failed;
+    }
 
     ProgramPair pair;
 
@@ -253,7 +260,8 @@ TEST_CASE("an endpoint that is paused stops, and goes on at the very nanosecond"
     source.run_until(ends + microseconds(200));
     const auto departures = source.departures();
     // What had been given to the line before goes; then nothing until the end, and at the end at once.
-    const auto next = std::ranges::find_if(departures, [&](const auto& each) { return each.time > arrives + kSendAhead; });
+    const auto next =
+        std::ranges::find_if(departures, [&](const auto& each) { return each.time > arrives + kSendAhead; });
     REQUIRE(next != departures.end());
     CHECK(next->time == ends);
     CHECK(next != departures.begin());
@@ -279,8 +287,9 @@ TEST_CASE("PFC stops one priority: that of the tag, else that of the DSCP") {
         qps::tests::PairSettings settings;
         std::uint8_t priority;
     };
-    for (const Row& row : {Row{{.vlan = std::uint16_t{5}, .priority = 3}, 3}, Row{{.dscp = 26}, 3}, Row{{.priority = 3}, 0},
-                           Row{{.vlan = std::uint16_t{5}, .dscp = 26}, 0}, Row{{.dscp = 46}, 5}}) {
+    for (const Row& row :
+         {Row{{.vlan = std::uint16_t{5}, .priority = 3}, 3}, Row{{.dscp = 26}, 3}, Row{{.priority = 3}, 0},
+          Row{{.vlan = std::uint16_t{5}, .dscp = 26}, 0}, Row{{.dscp = 46}, 5}}) {
         PausedSource source(row.settings);
         for (std::uint8_t other = 0; other < kPriorities; ++other)
             if (other != row.priority) static_cast<void>(source.put(pfc_of(other, 65535)));
@@ -331,7 +340,8 @@ TEST_CASE("no retransmission timer runs for what a pause holds back, and one tha
     CHECK(source.departures().size() > 100);
     std::uint64_t timeouts = 0;
     for (std::uint32_t qpn = 2; qpn < 1000; ++qpn)
-        if (const auto status = source.pair.client.adapter().query_qp(dissect::Qpn{qpn})) timeouts += status->counts.timeouts;
+        if (const auto status = source.pair.client.adapter().query_qp(dissect::Qpn{qpn}))
+            timeouts += status->counts.timeouts;
     CHECK(timeouts <= 1);
     CHECK(source.wrong() == 0);
 }
@@ -443,7 +453,8 @@ TEST_CASE("a storm of PAUSE frames stops an endpoint for as long as it lasts, an
     const PauseTimer& obeyed = played.obeyed[kPriorities];
     CHECK(obeyed.stops == 1000);
     CHECK(obeyed.periods == 1);
-    // 65535 quanta last 1.342 ms: to the last frame, and as long as that one asks for; what waited before the first may move it a little.
+    // 65535 quanta last 1.342 ms: to the last frame, and as long as that one asks for; what waited before the first may
+    // move it a little.
     CHECK(magnitude(obeyed.paused - nanoseconds(999 * 500'000 + 1'342'157)) < microseconds(1));
     const PauseSummary* seen = paused_by_server(played.timeline, kWholeLink);
     REQUIRE(seen != nullptr);

@@ -25,7 +25,10 @@ const std::vector<Line> kLines{
      {"fe80::ba59:9fff:fe12:3456"},
      {},
      Complaint::retries_exceeded},
-    {"NET/IB: Got completion with status=13 opcode=2 len=32 vendor err 135 qp_num 4242", {}, {4242}, Complaint::rnr_retries_exceeded},
+    {"NET/IB: Got completion with status=13 opcode=2 len=32 vendor err 135 qp_num 4242",
+     {},
+     {4242},
+     Complaint::rnr_retries_exceeded},
     {"NCCL WARN NET/IB : Got completion from peer 10.1.2.3<44206> with status=12 opcode=129 len=65536 vendor err 129 (Recv) localGid "
      "::ffff:10.0.0.1 remoteGids::ffff:10.0.0.2",
      {"10.1.2.3", "10.0.0.1", "10.0.0.2"},
@@ -41,7 +44,10 @@ const std::vector<Line> kLines{
      Complaint::local},
     {"NET/IB : mlx5_0:1 Got async event : port error", {}, {}, Complaint::port},
     // UCX
-    {"UCX ERROR Receive-no-ready retry count exceeded on mlx5_0:1/RoCE (synd 0x16 vend 0x87 hw_synd 0/0)", {}, {}, Complaint::rnr_retries_exceeded},
+    {"UCX ERROR Receive-no-ready retry count exceeded on mlx5_0:1/RoCE (synd 0x16 vend 0x87 hw_synd 0/0)",
+     {},
+     {},
+     Complaint::rnr_retries_exceeded},
     {"UCX ERROR Bad response on mlx5_0:1/RoCE (synd 0x10 vend 0x0 hw_synd 0/0)", {}, {}, Complaint::bad_response},
     {"[1650.1] [n2:99 :0] ib_mlx5_log.c:171 UCX ERROR Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 vend 0x81 hw_synd 0/0)",
      {},
@@ -61,7 +67,10 @@ const std::vector<Line> kLines{
     {"Failed status transport retry counter exceeded (12) for wr_id 2", {}, {}, Complaint::retries_exceeded},
     {"Completion with error at client: Failed status 10: wr_id 0 syndrom 0x88", {}, {}, Complaint::remote_access},
     {"wc.status: remote invalid request error (9), qp: 17", {}, {17}, Complaint::remote_invalid_request},
-    {"IBV_WC_REM_OP_ERR on QPN=0x00012f peer [2001:db8::17]:4420", {"2001:db8::17"}, {0x12f}, Complaint::remote_operation},
+    {"IBV_WC_REM_OP_ERR on QPN=0x00012f peer [2001:db8::17]:4420",
+     {"2001:db8::17"},
+     {0x12f},
+     Complaint::remote_operation},
     {"Work Request Flushed Error (5)", {}, {}, Complaint::flushed},
     // perftest
     {" remote address: LID 0000 QPN 0x0045 PSN 0x74eb4a RKey 0x00021a VAddr 0x007f", {}, {0x45}, {}},
@@ -80,12 +89,18 @@ const std::vector<Line> kLines{
      {"10.0.4.4", "10.0.4.5"},
      {},
      Complaint::retries_exceeded},
-    {"mlx5_0/1: QP 51291 error: fatal error (0x88 0x0 0x0)", {}, {51291}, Complaint::remote_access},  // the name of another enumeration
+    {"mlx5_0/1: QP 51291 error: fatal error (0x88 0x0 0x0)",
+     {},
+     {51291},
+     Complaint::remote_access},  // the name of another enumeration
     {"mlx5_0/1: QP 51291 error: local length error (0x8e 0x0 0x0)", {}, {51291}, Complaint::local},
     {"mlx5_0/1: QP 51291 error: unrecognized status (0x3a 0x0 0x0)", {}, {51291}, Complaint::queue_pair_error},
     {"QP 51291: fatal error of somebody", {}, {51291}, {}},
     {"nvmet_rdma: received IB QP event: QP access error (3)", {}, {}, Complaint::own_access},
-    {"irdma 0000:3b:00.0: abnormal ae_id = 0x50f bool qp=1 qp_id = 42, ae_src=5", {}, {42}, Complaint::rnr_retries_exceeded},
+    {"irdma 0000:3b:00.0: abnormal ae_id = 0x50f bool qp=1 qp_id = 42, ae_src=5",
+     {},
+     {42},
+     Complaint::rnr_retries_exceeded},
     // CM reasons are no completion statuses
     {"nvme nvme0: Connect rejected: status 10 (stale connection).", {}, {}, Complaint::rejected},
     {"Expected RDMA_CM_EVENT_ESTABLISHED but received RDMA_CM_EVENT_REJECTED (8) from CM event channel (status = 10)",
@@ -109,13 +124,16 @@ const std::vector<Line> kLines{
      {0x19a1},
      Complaint::local},
     {"cqe_dump: 00000030: 00 00 00 00 a9 00 56 04 00 00 01 e9 00 54 e8 e2", {}, {0x1e9}, Complaint::local},
-    {"00000000 00008813 10012abe 0dd0c103", {}, {}, {}},           // no error CQE by its last byte
-    {"00000000 00008877 10012abe 0dd0c1d3", {}, {}, {}},           // no syndrome
-    {"00000001 00008813 10012abe 0dd0c1d3", {}, {}, {}},           // reserved bytes are set
-    {"00008813 10012abe 0dd0c1d3", {}, {}, {}},                    // three words
+    {"00000000 00008813 10012abe 0dd0c103", {}, {}, {}},  // no error CQE by its last byte
+    {"00000000 00008877 10012abe 0dd0c1d3", {}, {}, {}},  // no syndrome
+    {"00000001 00008813 10012abe 0dd0c1d3", {}, {}, {}},  // reserved bytes are set
+    {"00008813 10012abe 0dd0c1d3", {}, {}, {}},           // three words
     // libfabric, Open MPI
     {"The InfiniBand retry count between two MPI processes has been exceeded.", {}, {}, Complaint::retries_exceeded},
-    {"The InfiniBand \"receiver not ready\" retry count between two MPI processes has been exceeded.", {}, {}, Complaint::rnr_retries_exceeded},
+    {"The InfiniBand \"receiver not ready\" retry count between two MPI processes has been exceeded.",
+     {},
+     {},
+     Complaint::rnr_retries_exceeded},
     {"libfabric:4711:verbs:cq:vrb_poll_cq():412<warn> wc error: IBV_WC_RETRY_EXC_ERR (12) qp_num: 0x3e9 vendor_err: 129",
      {},
      {1001},
@@ -150,16 +168,18 @@ TEST_CASE("lines of logs name hosts, queue pairs and errors") {
 
 TEST_CASE("what was recognised in a line of a log is said in words") {
     CHECK(recognised(read_log_line("QP 0x11 of 10.0.0.1: remote access error")) ==
-          std::vector<std::string>{"addresses: 10.0.0.1", "queue pairs: 17 (0x11)",
-                                   "error: remote access error (status 10): the peer refused the R_Key, address or permission"});
+          std::vector<std::string>{
+              "addresses: 10.0.0.1", "queue pairs: 17 (0x11)",
+              "error: remote access error (status 10): the peer refused the R_Key, address or permission"});
     CHECK(recognised({}).empty());
     CHECK(recognised(read_log_line("Connect rejected: status 10 (stale connection).")) ==
           std::vector<std::string>{"error: connection rejected (CM REJ): Stale connection"});
     CHECK(recognised(read_log_line("00000000 00008813 10012abe 0dd0c1d3")) ==
-          std::vector<std::string>{"queue pairs: 76478 (0x12abe)",
-                                   "error CQE of a requester (mlx5): RDMA READ, syndrome 0x13, vendor syndrome 0x88, WQE 3536",
-                                   "error: remote access error (status 10): the peer refused the R_Key, address or permission",
-                                   "vendor syndrome 0x88 (mlx5): the responder refused the R_Key, the address range or the permission"});
+          std::vector<std::string>{
+              "queue pairs: 76478 (0x12abe)",
+              "error CQE of a requester (mlx5): RDMA READ, syndrome 0x13, vendor syndrome 0x88, WQE 3536",
+              "error: remote access error (status 10): the peer refused the R_Key, address or permission",
+              "vendor syndrome 0x88 (mlx5): the responder refused the R_Key, the address range or the permission"});
 }
 
 TEST_CASE("a vendor syndrome is explained where it fits the error, decimal or hexadecimal as its program prints it") {
@@ -167,8 +187,8 @@ TEST_CASE("a vendor syndrome is explained where it fits the error, decimal or he
     CHECK(read_log_line("Got completion with status=4 vendor err 81").vendor_syndrome == 0x51);
     CHECK(read_log_line("iser: local protection error (4) vend_err 51").vendor_syndrome == 0x51);
     CHECK(read_log_line("(synd 0x15 vend 0x81 hw_synd 0/0)").vendor_syndrome == 0x81);
-    CHECK(!read_log_line("Got completion with status=12 vendor err 81").vendor_syndrome);   // of another error
-    CHECK(!read_log_line("Got completion with status=12 vendor err 10").vendor_syndrome);   // another vendor's
+    CHECK(!read_log_line("Got completion with status=12 vendor err 81").vendor_syndrome);  // of another error
+    CHECK(!read_log_line("Got completion with status=12 vendor err 10").vendor_syndrome);  // another vendor's
 }
 
 TEST_CASE("a REJ has its reason by number, by name, or none") {

@@ -1,5 +1,5 @@
-// What the management datagrams of a capture tell: a small fabric as it was made (tests/samples/fabric_sweep.cpp), and datagrams that
-// lie, repeat and flood.
+// What the management datagrams of a capture tell: a small fabric as it was made (tests/samples/fabric_sweep.cpp), and
+// datagrams that lie, repeat and flood.
 #include <dissect/build.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/performance.hpp>
@@ -21,8 +21,8 @@ namespace {
 const Timeline& swept() {
     static const Timeline timeline = [] {
         Analysis analysis;
-        qps::tests::for_each_observation("fabric_sweep",
-                                         [&](const Observation& observation) { static_cast<void>(analysis.observe(observation)); });
+        qps::tests::for_each_observation(
+            "fabric_sweep", [&](const Observation& observation) { static_cast<void>(analysis.observe(observation)); });
         return analysis.finish();
     }();
     return timeline;
@@ -49,8 +49,8 @@ struct Wire {
     ManagementReport finish(std::int64_t after = 0) { return tracker.finish(Instant{now + after}); }
 };
 
-PacketSpec datagram(ManagementClass management_class, std::uint16_t attribute, std::uint64_t method, std::uint64_t from, std::uint64_t to,
-                    std::uint64_t transaction = 1) {
+PacketSpec datagram(ManagementClass management_class, std::uint16_t attribute, std::uint64_t method, std::uint64_t from,
+                    std::uint64_t to, std::uint64_t transaction = 1) {
     PacketSpec spec = mad_packet(management_class, *find_attribute(management_class, attribute), Network::native_local);
     set(spec, "infiniband.lrh.slid", from);
     set(spec, "infiniband.lrh.dlid", to);
@@ -109,7 +109,8 @@ TEST_CASE("links come from directed routes and from LinkRecords, each once") {
     REQUIRE(map.links.size() == 3);
     const auto link_to = [&](std::string_view node) {
         return std::ranges::find_if(map.links, [&](const FabricLink& link) {
-            return end_text(FabricNodes(map), link.a).starts_with(node) || end_text(FabricNodes(map), link.b).starts_with(node);
+            return end_text(FabricNodes(map), link.a).starts_with(node) ||
+                   end_text(FabricNodes(map), link.b).starts_with(node);
         });
     };
     REQUIRE(link_to("node-2") != map.links.end());
@@ -159,7 +160,8 @@ TEST_CASE("requests meet their answers, with status, latency and repetitions") {
 }
 
 TEST_CASE("an answer of several segments is put together, with its acknowledgments") {
-    const auto table = std::ranges::find_if(report().exchanges, [](const Exchange& each) { return each.rmpp && each.rmpp->segments > 1; });
+    const auto table = std::ranges::find_if(report().exchanges,
+                                            [](const Exchange& each) { return each.rmpp && each.rmpp->segments > 1; });
     REQUIRE(table != report().exchanges.end());
     CHECK(table->outcome == ExchangeOutcome::answered);
     CHECK(table->rmpp->segments == 3);
@@ -350,7 +352,8 @@ TEST_CASE("datagrams cut at any byte tell nothing that is wrong") {
 TEST_CASE("words of status are those of their class") {
     CHECK(status_text(kSa, 0) == "ok");
     CHECK(status_text(kSa, 0x0300) == "No records (0x0300)");
-    CHECK(status_text(ManagementClass::performance, 0x000c) == "Method and attribute combination not supported (0x000c)");
+    CHECK(status_text(ManagementClass::performance, 0x000c) ==
+          "Method and attribute combination not supported (0x000c)");
     CHECK(status_text(ManagementClass::performance, 0x0001) == "Busy (0x0001)");
     CHECK(status_text(ManagementClass::performance, 0x0100) == "status 0x0100");
 }
@@ -367,7 +370,8 @@ TEST_CASE("a fabric is drawn as a graph of its nodes and links") {
 TEST_CASE("rows of the fabric have each port with its other end and its errors") {
     const std::vector<FabricRow> rows = fabric_rows(report());
     REQUIRE(rows.size() >= 8);
-    const auto second = std::ranges::find_if(rows, [](const FabricRow& row) { return row.node.type == 2 && row.port.number == 2; });
+    const auto second =
+        std::ranges::find_if(rows, [](const FabricRow& row) { return row.node.type == 2 && row.port.number == 2; });
     REQUIRE(second != rows.end());
     REQUIRE(second->peer != nullptr);
     CHECK(second->peer_words == "node-2 HCA-1 port 1");

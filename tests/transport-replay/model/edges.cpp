@@ -1,11 +1,11 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <transport-replay/cm/cm_machine.hpp>
-#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/cm/cm_end_machine.hpp>
-#include <transport-replay/tracking/recovery_watch.hpp>
+#include <transport-replay/model/edges.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
 #include <transport-replay/queue_pair/responder.hpp>
+#include <transport-replay/tracking/recovery_watch.hpp>
 
 using namespace qps::transport;
 using qps::tests::check_golden;
@@ -25,22 +25,24 @@ static_assert(step(kDoor, Door::closed, Hand::push) == Door::open);
 static_assert(!step(kDoor, Door::closed, Hand::pull));
 
 // Two ways out of one state by the same event.
-static_assert(!sound(Machine{std::array<std::string_view, 2>{"closed", "open"}, std::array<std::string_view, 2>{"push", "pull"},
-                             std::array{Edge{Door::closed, Hand::push, Door::open}, Edge{Door::closed, Hand::push, Door::closed}}}));
+static_assert(!sound(Machine{
+    std::array<std::string_view, 2>{"closed", "open"}, std::array<std::string_view, 2>{"push", "pull"},
+    std::array{Edge{Door::closed, Hand::push, Door::open}, Edge{Door::closed, Hand::push, Door::closed}}}));
 // A state that nothing leads to.
-static_assert(!sound(Machine{std::array<std::string_view, 3>{"closed", "open", "gone"}, std::array<std::string_view, 2>{"push", "pull"},
-                             std::array{Edge{Door::closed, Hand::push, Door::open}, Edge{Door::gone, Hand::pull, Door::open}}}));
+static_assert(!sound(Machine{
+    std::array<std::string_view, 3>{"closed", "open", "gone"}, std::array<std::string_view, 2>{"push", "pull"},
+    std::array{Edge{Door::closed, Hand::push, Door::open}, Edge{Door::gone, Hand::pull, Door::open}}}));
 // A state without a name.
-static_assert(!sound(Machine{std::array<std::string_view, 2>{"closed", "open"}, std::array<std::string_view, 2>{"push", "pull"},
-                             std::array{Edge{Door::closed, Hand::push, Door::open}, Edge{Door::open, Hand::pull, Door::gone}}}));
+static_assert(!sound(Machine{
+    std::array<std::string_view, 2>{"closed", "open"}, std::array<std::string_view, 2>{"push", "pull"},
+    std::array{Edge{Door::closed, Hand::push, Door::open}, Edge{Door::open, Hand::pull, Door::gone}}}));
 
 }  // namespace
 
 TEST_CASE("a machine is printed as a grid") {
-    CHECK(grid(kDoor) ==
-          "      closed  open\n"
-          "push  open    -\n"
-          "pull  -       closed\n");
+    CHECK(grid(kDoor) == "      closed  open\n"
+                         "push  open    -\n"
+                         "pull  -       closed\n");
 }
 
 TEST_CASE("the machines of a queue pair are as they were") {

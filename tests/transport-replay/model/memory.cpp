@@ -1,4 +1,5 @@
-// The parts of the memory budget: shares of bytes, what is charged to them, and what is known of connections by their number.
+// The parts of the memory budget: shares of bytes, what is charged to them, and what is known of connections by their
+// number.
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/byte_share.hpp>
 #include <transport-replay/model/connection_map.hpp>

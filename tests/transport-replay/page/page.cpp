@@ -1,4 +1,5 @@
-// Reports as one HTML file: whole and well-formed whatever is in them, bounded, with the numbers of the timeline, and readable.
+// Reports as one HTML file: whole and well-formed whatever is in them, bounded, with the numbers of the timeline, and
+// readable.
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
 #include <tests/support/timelines.hpp>
@@ -38,7 +39,8 @@ std::string unbalanced(const std::string& html) {
         if (end == std::string::npos) return html.substr(at, 20);
         const std::string tag = html.substr(at + 1, end - at - 1);
         const bool closes = tag.starts_with('/');
-        const std::string name = tag.substr(closes ? 1 : 0, tag.find_first_of(" \n", closes ? 1 : 0) - (closes ? 1 : 0));
+        const std::string name =
+            tag.substr(closes ? 1 : 0, tag.find_first_of(" \n", closes ? 1 : 0) - (closes ? 1 : 0));
         at = end;
         if (name == "meta" || name == "!doctype" || tag.ends_with('/')) continue;
         if (!closes) open.push_back(name);
@@ -129,8 +131,10 @@ TEST_CASE("a page has the findings, worst first, and shows text as text") {
 
 TEST_CASE("the headline of a page is the worst finding without particulars") {
     Timeline timeline = timeline_of(1);
-    for (const auto& [summary, line] : {std::pair{"a sent 3 packets (12 KiB (1 of them new)) to b in 2 episodes; why is undecided", "a sent 3 packets to b in 2 episodes"},
-                                        std::pair{"a gave up", "a gave up"}, std::pair{"odd) and (open", "odd and"}, std::pair{"", ""}}) {
+    for (const auto& [summary, line] :
+         {std::pair{"a sent 3 packets (12 KiB (1 of them new)) to b in 2 episodes; why is undecided",
+                    "a sent 3 packets to b in 2 episodes"},
+          std::pair{"a gave up", "a gave up"}, std::pair{"odd) and (open", "odd and"}, std::pair{"", ""}}) {
         timeline.findings = {finding(summary)};
         CHECK(page_of(page::Collector(timeline)).find(std::string("<h1>") + line + "</h1>") != std::string::npos);
     }
@@ -146,7 +150,8 @@ TEST_CASE("what many connections have alike is one panel with a list and one lad
     page::Collector collected(timeline);
     CHECK(collected.wants_text(FrameIndex{1}));
     CHECK_FALSE(collected.wants_text(FrameIndex{3}));  // of another connection
-    for (unsigned frame = 1; frame <= 32; ++frame) collected.take_text(FrameIndex{frame}, {.source = "a", .destination = "b", .line = "x"});
+    for (unsigned frame = 1; frame <= 32; ++frame)
+        collected.take_text(FrameIndex{frame}, {.source = "a", .destination = "b", .line = "x"});
     const std::string html = page_of(collected);
     CHECK(unbalanced(html) == "");
     CHECK(html.find("<h1>16 of 20 connections lost packets</h1>") != std::string::npos);
@@ -154,9 +159,11 @@ TEST_CASE("what many connections have alike is one panel with a list and one lad
     CHECK(occurrences(html, "<figure class=\"ladder\"") == 1);
     CHECK(occurrences(html, "class=\"advice\"") == 1);
     for (unsigned i = 0; i < 16; ++i) CHECK(html.find("10.0.0." + std::to_string(i) + " lost it") != std::string::npos);
-    CHECK(page_of(page::Collector(timeline, {ConnectionId{1}, ConnectionId{2}, ConnectionId{20}})).find("<h1>2 of 3 connections lost packets</h1>") != std::string::npos);
+    CHECK(page_of(page::Collector(timeline, {ConnectionId{1}, ConnectionId{2}, ConnectionId{20}}))
+              .find("<h1>2 of 3 connections lost packets</h1>") != std::string::npos);
     for (Finding& each : timeline.findings) each.connection.reset();
-    CHECK(page_of(page::Collector(timeline)).find("requested them with a sequence NAK (16 findings)</h1>") != std::string::npos);
+    CHECK(page_of(page::Collector(timeline)).find("requested them with a sequence NAK (16 findings)</h1>") !=
+          std::string::npos);
 }
 
 TEST_CASE("findings about the same packets of a connection share a panel and its ladder") {
@@ -167,7 +174,8 @@ TEST_CASE("findings about the same packets of a connection share a panel and its
     timeline.findings[2].id = "rnr-stall";
     page::Collector collected(timeline);
     CHECK(collected.wants_text(FrameIndex{9}));
-    for (const unsigned frame : {1U, 2U, 9U}) collected.take_text(FrameIndex{frame}, {.source = "a", .destination = "b", .line = "x"});
+    for (const unsigned frame : {1U, 2U, 9U})
+        collected.take_text(FrameIndex{frame}, {.source = "a", .destination = "b", .line = "x"});
     const std::string html = page_of(collected);
     CHECK(unbalanced(html) == "");
     CHECK(occurrences(html, "<details") == 2);
@@ -241,7 +249,9 @@ TEST_CASE("a page is bounded, and says what is past its bounds") {
         collected.take(ConnectionId{1}, message);
     }
     for (unsigned frame = 1; frame < 200; ++frame) {
-        collected.take_text(FrameIndex{frame}, {.source = std::string(100, '<'), .destination = std::string(100, '>'), .line = std::string(2000, '&')});
+        collected.take_text(
+            FrameIndex{frame},
+            {.source = std::string(100, '<'), .destination = std::string(100, '>'), .line = std::string(2000, '&')});
     }
     const std::string html = page_of(collected);
     CHECK(unbalanced(html) == "");
@@ -254,7 +264,8 @@ TEST_CASE("the worst grid of PSNs is bounded too") {
     page::PsnGrid grid;
     grid.range = page::kPsnRows;
     grid.cells.resize(page::kColumns * page::kPsnRows);
-    for (std::size_t i = 0; i < grid.cells.size(); ++i) grid.cells[i] = (i / page::kColumns) % 2 == 0 ? 7 : 0;  // nothing lies on another
+    for (std::size_t i = 0; i < grid.cells.size(); ++i)
+        grid.cells[i] = (i / page::kColumns) % 2 == 0 ? 7 : 0;  // nothing lies on another
     grid.acknowledged.assign(page::kColumns, -1);
     for (std::size_t i = 0; i < page::kColumns; ++i) grid.acknowledged[i] = static_cast<std::int64_t>(i / 5);
     const std::string picture = page::psns(grid, {Instant{0}, Duration{kSecond}});
@@ -280,7 +291,8 @@ TEST_CASE("latency: columns have the percentiles of their messages") {
 
 TEST_CASE("text of a page stands out from its ground in each palette") {
     constexpr double kReadable = 4.5;  // WCAG 2.1, 1.4.3
-    for (const std::string_view behind : {std::string_view(), std::string_view("prefers-color-scheme: dark"), std::string_view("@media print")}) {
+    for (const std::string_view behind :
+         {std::string_view(), std::string_view("prefers-color-scheme: dark"), std::string_view("@media print")}) {
         INFO(behind);
         // What print does not set again it has of a theme; of those none is text.
         const bool print = behind.starts_with("@media");

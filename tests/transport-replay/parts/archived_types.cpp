@@ -1,4 +1,5 @@
-// What parts are made of, as descriptions: frames and times of a report are all in reach of what moves them, and shapes tell types apart.
+// What parts are made of, as descriptions: frames and times of a report are all in reach of what moves them, and shapes
+// tell types apart.
 #include <tests/support/catch.hpp>
 #include <transport-replay/parts/archived_type.hpp>
 
@@ -17,7 +18,8 @@ bool contains(const Type& type, const Type& wanted) {
     return false;
 }
 
-// Whether a set, or the key of a map, somewhere in it has values of the wanted type: for_each_of() cannot change them in place.
+// Whether a set, or the key of a map, somewhere in it has values of the wanted type: for_each_of() cannot change them
+// in place.
 bool hides(const Type& type, const Type& wanted) {
     if (type.make == Make::set && contains(*type.item, wanted)) return true;
     if (type.make == Make::map && contains(*type.item->members()[0].type, wanted)) return true;
@@ -46,7 +48,8 @@ TEST_CASE("types of different shapes have different numbers") {
     CHECK(shape_of(small) != shape_of(large));
     const Type list{.make = Make::list, .item = &small}, optional{.make = Make::optional, .item = &small};
     CHECK(shape_of(list) != shape_of(optional));
-    const Type few{.make = Make::enumeration, .size = 1, .end = 3}, more{.make = Make::enumeration, .size = 1, .end = 4};
+    const Type few{.make = Make::enumeration, .size = 1, .end = 3},
+        more{.make = Make::enumeration, .size = 1, .end = 4};
     CHECK(shape_of(few) != shape_of(more));
     CHECK(shape_of(type_of<PartReport>()) != shape_of(type_of<GateReport>()));
 }

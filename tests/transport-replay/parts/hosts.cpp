@@ -1,6 +1,6 @@
-// Captures of several hosts, analysed apart and joined: each connection once, whatever the clocks say and in whatever order parts were
-// joined; losses between two captures are told there, and every one that is told was lost there. A tenth of the seeds in every run, all
-// with QPSCOPE_SHARDS=all.
+// Captures of several hosts, analysed apart and joined: each connection once, whatever the clocks say and in whatever
+// order parts were joined; losses between two captures are told there, and every one that is told was lost there. A
+// tenth of the seeds in every run, all with QPSCOPE_SHARDS=all.
 #include <tests/support/catch.hpp>
 #include <tests/support/host_captures.hpp>
 #include <tests/support/joined_parts.hpp>
@@ -28,7 +28,8 @@ AnalysisPart host_part(const ClusterTraffic& traffic, std::string name, PartOf w
     ShardedBatch batch(1, which);
     for (std::size_t at = 0; at < traffic.observations.size();) {
         batch.clear();
-        for (std::size_t i = 0; i < kBatch && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
+        for (std::size_t i = 0; i < kBatch && at < traffic.observations.size(); ++i)
+            batch.add(traffic.observations[at++]);
         analysis.gate(batch);
         analysis.follow(batch, 0);
         analysis.visit(batch, {});
@@ -54,7 +55,7 @@ std::string name_of(const HostCapture& capture) { return fmt::format("node-{:02}
 
 // What is told of losses is true of the network.
 struct Losses {
-    std::size_t between = 0;  // told to be lost between two captures
+    std::size_t between = 0;    // told to be lost between two captures
     std::size_t elsewhere = 0;  // of PSNs that the network lost, told otherwise
     std::size_t timeouts = 0;   // told to have waited for what was lost between
     std::size_t wrong = 0;
@@ -67,7 +68,8 @@ bool timeout_is_true(const Timeline& timeline, const Recovery& recovery, const H
     const auto& lost = recovery.missed_answer ? made.lost_answers : made.lost;
     return std::ranges::any_of(lost, [&](const SentRequest& one) {
         const auto& [sender, queue_pair, psn] = one;
-        return sender == from.address && queue_pair == *to.qpn && ((psn - recovery.psn.value()) & Psn::kMask) < recovery.resent + 64;
+        return sender == from.address && queue_pair == *to.qpn &&
+               ((psn - recovery.psn.value()) & Psn::kMask) < recovery.resent + 64;
     });
 }
 Losses losses_of(const Timeline& timeline, const HostCaptures& made) {
@@ -95,7 +97,8 @@ void check_clocks(const Timeline& timeline, const HostCaptures& made) {
         CHECK(host.name == name_of(made.captures[i]));
         if (!host.clock_ahead) continue;
         const Duration truth = made.captures[i].clock - made.captures[0].clock;
-        INFO(host.name << " is ahead by " << std::to_underlying(truth) << " ns, and said to be by " << std::to_underlying(*host.clock_ahead));
+        INFO(host.name << " is ahead by " << std::to_underlying(truth) << " ns, and said to be by "
+                       << std::to_underlying(*host.clock_ahead));
         CHECK(magnitude(*host.clock_ahead - truth) <= host.clock_within);
     }
 }
@@ -108,7 +111,8 @@ Timeline told_together(const HostCaptures& made, std::uint64_t seed) {
         std::vector<AnalysisPart> parts;
         for (const HostCapture& capture : made.captures) {
             const auto count = static_cast<std::uint32_t>(tree == 0 ? 1 : 1 + draws.below(3));
-            for (std::uint32_t number = 1; number <= count; ++number) parts.push_back(host_part(capture.traffic, name_of(capture), {number, count}));
+            for (std::uint32_t number = 1; number <= count; ++number)
+                parts.push_back(host_part(capture.traffic, name_of(capture), {number, count}));
         }
         AnalysisPart all = joined(std::move(parts), draws);
         for (const CapturePart& capture : all.captures) CHECK(missing(capture).empty());
@@ -169,7 +173,8 @@ TEST_CASE("one host alone says what its capture says") {
             for (std::string* words : {&finding.summary, &finding.advice}) name_this_tap(*words);
             for (Fact& fact : finding.facts) {
                 if (std::string* words = std::get_if<std::string>(&fact.value)) name_this_tap(*words);
-                if (auto* list = std::get_if<std::vector<std::string>>(&fact.value)) std::ranges::for_each(*list, name_this_tap);
+                if (auto* list = std::get_if<std::vector<std::string>>(&fact.value))
+                    std::ranges::for_each(*list, name_this_tap);
             }
         }
         CHECK(report_of(host) == report_of(whole));
@@ -198,7 +203,9 @@ TEST_CASE("what two hosts captured alike is told once") {
         REQUIRE(twice.ulp.sums.size() == once.ulp.sums.size());
         for (std::size_t i = 0; i < once.ulp.sums.size(); ++i) CHECK(twice.ulp.sums[i].count == once.ulp.sums[i].count);
         for (const Finding& finding : once.findings)
-            CHECK(std::ranges::any_of(twice.findings, [&](const Finding& one) { return one.id == finding.id && one.connection == finding.connection; }));
+            CHECK(std::ranges::any_of(twice.findings, [&](const Finding& one) {
+                return one.id == finding.id && one.connection == finding.connection;
+            }));
     }
 }
 
@@ -214,11 +221,16 @@ TEST_CASE("what captures of hosts do not allow is refused") {
     const ClusterTraffic& traffic = made.captures.front().traffic;
     CHECK(sentence(host_part(traffic, "a", {}), host_part(traffic, "b", {})).empty());
     CHECK(sentence(host_part(traffic, "a\x1b", {}), host_part(traffic, "a\x1b", {})) == "host a\\x1b is there twice");
-    CHECK(sentence(host_part(traffic, "a", {1, 2}), host_part(traffic, "a", {1, 2})) == "part 1 of 2 of host a is there twice");
-    CHECK(sentence(host_part(traffic, "a", {1, 2}), host_part(traffic, "a", {1, 3})) == "one of 2 parts of host a, another of 3");
-    CHECK(sentence(host_part(traffic, "a", {}), host_part(traffic, "", {})) == "one is of host a, another of none: make all of them with --host, or none");
-    CHECK(sentence(host_part(traffic, "a", {1, 2}), host_part(made.captures.back().traffic, "a", {2, 2})) == "not of the same capture of host a");
+    CHECK(sentence(host_part(traffic, "a", {1, 2}), host_part(traffic, "a", {1, 2})) ==
+          "part 1 of 2 of host a is there twice");
+    CHECK(sentence(host_part(traffic, "a", {1, 2}), host_part(traffic, "a", {1, 3})) ==
+          "one of 2 parts of host a, another of 3");
+    CHECK(sentence(host_part(traffic, "a", {}), host_part(traffic, "", {})) ==
+          "one is of host a, another of none: make all of them with --host, or none");
+    CHECK(sentence(host_part(traffic, "a", {1, 2}), host_part(made.captures.back().traffic, "a", {2, 2})) ==
+          "not of the same capture of host a");
     AnalysisPart other = host_part(traffic, "b", {});
     other.captures.front().origin.settings = "--icrc check";
-    CHECK(sentence(host_part(traffic, "a", {}), std::move(other)) == "made with other options: 'none' and '--icrc check'");
+    CHECK(sentence(host_part(traffic, "a", {}), std::move(other)) ==
+          "made with other options: 'none' and '--icrc check'");
 }

@@ -1,5 +1,5 @@
-// Parts of captures that nobody recorded: samples changed by the fuzzers' mutator, and CM messages with as much private data as fits. What
-// a part is written from is what its reader demands, and joined the parts say what the whole does.
+// Parts of captures that nobody recorded: samples changed by the fuzzers' mutator, and CM messages with as much private
+// data as fits. What a part is written from is what its reader demands, and joined the parts say what the whole does.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
@@ -61,7 +61,8 @@ void fill_private_data(RecordedFrame& frame, std::size_t used) {
     decode(frame.frame(1), packet);
     for (const Layer& layer : packet.layers())
         for (const Field& field : header(layer.kind).fields) {
-            if (!field.name.starts_with("infiniband.cm.") || !field.name.ends_with(".private") || field.computed()) continue;
+            if (!field.name.starts_with("infiniband.cm.") || !field.name.ends_with(".private") || field.computed())
+                continue;
             const std::size_t begin = layer.offset + field.bit / 8U, room = field.width / 8U;
             for (std::size_t i = 0; i < room && begin + i < frame.bytes.size(); ++i)
                 frame.bytes[begin + i] = i < used ? static_cast<std::byte>(0xa0 + i % 32) : std::byte{0};

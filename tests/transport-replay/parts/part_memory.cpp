@@ -1,4 +1,5 @@
-// How much memory parts take is known before it is taken, over all of them together, and what nobody would pack is not believed.
+// How much memory parts take is known before it is taken, over all of them together, and what nobody would pack is not
+// believed.
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>
 #include <tests/support/compared_parts.hpp>
@@ -29,7 +30,8 @@ std::uint64_t measured(const AnalysisPart& part) {
 std::vector<std::string> files_of(std::uint64_t seed, std::uint32_t count) {
     std::vector<std::string> files;
     const ClusterTraffic traffic = cluster_of(seed);
-    for (std::uint32_t number = 1; number <= count; ++number) files.push_back(write_part(part_of(traffic, {number, count}, 1, {}), kProgram));
+    for (std::uint32_t number = 1; number <= count; ++number)
+        files.push_back(write_part(part_of(traffic, {number, count}, 1, {}), kProgram));
     return files;
 }
 
@@ -111,7 +113,8 @@ TEST_CASE("a small file that would become large is refused, and a large one that
     CHECK_FALSE(little.error().damaged);
     PartRoom room(kPlenty);
     REQUIRE(read_part(honest, kProgram, room));
-    CHECK(little.error().sentence == fmt::format("needs {} MiB: raise --memory", (room.needed() + kMebibyte - 1) / kMebibyte));
+    CHECK(little.error().sentence ==
+          fmt::format("needs {} MiB: raise --memory", (room.needed() + kMebibyte - 1) / kMebibyte));
     CHECK(read_part(honest, kProgram, room.needed()));
     // Too large to be looked at.
     const auto tiny = read_part(honest, kProgram, kMebibyte);

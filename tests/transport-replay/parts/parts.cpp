@@ -1,5 +1,6 @@
-// An analysis in parts says what the whole one says, however many parts there are, however they were joined, and through files; and parts
-// that do not belong together, or are no parts any more, are refused. A tenth of the seeds in every run, all with QPSCOPE_SHARDS=all.
+// An analysis in parts says what the whole one says, however many parts there are, however they were joined, and
+// through files; and parts that do not belong together, or are no parts any more, are refused. A tenth of the seeds in
+// every run, all with QPSCOPE_SHARDS=all.
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>
 #include <tests/support/compared_parts.hpp>
@@ -102,8 +103,10 @@ TEST_CASE("what is no part, or no longer one, is refused") {
     }
     for (const int other : {-1, 1}) {
         std::string another = file;
-        another[9] = static_cast<char>(another[9] + other);  // behind the length of the header: the version of the format
-        CHECK(problem(sealed(another)).sentence == "written by qpscope 1.2.3, whose parts 1.2.3 cannot read: make it again");
+        another[9] =
+            static_cast<char>(another[9] + other);  // behind the length of the header: the version of the format
+        CHECK(problem(sealed(another)).sentence ==
+              "written by qpscope 1.2.3, whose parts 1.2.3 cannot read: make it again");
         CHECK_FALSE(problem(sealed(another)).damaged);
     }
     CHECK(problem(file.substr(0, 20) + file).damaged);

@@ -1,5 +1,6 @@
-// What the passive suite saw of parts says what it says of the whole: of the capture and of each of its hosts alone, however many parts there
-// are, however they were joined, and through files. A tenth of the seeds in every run, all with QPSCOPE_SHARDS=all.
+// What the passive suite saw of parts says what it says of the whole: of the capture and of each of its hosts alone,
+// however many parts there are, however they were joined, and through files. A tenth of the seeds in every run, all
+// with QPSCOPE_SHARDS=all.
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>
 #include <tests/support/joined_parts.hpp>
@@ -34,13 +35,18 @@ struct CheckedTraffic {
 // Facts that break any rule now and then, so that all checks have more evidence than they keep.
 PacketFacts drawn_facts(std::uint64_t seed, const Observation& observation) {
     const std::uint64_t drawn = mix(seed * 977 + std::to_underlying(observation.frame));
-    const std::uint64_t wrong = drawn % 3 == 0 ? bit(static_cast<Passive>(mix(drawn) % std::to_underlying(kFirstOfIwarp))) : 0;
-    return {.wrong = wrong, .digest = static_cast<std::uint32_t>(drawn >> 40 | 1), .traits = static_cast<std::uint16_t>(drawn % kTraitSets), .ecn = static_cast<std::uint8_t>(drawn >> 20 & 3)};
+    const std::uint64_t wrong =
+        drawn % 3 == 0 ? bit(static_cast<Passive>(mix(drawn) % std::to_underlying(kFirstOfIwarp))) : 0;
+    return {.wrong = wrong,
+            .digest = static_cast<std::uint32_t>(drawn >> 40 | 1),
+            .traits = static_cast<std::uint16_t>(drawn % kTraitSets),
+            .ecn = static_cast<std::uint8_t>(drawn >> 20 & 3)};
 }
 
 CheckedTraffic checked_cluster(std::uint64_t seed) {
     CheckedTraffic made{.traffic = cluster_of(seed), .facts = {}, .traits = {}};
-    for (const Observation& observation : made.traffic.observations) made.facts.push_back(drawn_facts(seed, observation));
+    for (const Observation& observation : made.traffic.observations)
+        made.facts.push_back(drawn_facts(seed, observation));
     return made;
 }
 
@@ -54,11 +60,13 @@ CheckedTraffic checked_sample(const std::string& path) {
 }
 
 AnalysisSettings settings_of(PassiveSuite& suite, const CheckedTraffic& checked) {
-    return {.message = [&suite](ConnectionId connection, End requester, const Message& message) { suite.message(connection, requester, message); },
+    return {.message = [&suite](ConnectionId connection, End requester,
+                                const Message& message) { suite.message(connection, requester, message); },
             .traits = checked.traits};
 }
 
-void follow(const CheckedTraffic& checked, std::size_t lanes, PartOf which, ShardedAnalysis& analysis, PassiveSuite& suite) {
+void follow(const CheckedTraffic& checked, std::size_t lanes, PartOf which, ShardedAnalysis& analysis,
+            PassiveSuite& suite) {
     constexpr std::size_t kBatch = 300;
     const std::vector<Observation>& all = checked.traffic.observations;
     ShardedBatch batch(lanes, which);
@@ -112,13 +120,15 @@ void compare_checks(CheckedTraffic& checked, std::uint64_t seed) {
     Draws draws(seed + 815);
     std::set<Address> hosts;
     for (const Observation& observation : checked.traffic.observations)
-        if (observation.kind == ObservationKind::transport && hosts.size() < kMostDevices) hosts.insert(observation.flow.source);
+        if (observation.kind == ObservationKind::transport && hosts.size() < kMostDevices)
+            hosts.insert(observation.flow.source);
     std::vector<std::optional<Address>> devices{std::nullopt};
     devices.insert(devices.end(), hosts.begin(), hosts.end());
     for (const std::uint32_t count : {1U, 2U, 3U, 8U}) {
         INFO("parts " << count);
         std::vector<AnalysisPart> parts;
-        for (std::uint32_t number = 1; number <= count; ++number) parts.push_back(part_with_checks(checked, {number, count}, 1 + draws.below(3)));
+        for (std::uint32_t number = 1; number <= count; ++number)
+            parts.push_back(part_with_checks(checked, {number, count}, 1 + draws.below(3)));
         AnalysisPart all = joined(std::move(parts), draws);
         REQUIRE(all.captures.front().checks);
         const PassiveRecord record = *all.captures.front().checks;
@@ -170,10 +180,13 @@ TEST_CASE("set-up with one peer says nothing of that with another, in parts or n
         const Observation& observation = once.traffic.observations[i];
         asked.traffic.observations.push_back(observation);
         asked.facts.push_back(once.facts[i]);
-        if (!observation.management || observation.payload.size() <= kAttribute || observation.payload[kAttribute] != kReq) continue;
+        if (!observation.management || observation.payload.size() <= kAttribute ||
+            observation.payload[kAttribute] != kReq)
+            continue;
         for (std::uint64_t peer = 1; peer <= 4; ++peer, ++peers) {
             Observation& another = asked.traffic.observations.emplace_back(observation);
-            std::vector<std::byte>& bytes = asked.traffic.bytes.emplace_back(observation.payload.begin(), observation.payload.end());
+            std::vector<std::byte>& bytes =
+                asked.traffic.bytes.emplace_back(observation.payload.begin(), observation.payload.end());
             bytes[kTransaction] ^= static_cast<std::byte>(peer);
             another.payload = bytes;
             another.flow.destination = cluster_host(peer);
@@ -183,13 +196,15 @@ TEST_CASE("set-up with one peer says nothing of that with another, in parts or n
         }
     }
     REQUIRE(peers != 0);
-    for (std::size_t i = 0; i < asked.traffic.observations.size(); ++i) asked.traffic.observations[i].frame = FrameIndex{i + 1};
+    for (std::size_t i = 0; i < asked.traffic.observations.size(); ++i)
+        asked.traffic.observations[i].frame = FrameIndex{i + 1};
     compare_checks(asked, 1);
     PassiveSuite suite;
     ShardedAnalysis analysis(settings_of(suite, asked), 1, true);
     follow(asked, 1, {}, analysis, suite);
     const std::vector<CheckResult> results = suite.finish(analysis.finish());
-    const auto transactions = std::ranges::find(results, "CM-26", [](const CheckResult& result) { return result.check->id; });
+    const auto transactions =
+        std::ranges::find(results, "CM-26", [](const CheckResult& result) { return result.check->id; });
     CHECK(transactions->verdict == Verdict::pass);
     CHECK(transactions->examined != 0);
 }
@@ -228,7 +243,8 @@ TEST_CASE("hosts for which there is no room are judged with the capture, and alo
     CHECK(packets_sent(record.hosts, cluster_host(5)) == 0);
     const auto failures = [&](const std::optional<Address>& device) {
         const std::vector<CheckResult> results = judge(record, {}, {}, device);
-        return std::ranges::find(results, "FMT-06", [](const CheckResult& result) { return result.check->id; })->failures;
+        return std::ranges::find(results, "FMT-06", [](const CheckResult& result) { return result.check->id; })
+            ->failures;
     };
     CHECK(failures({}) == 5);
     CHECK(failures(cluster_host(3)) == 1);
@@ -250,9 +266,12 @@ TEST_CASE("checks of a part that contradict themselves are refused") {
     CHECK(is_refused([](PassiveRecord& record) { record.watched.back().number = ConnectionId{1'000'000}; }));
     CHECK(is_refused([](PassiveRecord& record) { std::swap(record.watched.front(), record.watched.back()); }));
     CHECK(is_refused([](PassiveRecord& record) { record.hosts.push_back(record.hosts.back()); }));
-    CHECK(is_refused([](PassiveRecord& record) { record.hosts.back().seen.push_back(record.hosts.back().seen.back()); }));
-    CHECK(is_refused([](PassiveRecord& record) { record.hosts.back().seen.back().check = static_cast<Passive>(kPassiveChecks); }));
-    CHECK(is_refused([](PassiveRecord& record) { record.hosts.back().seen.front().failures.kept = kMostEvidence + 1; }));
+    CHECK(
+        is_refused([](PassiveRecord& record) { record.hosts.back().seen.push_back(record.hosts.back().seen.back()); }));
+    CHECK(is_refused(
+        [](PassiveRecord& record) { record.hosts.back().seen.back().check = static_cast<Passive>(kPassiveChecks); }));
+    CHECK(
+        is_refused([](PassiveRecord& record) { record.hosts.back().seen.front().failures.kept = kMostEvidence + 1; }));
     CHECK(is_refused([](PassiveRecord& record) {
         Events& events = record.hosts.back().seen.front().failures;
         events.kept = 2;

@@ -35,8 +35,8 @@ TEST_CASE("credits: the responder rounds the receives down to a code") {
         std::uint32_t receives;  // before the SEND takes one
         std::uint8_t code;
     };
-    for (const Row& row :
-         {Row{1, 0}, Row{2, 1}, Row{5, 4}, Row{6, 4}, Row{7, 5}, Row{8, 5}, Row{9, 6}, Row{0x2001, 0x1a}, Row{0x8000, 0x1d}}) {
+    for (const Row& row : {Row{1, 0}, Row{2, 1}, Row{5, 4}, Row{6, 4}, Row{7, 5}, Row{8, 5}, Row{9, 6},
+                           Row{0x2001, 0x1a}, Row{0x8000, 0x1d}}) {
         Peers peers = with_credits(0);
         for (std::uint32_t i = 0; i < row.receives; ++i) {
             PostedReceive receive;

@@ -47,8 +47,9 @@ TEST_CASE("memory: a range is reached inside of its region and nowhere else") {
 }
 
 TEST_CASE("memory: every right is looked at") {
-    for (const AccessRights& right : {AccessRights{.read = true}, AccessRights{.write = true}, AccessRights{.atomic = true},
-                                      AccessRights{.flush_global = true}, AccessRights{.flush_persistent = true}}) {
+    for (const AccessRights& right :
+         {AccessRights{.read = true}, AccessRights{.write = true}, AccessRights{.atomic = true},
+          AccessRights{.flush_global = true}, AccessRights{.flush_persistent = true}}) {
         OneRegion granted(right);
         CHECK(granted.memory.reach({kBase, kRegion, 8}, right, kMine));
         OneRegion refused({.local_write = true});
@@ -78,20 +79,22 @@ TEST_CASE("memory: there are only so many keys") {
 
 TEST_CASE("memory: a window grants what it was bound with, where it was bound") {
     OneRegion one;
-    REQUIRE(one.memory.bind({.key = kBound, .region = kRegion, .base = kBase + 256, .length = 256, .rights = {.read = true}}));
+    REQUIRE(one.memory.bind(
+        {.key = kBound, .region = kRegion, .base = kBase + 256, .length = 256, .rights = {.read = true}}));
     CHECK(one.reads(kBase + 256, 256, kBound));
     CHECK_FALSE(one.reads(kBase + 255, 1, kBound));
     CHECK_FALSE(one.reads(kBase + 256, 257, kBound));
     CHECK_FALSE(one.memory.reach({kBase + 256, kBound, 8}, {.write = true}, kMine));
-    CHECK_FALSE(one.memory.local(kBound, kBase + 256, 8, false));   // no local key
-    CHECK_FALSE(one.memory.remove(kRegion));                        // it has a window
+    CHECK_FALSE(one.memory.local(kBound, kBase + 256, 8, false));  // no local key
+    CHECK_FALSE(one.memory.remove(kRegion));                       // it has a window
     CHECK(one.memory.remove(kBound));
     CHECK(one.memory.remove(kRegion));
 }
 
 TEST_CASE("memory: a window of type 2 is one queue pair's, and that one may end it") {
     OneRegion one;
-    const MemoryWindow window{.key = kBound, .region = kRegion, .base = kBase, .length = 8, .rights = {.read = true}, .of = kMine};
+    const MemoryWindow window{
+        .key = kBound, .region = kRegion, .base = kBase, .length = 8, .rights = {.read = true}, .of = kMine};
     REQUIRE(one.memory.bind(window));
     CHECK(one.reads(kBase, 8, kBound, kMine));
     CHECK_FALSE(one.reads(kBase, 8, kBound, kTheirs));
@@ -119,8 +122,9 @@ TEST_CASE("memory: windows that cannot be bound") {
     nowhere.region = kOther;
     MemoryWindow nested = right;
     nested.rights.bind = true;
-    for (const Row& row : {Row{{.local_write = true, .write = true}, right}, Row{{.write = true, .bind = true}, right}, Row{kAll, beyond},
-                           Row{kAll, before}, Row{kAll, taken}, Row{kAll, nowhere}, Row{kAll, nested}}) {
+    for (const Row& row :
+         {Row{{.local_write = true, .write = true}, right}, Row{{.write = true, .bind = true}, right},
+          Row{kAll, beyond}, Row{kAll, before}, Row{kAll, taken}, Row{kAll, nowhere}, Row{kAll, nested}}) {
         OneRegion one(row.region);
         CHECK_FALSE(one.memory.bind(row.window));
         CHECK(one.memory.size() == 1);

@@ -38,8 +38,10 @@ TEST_CASE("placement: segments of both ends, cut where no packet ends") {
     std::vector<std::byte> received(1000), read(1000);
     REQUIRE(peers.receives.post({.id = 7, .segments = cut(received, {1, 255, 3, 0, 741})}));
     REQUIRE(peers.requester.post({.kind = WorkKind::send, .segments = cut(sent, {100, 156, 1, 700, 43})}));
-    REQUIRE(peers.requester.post({.kind = WorkKind::write, .segments = cut(sent, {999, 1}), .remote = {kMemoryBase + 5, kKey, 0}}));
-    REQUIRE(peers.requester.post({.kind = WorkKind::read, .segments = cut(read, {300, 300, 400}), .remote = {kMemoryBase + 5, kKey, 0}}));
+    REQUIRE(peers.requester.post(
+        {.kind = WorkKind::write, .segments = cut(sent, {999, 1}), .remote = {kMemoryBase + 5, kKey, 0}}));
+    REQUIRE(peers.requester.post(
+        {.kind = WorkKind::read, .segments = cut(read, {300, 300, 400}), .remote = {kMemoryBase + 5, kKey, 0}}));
     static_cast<void>(peers.converse());
     CHECK(statuses(peers.requester) == std::vector{kSuccess, kSuccess, kSuccess});
     CHECK(received == sent);
@@ -101,8 +103,10 @@ TEST_CASE("placement: atomics act in the byte order of the hosts") {
     std::memcpy(peers.region.data() + 8, &before, sizeof(before));
     REQUIRE(peers.fetch_add(1, 8));
     std::vector<std::byte> found(8);
-    REQUIRE(peers.requester.post(
-        {.kind = WorkKind::compare_swap, .segments = {found}, .remote = {kMemoryBase + 8, kKey, 8}, .atomic = {42, before + 1}}));
+    REQUIRE(peers.requester.post({.kind = WorkKind::compare_swap,
+                                  .segments = {found},
+                                  .remote = {kMemoryBase + 8, kKey, 8},
+                                  .atomic = {42, before + 1}}));
     const auto packets = peers.requests();
     CHECK(packets.at(1).atomic->compare == before + 1);
     for (const auto& packet : packets) static_cast<void>(peers.arrives(packet));
@@ -117,10 +121,13 @@ TEST_CASE("placement: FLUSH and ATOMIC WRITE are answered by a READ response wit
     REQUIRE(peers.write(16));
     REQUIRE(flush(peers, {.placement = kPersistence}, 16));
     REQUIRE(atomic_write(peers, 64));
-    REQUIRE(flush(peers, {.placement = kGlobalVisibility | kPersistence, .selectivity = FlushSelectivity::memory_region}, 0, kKey, 1));
+    REQUIRE(flush(peers,
+                  {.placement = kGlobalVisibility | kPersistence, .selectivity = FlushSelectivity::memory_region}, 0,
+                  kKey, 1));
     CHECK(peers.converse() == Lines{"> RDMA_WRITE_ONLY 100!", "> FLUSH 101!", "> ATOMIC_WRITE 102!", "> FLUSH 103!",
                                     "< ACKNOWLEDGE 100 ACK msn 1", "< RDMA_READ_RESPONSE_ONLY 101 ACK msn 2",
-                                    "< RDMA_READ_RESPONSE_ONLY 102 ACK msn 3", "< RDMA_READ_RESPONSE_ONLY 103 ACK msn 4"});
+                                    "< RDMA_READ_RESPONSE_ONLY 102 ACK msn 3",
+                                    "< RDMA_READ_RESPONSE_ONLY 103 ACK msn 4"});
     CHECK(statuses(peers.requester) == std::vector{kSuccess, kSuccess, kSuccess, kSuccess});
     CHECK(std::ranges::equal(Bytes(peers.region).subspan(64, 8), some_bytes(8)));
     const auto& range = peers.actions.at(1).flushed;
@@ -143,7 +150,8 @@ TEST_CASE("placement: a FLUSH or ATOMIC WRITE that is asked again is confirmed a
     for (const auto& packet : packets) CHECK(peers.arrives(packet) == ResponderVerdict::duplicate);
     CHECK_FALSE(peers.actions.back().flushed);
     CHECK(peers.region[0] == std::byte{0xee});
-    CHECK(lines(peers.responses()) == Lines{"RDMA_READ_RESPONSE_ONLY 100 ACK msn 2", "RDMA_READ_RESPONSE_ONLY 101 ACK msn 2"});
+    CHECK(lines(peers.responses()) ==
+          Lines{"RDMA_READ_RESPONSE_ONLY 100 ACK msn 2", "RDMA_READ_RESPONSE_ONLY 101 ACK msn 2"});
     auto other = packets[0];
     other.access->length = 17;
     CHECK(peers.arrives(other) == ResponderVerdict::duplicate_dropped);
@@ -166,18 +174,29 @@ TEST_CASE("placement: FLUSH and ATOMIC WRITE that may not be") {
     };
     const auto range = FlushSelectivity::memory_range;
     for (const Row& row : {
-             Row{{}, 0, Rkey{1}, kMemoryBase, ResponderVerdict::remote_access_error},  // the key of nothing is looked at
+             Row{{}, 0, Rkey{1}, kMemoryBase, ResponderVerdict::remote_access_error},  // the key of nothing is looked
+                                                                                       // at
              Row{{}, 0, kKey, kMemoryBase - 1, ResponderVerdict::remote_access_error},
              Row{{}, 0x10001, kKey, kMemoryBase, ResponderVerdict::remote_access_error},
              Row{{.placement = 0}, 8, kKey, kMemoryBase, ResponderVerdict::invalid_request},
              Row{{.placement = 4}, 8, kKey, kMemoryBase, ResponderVerdict::invalid_request},
-             Row{{.selectivity = static_cast<FlushSelectivity>(2)}, 8, kKey, kMemoryBase, ResponderVerdict::invalid_request},
-             Row{{.selectivity = FlushSelectivity::memory_region}, 8, Rkey{1}, kMemoryBase, ResponderVerdict::remote_access_error},
-             Row{{kPersistence, range}, 8, kWindow, kMemoryBase, ResponderVerdict::remote_access_error},  // a right it lacks
+             Row{{.selectivity = static_cast<FlushSelectivity>(2)},
+                 8,
+                 kKey,
+                 kMemoryBase,
+                 ResponderVerdict::invalid_request},
+             Row{{.selectivity = FlushSelectivity::memory_region},
+                 8,
+                 Rkey{1},
+                 kMemoryBase,
+                 ResponderVerdict::remote_access_error},
+             Row{{kPersistence, range}, 8, kWindow, kMemoryBase, ResponderVerdict::remote_access_error},  // a right it
+                                                                                                          // lacks
              Row{{kGlobalVisibility, range}, 8, kWindow, kMemoryBase, ResponderVerdict::accept},
          }) {
         Peers peers = connected_pair();
-        REQUIRE(peers.memory.bind({.key = kWindow, .region = kKey, .base = kMemoryBase, .length = 8, .rights = {.flush_global = true}}));
+        REQUIRE(peers.memory.bind(
+            {.key = kWindow, .region = kKey, .base = kMemoryBase, .length = 8, .rights = {.flush_global = true}}));
         REQUIRE(flush(peers, row.flush, row.bytes, row.key, row.address));
         for (const auto& packet : peers.requests()) CHECK(peers.arrives(packet) == row.verdict);
         CHECK(peers.actions.back().flushed.has_value() == (row.verdict == ResponderVerdict::accept));
@@ -227,7 +246,8 @@ TEST_CASE("placement: a window is reached by its own queue pair alone") {
         static_cast<void>(peers.converse());
         const auto refused = CompletionStatus::remote_access_error;
         const auto flushed = CompletionStatus::flushed;
-        CHECK(statuses(peers.requester) == (mine ? std::vector{kSuccess, kSuccess, refused} : std::vector{refused, flushed, flushed}));
+        CHECK(statuses(peers.requester) ==
+              (mine ? std::vector{kSuccess, kSuccess, refused} : std::vector{refused, flushed, flushed}));
     }
 }
 
@@ -272,7 +292,9 @@ TEST_CASE("placement: a message that is broken off leaves its receive to the end
 
 TEST_CASE("placement: WRITE with immediate takes a receive at its end, and writes nothing there") {
     Peers peers = connected_pair(1);
-    REQUIRE(peers.post({.kind = WorkKind::write_with_immediate, .remote = {kMemoryBase, kKey, 600}, .immediate = 0xabcd}, some_bytes(600)));
+    REQUIRE(
+        peers.post({.kind = WorkKind::write_with_immediate, .remote = {kMemoryBase, kKey, 600}, .immediate = 0xabcd},
+                   some_bytes(600)));
     const auto packets = peers.requests();
     CHECK(peers.arrives(packets[0]) == ResponderVerdict::accept);
     CHECK(peers.receives.size() == 1);

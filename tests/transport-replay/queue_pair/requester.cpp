@@ -25,10 +25,10 @@ TEST_CASE("requester: every kind of request completes in order") {
     REQUIRE(peers.send(10));
     REQUIRE(peers.read(300));
     REQUIRE(peers.fetch_add(3, 1024));
-    CHECK(peers.converse() == Lines{"> RDMA_WRITE_FIRST 100", "> RDMA_WRITE_MIDDLE 101", "> RDMA_WRITE_LAST 102!", "> SEND_ONLY 103!",
-                                    "> RDMA_READ_REQUEST 104!", "> FETCH_ADD 106!", "< ACKNOWLEDGE 103 ACK msn 2",
-                                    "< RDMA_READ_RESPONSE_FIRST 104 ACK msn 3", "< RDMA_READ_RESPONSE_LAST 105 ACK msn 3",
-                                    "< ATOMIC_ACKNOWLEDGE 106 ACK msn 4"});
+    CHECK(peers.converse() == Lines{"> RDMA_WRITE_FIRST 100", "> RDMA_WRITE_MIDDLE 101", "> RDMA_WRITE_LAST 102!",
+                                    "> SEND_ONLY 103!", "> RDMA_READ_REQUEST 104!", "> FETCH_ADD 106!",
+                                    "< ACKNOWLEDGE 103 ACK msn 2", "< RDMA_READ_RESPONSE_FIRST 104 ACK msn 3",
+                                    "< RDMA_READ_RESPONSE_LAST 105 ACK msn 3", "< ATOMIC_ACKNOWLEDGE 106 ACK msn 4"});
     const auto done = peers.requester.take_completions();
     REQUIRE(done.size() == 4);
     CHECK(peers.local[2] == some_bytes(300));  // what the WRITE wrote
@@ -126,7 +126,8 @@ TEST_CASE("requester: a fatal NAK completes what was before it, fails its own re
     for (int i = 0; i < 3; ++i) REQUIRE(peers.send(8));
     static_cast<void>(peers.requests());
     peers.requester.process(says(Psn{101}, kNak | 2), peers.now);
-    CHECK(statuses(peers.requester) == std::vector{kSuccess, CompletionStatus::remote_access_error, CompletionStatus::flushed});
+    CHECK(statuses(peers.requester) ==
+          std::vector{kSuccess, CompletionStatus::remote_access_error, CompletionStatus::flushed});
     CHECK(peers.requester.state() == RequesterState::error);
 }
 

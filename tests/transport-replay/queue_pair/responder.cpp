@@ -75,15 +75,15 @@ TEST_CASE("responder: a READ is segmented, its PSNs are those of the responses")
     CHECK(peers.arrives(read_request(Psn{100}, 700)) == ResponderVerdict::accept);
     CHECK(peers.responder.expected() == Psn{103});
     const auto said = peers.responses();
-    CHECK(lines(said) ==
-          Lines{"RDMA_READ_RESPONSE_FIRST 100 ACK msn 1", "RDMA_READ_RESPONSE_MIDDLE 101", "RDMA_READ_RESPONSE_LAST 102 ACK msn 1"});
+    CHECK(lines(said) == Lines{"RDMA_READ_RESPONSE_FIRST 100 ACK msn 1", "RDMA_READ_RESPONSE_MIDDLE 101",
+                               "RDMA_READ_RESPONSE_LAST 102 ACK msn 1"});
     CHECK(said[2].payload.size() == 700 - 512);
 }
 
 TEST_CASE("responder: responses come in the order of the requests") {
     Peers peers = connected_pair();
-    for (const auto& packet : {request(WorkKind::send, Place::only, Psn{100}, 8), read_request(Psn{101}, 300), fetch_add(Psn{103}, 5),
-                               request(WorkKind::send, Place::only, Psn{104}, 8)})
+    for (const auto& packet : {request(WorkKind::send, Place::only, Psn{100}, 8), read_request(Psn{101}, 300),
+                               fetch_add(Psn{103}, 5), request(WorkKind::send, Place::only, Psn{104}, 8)})
         CHECK(peers.arrives(packet) == ResponderVerdict::accept);
     CHECK(lines(peers.responses()) == Lines{"ACKNOWLEDGE 100 ACK msn 1", "RDMA_READ_RESPONSE_FIRST 101 ACK msn 2",
                                             "RDMA_READ_RESPONSE_LAST 102 ACK msn 2", "ATOMIC_ACKNOWLEDGE 103 ACK msn 3",
@@ -110,7 +110,8 @@ TEST_CASE("responder: a duplicate READ is read again, whole or from a packet on,
     CHECK(peers.arrives(read_request(Psn{100}, 700)) == ResponderVerdict::accept);
     static_cast<void>(peers.responses());
     CHECK(peers.arrives(read_request(Psn{101}, 444, 256)) == ResponderVerdict::duplicate);
-    CHECK(lines(peers.responses()) == Lines{"RDMA_READ_RESPONSE_FIRST 101 ACK msn 1", "RDMA_READ_RESPONSE_LAST 102 ACK msn 1"});
+    CHECK(lines(peers.responses()) ==
+          Lines{"RDMA_READ_RESPONSE_FIRST 101 ACK msn 1", "RDMA_READ_RESPONSE_LAST 102 ACK msn 1"});
     CHECK(peers.arrives(read_request(Psn{101}, 444, 255)) == ResponderVerdict::duplicate_dropped);
     CHECK(peers.arrives(read_request(Psn{101}, 445, 256)) == ResponderVerdict::duplicate_dropped);
     CHECK(peers.arrives(read_request(Psn{99}, 8)) == ResponderVerdict::duplicate_dropped);
@@ -231,7 +232,8 @@ TEST_CASE("responder: SEND with invalidate takes the key away") {
 TEST_CASE("responder: nothing that floods it makes it grow") {
     Peers peers = connected_pair();
     for (int i = 0; i < 10'000; ++i) static_cast<void>(peers.arrives(fetch_add(Psn{100}, 1)));
-    for (int i = 0; i < 10'000; ++i) static_cast<void>(peers.arrives(request(WorkKind::send, Place::only, Psn{200}, 8)));
+    for (int i = 0; i < 10'000; ++i)
+        static_cast<void>(peers.arrives(request(WorkKind::send, Place::only, Psn{200}, 8)));
     CHECK(peers.responses().size() <= kMaxResponses + 1);
 }
 

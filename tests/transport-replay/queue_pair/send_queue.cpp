@@ -77,7 +77,8 @@ TEST_CASE("send queue: a local request that fails does so when its turn comes, a
     peers.answer(peers.responses());
     CHECK(peers.requester.poll_at() < peers.now);
     CHECK(peers.requests().empty());
-    CHECK(statuses(peers.requester) == std::vector{kSuccess, CompletionStatus::window_bind_error, CompletionStatus::flushed});
+    CHECK(statuses(peers.requester) ==
+          std::vector{kSuccess, CompletionStatus::window_bind_error, CompletionStatus::flushed});
     CHECK(peers.requester.state() == RequesterState::error);
     CHECK_FALSE(peers.requester.post({.kind = WorkKind::bind_window}));
 }
@@ -159,7 +160,8 @@ TEST_CASE("send queue: flushed, everything is a completion, once") {
 TEST_CASE("send queue: the id of a packet's request, and the deepest queue") {
     Peers peers = connected_pair(10);
     for (std::uint64_t id = 0; id < kMaxWork; ++id)
-        REQUIRE(peers.requester.post({.id = id, .kind = id % 2 == 0 ? WorkKind::write : WorkKind::read, .remote = {kMemoryBase, kKey, 0}}));
+        REQUIRE(peers.requester.post(
+            {.id = id, .kind = id % 2 == 0 ? WorkKind::write : WorkKind::read, .remote = {kMemoryBase, kKey, 0}}));
     CHECK_FALSE(peers.requester.post({.kind = WorkKind::write}));
     std::uint64_t done = 0;
     std::uint64_t sent = 0;

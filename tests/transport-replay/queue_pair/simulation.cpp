@@ -1,7 +1,7 @@
+#include <tests/simulator/simulation.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/temporary_file.hpp>
-#include <tests/simulator/simulation.hpp>
 
 #include <algorithm>
 
@@ -22,10 +22,11 @@ Scenario mixed(std::uint64_t seed, double worst_fault) {
     scenario.mtu = static_cast<PathMtu>(1 + draws.below(3));
     const std::uint64_t messages = 3 + draws.below(15);
     for (std::uint64_t i = 0; i < messages; ++i)
-        scenario.messages.push_back({.kind = kAllKinds[draws.below(kAllKinds.size())],
-                                     .bytes = static_cast<std::uint32_t>(draws.below(4) == 0 ? draws.below(3) : draws.below(6000)),
-                                     .from = draws.chance(0.7) ? End::a : End::b,
-                                     .fence = draws.chance(0.1)});
+        scenario.messages.push_back(
+            {.kind = kAllKinds[draws.below(kAllKinds.size())],
+             .bytes = static_cast<std::uint32_t>(draws.below(4) == 0 ? draws.below(3) : draws.below(6000)),
+             .from = draws.chance(0.7) ? End::a : End::b,
+             .fence = draws.chance(0.1)});
     if (draws.chance(0.5)) scenario.first_psn_a = Psn(static_cast<std::uint32_t>(0x1000000 - draws.below(40)));
     scenario.network = kNetworks[draws.below(3)];
     scenario.same_numbers = draws.chance(0.3);
@@ -44,7 +45,8 @@ Scenario mixed(std::uint64_t seed, double worst_fault) {
 
 bool all_right(const Truth& truth) {
     return truth.complete && std::ranges::all_of(truth.flows, [](const FlowTruth& flow) {
-               return flow.executed == flow.messages.size() && std::ranges::all_of(flow.messages, [](const MessageTruth& message) {
+               return flow.executed == flow.messages.size() &&
+                      std::ranges::all_of(flow.messages, [](const MessageTruth& message) {
                           return message.status == CompletionStatus::success && message.content_right;
                       });
            });
@@ -109,7 +111,8 @@ TEST_CASE("simulation: FLUSH and ATOMIC WRITE are executed once among everything
         bool exceeded = false;
         for (const FlowTruth& flow : truth.flows) {
             retransmitted += flow.sent.retransmitted;
-            for (const MessageTruth& message : flow.messages) exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
+            for (const MessageTruth& message : flow.messages)
+                exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
         }
         CHECK((exceeded || all_right(truth)));
     }
@@ -127,7 +130,8 @@ TEST_CASE("simulation: with hardly any credits everything arrives all the same")
         bool exceeded = false;
         for (const FlowTruth& flow : truth.flows) {
             rnr_naks += flow.sent.rnr_naks;
-            for (const MessageTruth& message : flow.messages) exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
+            for (const MessageTruth& message : flow.messages)
+                exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
         }
         CHECK((exceeded || all_right(truth)));
     }
@@ -143,8 +147,8 @@ TEST_CASE("simulation: loss just under a third, too") {
         if (seed % 2 == 0) scenario.link.b_to_a.loss = 0.1;
         const Simulated simulated = simulate(scenario);
         const FlowTruth& flow = simulated.truth.flows[0];
-        const bool exceeded =
-            std::ranges::any_of(flow.messages, [](const auto& row) { return row.status == CompletionStatus::retry_exceeded; });
+        const bool exceeded = std::ranges::any_of(
+            flow.messages, [](const auto& row) { return row.status == CompletionStatus::retry_exceeded; });
         CHECK((exceeded || all_right(simulated.truth)));
         right += exceeded ? 0 : 1;
     }
@@ -220,12 +224,13 @@ TEST_CASE("simulation: mistakes are refused for good") {
         Mistake mistake;
         CompletionStatus status;
     };
-    for (const Row& row : {Row{WorkKind::write, Mistake::wrong_key, CompletionStatus::remote_access_error},
-                           Row{WorkKind::read, Mistake::beyond_region, CompletionStatus::remote_access_error},
-                           Row{WorkKind::write, Mistake::no_right, CompletionStatus::remote_access_error},
-                           Row{WorkKind::fetch_add, Mistake::no_right, CompletionStatus::remote_access_error},
-                           Row{WorkKind::send, Mistake::too_long, CompletionStatus::remote_invalid_request},
-                           Row{WorkKind::compare_swap, Mistake::misaligned, CompletionStatus::remote_invalid_request}}) {
+    for (const Row& row :
+         {Row{WorkKind::write, Mistake::wrong_key, CompletionStatus::remote_access_error},
+          Row{WorkKind::read, Mistake::beyond_region, CompletionStatus::remote_access_error},
+          Row{WorkKind::write, Mistake::no_right, CompletionStatus::remote_access_error},
+          Row{WorkKind::fetch_add, Mistake::no_right, CompletionStatus::remote_access_error},
+          Row{WorkKind::send, Mistake::too_long, CompletionStatus::remote_invalid_request},
+          Row{WorkKind::compare_swap, Mistake::misaligned, CompletionStatus::remote_invalid_request}}) {
         Scenario scenario = sends(1, 100);
         scenario.messages.push_back({.kind = row.kind, .bytes = 8, .mistake = row.mistake});
         scenario.messages.push_back({});
@@ -318,8 +323,9 @@ TEST_CASE("simulation: what loss costs") {
             for (const MessageTruth& message : flow.messages) last = std::max(last, message.completed);
             const auto took = static_cast<std::int64_t>(last) - static_cast<std::int64_t>(kSimulationStart);
             table += std::to_string(static_cast<int>(loss * 1000)) + "/1000  " + std::to_string(bytes);
-            for (std::uint64_t value : {flow.sent.requests, flow.sent.retransmitted, flow.sent.sequence_naks, flow.requester.implied_naks,
-                                        flow.requester.timeouts, static_cast<std::uint64_t>(took / 1000)})
+            for (std::uint64_t value :
+                 {flow.sent.requests, flow.sent.retransmitted, flow.sent.sequence_naks, flow.requester.implied_naks,
+                  flow.requester.timeouts, static_cast<std::uint64_t>(took / 1000)})
                 table += "  " + std::to_string(value);
             table += '\n';
         }

@@ -24,7 +24,8 @@ void decode_frame(Framed& framed, LinkType link) {
 }
 
 // A packet at least, and no more than half of all PSNs, whatever a request claims.
-static_assert(packets_of(0, PathMtu::bytes_256) == 1 && packets_of(256, PathMtu::bytes_256) == 1 && packets_of(257, 256U) == 2);
+static_assert(packets_of(0, PathMtu::bytes_256) == 1 && packets_of(256, PathMtu::bytes_256) == 1 &&
+              packets_of(257, 256U) == 2);
 static_assert(packets_of(1U << 31, PathMtu::bytes_256) == 1U << 23 && packets_of(0xffff'ffff, 256U) == 1U << 23);
 
 }  // namespace
@@ -65,7 +66,9 @@ TEST_CASE("transport packet: through a frame and back, over every network") {
             CHECK(got->flush == sent.flush);
             CHECK(std::ranges::equal(got->payload, sent.payload));
             if (!got->payload.empty()) CHECK(got->payload.data() >= framed.bytes.data());  // borrowed
-            const std::size_t header = network == Network::roce_v2_ipv4 ? 20 : network == Network::native_local ? 0 : 40;
+            const std::size_t header = network == Network::roce_v2_ipv4   ? 20
+                                       : network == Network::native_local ? 0
+                                                                          : 40;
             CHECK(got->network_header.size() == header);
         }
 }

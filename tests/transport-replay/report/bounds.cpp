@@ -28,7 +28,10 @@ constexpr std::array kReached{
     Reached{"messages", [](T t, N n) { t.left_out.messages = n; }},
     Reached{"recoveries", [](T t, N n) { t.left_out.recoveries = n; }},
     Reached{"fatalities", [](T t, N n) { t.left_out.fatalities = n; }},
-    Reached{"findings", [](T t, N n) { t.left_out.findings = {{"ack-timeout", Severity::warning, n - 1}, {"incast", Severity::note, 1}}; }},
+    Reached{"findings",
+            [](T t, N n) {
+                t.left_out.findings = {{"ack-timeout", Severity::warning, n - 1}, {"incast", Severity::note, 1}};
+            }},
     Reached{"host_pairs", [](T t, N n) { t.quality.pairs_dropped = n; }},
     Reached{"cm_messages", [](T t, N n) { t.cm.messages_dropped = n; }},
     Reached{"multicast_joins", [](T t, N n) { t.cm.joins_dropped = n; }},

@@ -23,7 +23,8 @@ FabricNode node(std::uint64_t guid, std::uint8_t type, std::uint16_t lid, std::s
 // host 1 - switch 11 - switch 12 - host 2, all by ports 1 and 2.
 FabricMap line() {
     FabricMap map;
-    map.nodes = {node(11, kSwitch, 11, "s11"), node(12, kSwitch, 12, "s12"), node(1, kAdapter, 1, "h1"), node(2, kAdapter, 2, "h2")};
+    map.nodes = {node(11, kSwitch, 11, "s11"), node(12, kSwitch, 12, "s12"), node(1, kAdapter, 1, "h1"),
+                 node(2, kAdapter, 2, "h2")};
     const auto link = [&](std::uint64_t a, std::uint8_t port_a, std::uint64_t b, std::uint8_t port_b) {
         map.links.push_back({{NodeGuid{a}, {}, port_a}, {NodeGuid{b}, {}, port_b}, true, {}});
     };
@@ -48,7 +49,8 @@ TEST_CASE("a route goes by forwarding tables from port to port") {
     CHECK(routes.tables() == 2);
     const FabricRoute route = routes.route(Lid{1}, Lid{2});
     CHECK(route.end == RouteEnd::arrived);
-    CHECK(route_lines(route) == std::vector<std::string>{"h1, out of port 1", "s11, port 1 to port 2", "s12, port 1 to port 2", "h2, into port 1"});
+    CHECK(route_lines(route) == std::vector<std::string>{"h1, out of port 1", "s11, port 1 to port 2",
+                                                         "s12, port 1 to port 2", "h2, into port 1"});
     CHECK(route_text(route) == "LID 1 to LID 2: 2 switches");
     CHECK(routes.route(Lid{2}, Lid{11}).end == RouteEnd::arrived);
     CHECK(routes.route(Lid{11}, Lid{2}).hops.size() == 3);
@@ -94,7 +96,8 @@ TEST_CASE("where a route ends before it arrives") {
         for (const int at : {0, 1}) map.nodes[static_cast<std::size_t>(at)].forwarding[0][3] = 2;
         const FabricRoutes routes(map);
         CHECK(routes.route(Lid{1}, Lid{3}).end == RouteEnd::undecided);
-        CHECK(route_text(routes.route(Lid{1}, Lid{3})) == "LID 1 to LID 3: to h2; whether it has that LID, too, is not in this capture");
+        CHECK(route_text(routes.route(Lid{1}, Lid{3})) ==
+              "LID 1 to LID 3: to h2; whether it has that LID, too, is not in this capture");
         CHECK(routes.troubles().list.empty());
     }
     SECTION("another's port") {
@@ -133,7 +136,9 @@ TEST_CASE("routes end, whatever tables and links say") {
         }
         for (int i = 0; i < 60; ++i)
             map.links.push_back({{NodeGuid{1 + draw() % 21}, {}, static_cast<std::uint8_t>(draw() % 6)},
-                                 {NodeGuid{1 + draw() % 21}, {}, static_cast<std::uint8_t>(draw() % 6)}, true, {}});
+                                 {NodeGuid{1 + draw() % 21}, {}, static_cast<std::uint8_t>(draw() % 6)},
+                                 true,
+                                 {}});
         const FabricRoutes routes(map);
         for (std::uint16_t from = 0; from <= 21; ++from)
             for (std::uint16_t to = 0; to <= 21; ++to) {

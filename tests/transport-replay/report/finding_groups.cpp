@@ -7,7 +7,8 @@ using namespace qps::transport;
 
 namespace {
 
-Finding found(std::string_view id, std::optional<unsigned> connection, std::vector<std::uint64_t> frames, std::uint64_t count = 1) {
+Finding found(std::string_view id, std::optional<unsigned> connection, std::vector<std::uint64_t> frames,
+              std::uint64_t count = 1) {
     Finding made;
     made.id = id;
     made.severity = Severity::warning;
@@ -57,13 +58,16 @@ TEST_CASE("findings are one group if only names and amounts of their advice diff
 }
 
 TEST_CASE("a group joins the panel with whose packets all of its findings overlap, on the same connections") {
-    CHECK(told({found("loss", 1, {1, 2}), found("loss", 2, {5, 6}), found("wait", 1, {2, 3}), found("wait", 2, {6})}) == "loss loss + wait wait ; ");
-    CHECK(told({found("loss", 1, {1, 2}), found("wait", 1, {2, 3}), found("more", 1, {3})}) == "loss + wait + more ; ");  // by what has joined
+    CHECK(told({found("loss", 1, {1, 2}), found("loss", 2, {5, 6}), found("wait", 1, {2, 3}), found("wait", 2, {6})}) ==
+          "loss loss + wait wait ; ");
+    CHECK(told({found("loss", 1, {1, 2}), found("wait", 1, {2, 3}), found("more", 1, {3})}) ==
+          "loss + wait + more ; ");  // by what has joined
     CHECK(told({found("loss", 1, {1, 2}), found("wait", 1, {3})}) == "loss ; wait ; ");
     CHECK(told({found("loss", 1, {1, 2}), found("wait", 2, {2})}) == "loss ; wait ; ");
     CHECK(told({found("loss", 1, {1, 2}), found("wait", 1, {2}), found("wait", 2, {8})}) == "loss ; wait wait ; ");
     CHECK(told({found("loss", {}, {1, 2}), found("wait", {}, {1, 2})}) == "loss ; wait ; ");
     CHECK(told({found("loss", 1, {}), found("wait", 1, {})}) == "loss ; wait ; ");
     // Of several panels one that all of them share.
-    CHECK(told({found("a", 1, {1}), found("b", 1, {2}), found("b", 2, {4}), found("c", 1, {1, 2}), found("c", 2, {4})}) == "a ; b b + c c ; ");
+    CHECK(told({found("a", 1, {1}), found("b", 1, {2}), found("b", 2, {4}), found("c", 1, {1, 2}),
+                found("c", 2, {4})}) == "a ; b b + c c ; ");
 }

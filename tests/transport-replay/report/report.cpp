@@ -24,8 +24,7 @@ using qps::dissect::Service;
 namespace {
 
 // Names are unique, so are headings; a column has one of them at least, and a value.
-template <class Row>
-void check_columns(std::span<const TableColumn<Row>> columns) {
+template <class Row> void check_columns(std::span<const TableColumn<Row>> columns) {
     REQUIRE(!columns.empty());
     std::set<std::string_view> names;
     std::set<std::string_view> headings;

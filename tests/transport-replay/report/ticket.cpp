@@ -50,7 +50,8 @@ TEST_CASE("a ticket has no doubts where the capture gives no reason for any") {
     Timeline timeline = broken();
     draw_findings(timeline);
     const std::string ticket = ticket_of(timeline, "transport-retries-exceeded", {"one.pcap"});
-    CHECK_THAT(ticket, !Contains("truncated") && !Contains("dropped") && !Contains("none in the other direction") && !Contains("numbered"));
+    CHECK_THAT(ticket, !Contains("truncated") && !Contains("dropped") && !Contains("none in the other direction") &&
+                           !Contains("numbered"));
     CHECK_THAT(ticket, Contains("rdma.connection == 1"));
 }
 
@@ -68,10 +69,11 @@ TEST_CASE("a ticket of the whole capture has no connection") {
 TEST_CASE("names of files cannot write Markdown") {
     Timeline timeline = broken();
     draw_findings(timeline);
-    const std::string ticket =
-        ticket_of(timeline, "transport-retries-exceeded", {"a\n# heading\n<img src=x>[b](c)`d`|e\\&amp;_f_ g_h\x1b[2J\xff.pcap"});
-    CHECK_THAT(ticket, Contains("- file: a\\\\x0a\\# heading\\\\x0a\\<img src=x>\\[b\\](c)\\`d\\`\\|e\\\\\\&amp;\\_f\\_ g_h"
-                                "\\\\x1b\\[2J\\\\xff.pcap\n"));
+    const std::string ticket = ticket_of(timeline, "transport-retries-exceeded",
+                                         {"a\n# heading\n<img src=x>[b](c)`d`|e\\&amp;_f_ g_h\x1b[2J\xff.pcap"});
+    CHECK_THAT(ticket,
+               Contains("- file: a\\\\x0a\\# heading\\\\x0a\\<img src=x>\\[b\\](c)\\`d\\`\\|e\\\\\\&amp;\\_f\\_ g_h"
+                        "\\\\x1b\\[2J\\\\xff.pcap\n"));
 }
 
 TEST_CASE("the filters of a ticket are filters") {

@@ -1,4 +1,5 @@
-// What programs tell each other of their queue pairs over TCP: the texts, and connections that are sure from their first packet.
+// What programs tell each other of their queue pairs over TCP: the texts, and connections that are sure from their
+// first packet.
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -26,14 +27,15 @@ Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text));
 
 // Which packets of a sample are followed, and how often.
 using Times = std::function<unsigned(const Observation&)>;
-Timeline analysed(
-    std::string_view sample, const Times& times = [](const Observation&) { return 1U; }) {
+Timeline analysed(std::string_view sample, const Times& times = [](const Observation&) { return 1U; }) {
     Analysis analysis;
     Observation observation;
-    qps::tests::for_each_packet((qps::tests::kSampleFolder / sample / "capture.pcap").string(), [&](const Packet& packet) {
-        observe(packet, observation);
-        for (unsigned left = times(observation); left != 0; --left) analysis.observe(observation);
-    });
+    qps::tests::for_each_packet((qps::tests::kSampleFolder / sample / "capture.pcap").string(),
+                                [&](const Packet& packet) {
+                                    observe(packet, observation);
+                                    for (unsigned left = times(observation); left != 0; --left)
+                                        analysis.observe(observation);
+                                });
     return analysis.finish();
 }
 std::ptrdiff_t joined_by(const Timeline& timeline, JoinedBy how) {
@@ -62,7 +64,8 @@ TEST_CASE("a text is written with another GID, and without R_Key and address") {
     for (const std::string_view plain : {kPingpong, kXrc, kPerftest}) {
         const std::string text = with_zero(plain);
         std::string other(text.size(), '?');
-        rewrite_exchange(bytes_of(text), {0x20010db800000000, 0x123456789abcdef0}, std::as_writable_bytes(std::span(other)));
+        rewrite_exchange(bytes_of(text), {0x20010db800000000, 0x123456789abcdef0},
+                         std::as_writable_bytes(std::span(other)));
         const auto before = read_exchange(bytes_of(text)), after = read_exchange(bytes_of(other));
         REQUIRE(after);
         CHECK(after->end.qpn == before->end.qpn);
@@ -100,8 +103,9 @@ TEST_CASE("queue pairs that programs told each other are joined by that, from th
         std::string_view name;
         std::ptrdiff_t told;
     };
-    for (const Sample& sample : {Sample{"rc_pingpong", 1}, Sample{"uc_pingpong", 1}, Sample{"ud_pingpong", 0}, Sample{"write_8k", 1},
-                                 Sample{"read_8k", 1}, Sample{"atomic_cas", 1}, Sample{"loss_write", 1}, Sample{"rping_v4", 0}}) {
+    for (const Sample& sample :
+         {Sample{"rc_pingpong", 1}, Sample{"uc_pingpong", 1}, Sample{"ud_pingpong", 0}, Sample{"write_8k", 1},
+          Sample{"read_8k", 1}, Sample{"atomic_cas", 1}, Sample{"loss_write", 1}, Sample{"rping_v4", 0}}) {
         INFO(sample.name);
         const Timeline timeline = analysed(sample.name);
         CHECK(joined_by(timeline, JoinedBy::exchange) == sample.told);
@@ -135,7 +139,8 @@ TEST_CASE("what the capture lacks of an exchange, or has twice, joins nothing th
         for (const Connection& connection : timeline.connections) {
             const auto same = [&](const Connection& known) {
                 const auto is = [&](End end, End as) {
-                    return known.end(end).address == connection.end(as).address && known.end(end).qpn == connection.end(as).qpn;
+                    return known.end(end).address == connection.end(as).address &&
+                           known.end(end).qpn == connection.end(as).qpn;
                 };
                 return (is(End::a, End::a) && is(End::b, End::b)) || (is(End::a, End::b) && is(End::b, End::a));
             };
@@ -144,10 +149,12 @@ TEST_CASE("what the capture lacks of an exchange, or has twice, joins nothing th
     };
     for (std::uint64_t frame = 15; frame < 32; ++frame) {
         INFO("frame " << frame);
-        const Timeline lacking = analysed("multi_qp", [&](const Observation& packet) { return is_frame(packet, frame) ? 0U : 1U; });
+        const Timeline lacking =
+            analysed("multi_qp", [&](const Observation& packet) { return is_frame(packet, frame) ? 0U : 1U; });
         CHECK(lacking.connections.size() == 8);
         same_pairs(lacking);
-        const Timeline doubled = analysed("multi_qp", [&](const Observation& packet) { return is_frame(packet, frame) ? 2U : 1U; });
+        const Timeline doubled =
+            analysed("multi_qp", [&](const Observation& packet) { return is_frame(packet, frame) ? 2U : 1U; });
         CHECK(joined_by(doubled, JoinedBy::exchange) == 8);
         same_pairs(doubled);
     }

@@ -1,4 +1,5 @@
-// Exchanges over TCP that nearly prove something: cut anywhere, out of step, with PSNs that nobody drew, of queue pairs that are used anew.
+// Exchanges over TCP that nearly prove something: cut anywhere, out of step, with PSNs that nobody drew, of queue pairs
+// that are used anew.
 #include <tests/support/catch.hpp>
 #include <tests/support/told_programs.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -61,7 +62,8 @@ TEST_CASE("ends that are out of step, with PSNs that nobody drew, prove nothing"
         programs.say(1, text_of(2, 33, psn));
         for (std::uint32_t i = 1; i < 4; ++i) tell(programs, 17 + i, psn, 33 + i, psn);
         for (std::uint32_t i = 0; i < 4; ++i) programs.send(17 + i, 33 + i, psn);
-        CHECK(host_pairs(programs.finish()) == HostPairNames{"17-33 traffic", "18-34 traffic", "19-35 traffic", "20-36 traffic"});
+        CHECK(host_pairs(programs.finish()) ==
+              HostPairNames{"17-33 traffic", "18-34 traffic", "19-35 traffic", "20-36 traffic"});
     }
 }
 
@@ -71,7 +73,8 @@ TEST_CASE("ends that are out of step with PSNs that were drawn are not joined by
     programs.say(1, text_of(2, 33, kPsnB));
     for (std::uint32_t i = 1; i < 4; ++i) tell(programs, 17 + i, kPsnA + 5000 * i, 33 + i, kPsnB + 5000 * i);
     for (std::uint32_t i = 0; i < 4; ++i) programs.send(17 + i, 33 + i, kPsnA + 5000 * i);
-    CHECK(host_pairs(programs.finish()) == HostPairNames{"17-33 traffic", "18-34 traffic", "19-35 traffic", "20-36 traffic"});
+    CHECK(host_pairs(programs.finish()) ==
+          HostPairNames{"17-33 traffic", "18-34 traffic", "19-35 traffic", "20-36 traffic"});
 }
 
 TEST_CASE("a queue pair whose program tells of it anew begins anew") {

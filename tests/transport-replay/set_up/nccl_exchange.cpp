@@ -1,4 +1,5 @@
-// What NCCL tells its peer over TCP, in the layouts of its versions, and connections that are sure from their first packet.
+// What NCCL tells its peer over TCP, in the layouts of its versions, and connections that are sure from their first
+// packet.
 #include <tests/support/catch.hpp>
 #include <tests/support/told_programs.hpp>
 #include <tests/support/wire_bytes.hpp>
@@ -46,7 +47,8 @@ void add_gid(WireBytes& wire, std::uint32_t host) {
 }
 
 // Of queue pairs that are spread over the devices.
-std::string metadata(const NcclForm& form, const std::vector<std::uint32_t>& queue_pairs, const std::vector<NcclDevice>& devices) {
+std::string metadata(const NcclForm& form, const std::vector<std::uint32_t>& queue_pairs,
+                     const std::vector<NcclDevice>& devices) {
     WireBytes wire{.bytes = {}, .little = true};
     wire.zeros(form.before);
     if (form.before != 0) wire.bytes[0] = static_cast<std::byte>(devices.size());
@@ -64,7 +66,12 @@ std::string metadata(const NcclForm& form, const std::vector<std::uint32_t>& que
         }
         for (const NcclDevice& device : devices) {
             const std::size_t begin = wire.bytes.size();
-            wire.put(std::uint32_t{0}).put(std::uint8_t{1}).zeros(3).put(std::uint32_t{5}).put(std::uint8_t{2}).zeros(3);
+            wire.put(std::uint32_t{0})
+                .put(std::uint8_t{1})
+                .zeros(3)
+                .put(std::uint32_t{5})
+                .put(std::uint8_t{2})
+                .zeros(3);
             add_gid(wire, device.host);
             wire.put(device.key).zeros(form.device - (wire.bytes.size() - begin));
         }
@@ -142,7 +149,8 @@ TEST_CASE("NCCL: connections are known from the write on that says where data is
 }
 
 TEST_CASE("NCCL: what segments cut anywhere is put together, what is lost proves nothing") {
-    const std::string one = std::string(kHello) + metadata(kNcclForms[3], {17}, {{1, kKey}}), two = metadata(kNcclForms[3], {33}, {{2, 0x77}});
+    const std::string one = std::string(kHello) + metadata(kNcclForms[3], {17}, {{1, kKey}}),
+                      two = metadata(kNcclForms[3], {33}, {{2, 0x77}});
     const auto pieces = [](Programs& programs, std::size_t from, const std::string& all, std::size_t size) {
         for (std::size_t at = 0; at < all.size(); at += size) programs.say(from, all.substr(at, size));
     };

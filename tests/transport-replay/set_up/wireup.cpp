@@ -1,4 +1,5 @@
-// Queue pairs that UCX sets up by datagrams: what an address says of them, and connections that are sure from their first packet.
+// Queue pairs that UCX sets up by datagrams: what an address says of them, and connections that are sure from their
+// first packet.
 #include <dissect/ulp/ucx.hpp>
 #include <dissect/ulp/ucx_address.hpp>
 #include <tests/support/catch.hpp>
@@ -20,14 +21,18 @@ using namespace qps::transport;
 
 namespace {
 
-constexpr std::uint32_t kWireupDatagram = 0x0b000000;  // an active message, to endpoint 0, that asks for an acknowledgment
+constexpr std::uint32_t kWireupDatagram =
+    0x0b000000;  // an active message, to endpoint 0, that asks for an acknowledgment
 constexpr std::uint16_t kRcVerbs = 0x8a27, kUdVerbs = 0xd131;
 constexpr std::uint8_t kLast = 0x80, kWithEndpoints = 0x40;
 
 // Of a device with GID fd00::12: its transports follow.
 WireBytes address_of_worker() {
     WireBytes wire = little();
-    wire.put(std::uint8_t{0x20}).put(std::uint64_t{0x8f0b'60c3'5a84'e5a3}).put(std::uint8_t{0x21}).put(std::uint8_t{kLast | 17});
+    wire.put(std::uint8_t{0x20})
+        .put(std::uint64_t{0x8f0b'60c3'5a84'e5a3})
+        .put(std::uint8_t{0x21})
+        .put(std::uint8_t{kLast | 17});
     wire.put(std::uint8_t{0x58}).put(std::uint8_t{0xfd}).zeros(14).put(std::uint8_t{0x12});
     return wire;
 }
@@ -35,7 +40,8 @@ struct QueuePairOfLane {
     std::uint8_t lane = 0;
     std::uint32_t qpn = 0;
 };
-void add_transport(WireBytes& wire, std::uint16_t name, bool last, const std::vector<QueuePairOfLane>& lanes, bool mlx5 = false) {
+void add_transport(WireBytes& wire, std::uint16_t name, bool last, const std::vector<QueuePairOfLane>& lanes,
+                   bool mlx5 = false) {
     wire.put(name).zeros(17).put(static_cast<std::uint8_t>((last ? kLast : 0) | (lanes.empty() ? 3 : kWithEndpoints)));
     if (lanes.empty()) wire.zeros(3);
     for (const QueuePairOfLane& one : lanes) {
@@ -48,7 +54,11 @@ void add_transport(WireBytes& wire, std::uint16_t name, bool last, const std::ve
 }
 Octets datagram(std::uint8_t type, const Octets& address, std::size_t maps = 0) {
     WireBytes wire = little();
-    wire.add(ucx_datagram_head(kWireupDatagram, 3, 1)).put(type).zeros(3).put(kUcxNear).put(type == 1 ? std::uint64_t{0} : kUcxFar);
+    wire.add(ucx_datagram_head(kWireupDatagram, 3, 1))
+        .put(type)
+        .zeros(3)
+        .put(kUcxNear)
+        .put(type == 1 ? std::uint64_t{0} : kUcxFar);
     return wire.zeros(maps).add(address).bytes;
 }
 // As soft-RoCE sends it: one queue pair, and datagrams beside.
@@ -114,7 +124,8 @@ TEST_CASE("UCX: a wire-up that is not whole, or is another one's, makes no conne
     constexpr std::uint64_t kRequest = 26, kReply = 37, kAck = 39;
     CHECK(without(2) == JoinedBy::exchange);
     for (const std::uint64_t frame : {kRequest, kReply, kAck}) CHECK(without(frame) == JoinedBy::traffic);
-    constexpr std::size_t kNeth = 8, kSource = kNeth + 4, kDestination = kNeth + 12, kGid = kNeth + 20 + 12, kQpn = kNeth + 20 + 50;
+    constexpr std::size_t kNeth = 8, kSource = kNeth + 4, kDestination = kNeth + 12, kGid = kNeth + 20 + 12,
+                          kQpn = kNeth + 20 + 50;
     CHECK(changed(kRequest, kNeth + 20 + 2) == JoinedBy::exchange);  // another worker
     CHECK(changed(kRequest, kSource) == JoinedBy::traffic);
     CHECK(changed(kRequest, kGid) == JoinedBy::traffic);
@@ -158,7 +169,9 @@ TEST_CASE("UCX: an address is written with other GIDs, and nothing else but list
     constexpr std::size_t kNeth = 8, kHeader = 20;
     const Octets whole = datagram(1, usual_address());
     Octets out(whole.begin(), whole.end());
-    const auto other = [](const std::array<std::uint64_t, 2>& gid) { return std::array<std::uint64_t, 2>{gid[0] + 1, gid[1] + 2}; };
+    const auto other = [](const std::array<std::uint64_t, 2>& gid) {
+        return std::array<std::uint64_t, 2>{gid[0] + 1, gid[1] + 2};
+    };
     ucx::rewrite_wireup(Bytes(whole).subspan(kNeth), other, MutableBytes(out).subspan(kNeth));
     const auto read = ucx::read_wireup(out);
     REQUIRE((read && read->count == 1));
@@ -166,9 +179,20 @@ TEST_CASE("UCX: an address is written with other GIDs, and nothing else but list
     CHECK(read->lanes[0].qpn == Qpn{25});
     CHECK(read->lanes[0].gid == std::array<std::uint64_t, 2>{0xfd00'0000'0000'0001, 0x14});
     WireBytes expected = little();
-    expected.put(std::uint8_t{0x20}).put(std::uint64_t{1}).put(std::uint8_t{0x21}).put(std::uint8_t{kLast | 17}).put(std::uint8_t{0x58});
+    expected.put(std::uint8_t{0x20})
+        .put(std::uint64_t{1})
+        .put(std::uint8_t{0x21})
+        .put(std::uint8_t{kLast | 17})
+        .put(std::uint8_t{0x58});
     expected.put(std::uint8_t{0xfd}).zeros(6).put(std::uint8_t{1}).zeros(7).put(std::uint8_t{0x14});
-    expected.put(kRcVerbs).zeros(17).put(kWithEndpoints).put(std::uint8_t{4}).zeros(1).put(std::uint16_t{25}).zeros(1).put(kLast);
+    expected.put(kRcVerbs)
+        .zeros(17)
+        .put(kWithEndpoints)
+        .put(std::uint8_t{4})
+        .zeros(1)
+        .put(std::uint16_t{25})
+        .zeros(1)
+        .put(kLast);
     expected.put(kUdVerbs).zeros(17).put(std::uint8_t{kLast | 3}).zeros(3);
     CHECK(Octets(out.begin() + kNeth + kHeader, out.end()) == expected.bytes);
     const Octets ack = datagram(3, usual_address());
@@ -186,14 +210,14 @@ TEST_CASE("UCX: what is nearly an address names nothing") {
         return ucx::read_wireup(bytes);
     };
     constexpr std::size_t kAddress = 28, kTransport = kAddress + 28;
-    CHECK_FALSE(with(3, 0x13));                // another active message
-    CHECK_FALSE(with(3, 0x0a));                // none
-    CHECK_FALSE(with(8, 3));                   // an acknowledgment
-    CHECK_FALSE(with(kAddress, 0x21));         // version 2
-    CHECK_FALSE(with(kAddress, 0x00));         // no worker
-    CHECK_FALSE(with(kTransport, 0x28));       // another transport
-    CHECK_FALSE(with(kAddress + 10, 0x80));    // a device without GID
-    CHECK_FALSE(with(kAddress + 50, 1));       // the queue pair of management
+    CHECK_FALSE(with(3, 0x13));              // another active message
+    CHECK_FALSE(with(3, 0x0a));              // none
+    CHECK_FALSE(with(8, 3));                 // an acknowledgment
+    CHECK_FALSE(with(kAddress, 0x21));       // version 2
+    CHECK_FALSE(with(kAddress, 0x00));       // no worker
+    CHECK_FALSE(with(kTransport, 0x28));     // another transport
+    CHECK_FALSE(with(kAddress + 10, 0x80));  // a device without GID
+    CHECK_FALSE(with(kAddress + 50, 1));     // the queue pair of management
     Octets longer = whole;
     longer.push_back(std::byte{0});
     CHECK_FALSE(ucx::read_wireup(longer));

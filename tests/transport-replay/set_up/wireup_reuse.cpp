@@ -1,5 +1,5 @@
-// Wire-ups of UCX that look alike: workers whose endpoints have the same numbers, queue pairs that are used anew, wire-ups of both sides, late
-// and doubled ones. Host 1 has queue pairs from 101 on, host 2 from 201 on.
+// Wire-ups of UCX that look alike: workers whose endpoints have the same numbers, queue pairs that are used anew,
+// wire-ups of both sides, late and doubled ones. Host 1 has queue pairs from 101 on, host 2 from 201 on.
 #include <tests/support/catch.hpp>
 #include <tests/support/message_libraries.hpp>
 #include <tests/support/told_programs.hpp>
@@ -29,7 +29,11 @@ struct Workers : Programs {
     static Octets said(std::uint8_t type, const Worker& from, std::uint64_t destination) {
         WireBytes wire = little();
         wire.add(ucx_datagram_head(0x0b000000, 3, 1)).put(type).zeros(3).put(from.endpoint).put(destination);
-        wire.put(std::uint8_t{0x20}).put(std::uint64_t{9}).put(std::uint8_t{0}).put(std::uint8_t{0x80 | 17}).put(std::uint8_t{0x58});
+        wire.put(std::uint8_t{0x20})
+            .put(std::uint64_t{9})
+            .put(std::uint8_t{0})
+            .put(std::uint8_t{0x80 | 17})
+            .put(std::uint8_t{0x58});
         const auto [high, low] = AnalysedWire::host(from.host).bits;
         wire.add(WireBytes{}.put(high).put(low).bytes);
         wire.put(std::uint16_t{0x8a27}).zeros(17).put(std::uint8_t{0x80 | 0x40}).put(std::uint8_t{4}).zeros(1);
@@ -43,7 +47,8 @@ struct Workers : Programs {
         made.frame = FrameIndex{++wire.clock};
         made.time = Instant{static_cast<std::int64_t>(wire.clock * 1000 + seconds * 1'000'000'000)};
         made.datagram = true;
-        made.flow = {AnalysedWire::host(from.host), AnalysedWire::host(to.host), Qpn{to.datagrams}, Qpn{from.datagrams}};
+        made.flow = {AnalysedWire::host(from.host), AnalysedWire::host(to.host), Qpn{to.datagrams},
+                     Qpn{from.datagrams}};
         made.flow_hash = FlowHash{}(made.flow);
         made.packet_hash = mix(wire.clock);
         made.opcode = Opcode{0x64};
@@ -83,7 +88,8 @@ TEST_CASE("UCX: workers whose endpoints have the same numbers are told by their 
     workers.reply(kB2, kA2);
     workers.use(kA1, kB1);
     workers.use(kA2, kB2);
-    CHECK(host_pairs(workers.finish()) == HostPairNames{"101-201 exchange", "102-202 exchange", "24-34 datagram", "25-35 datagram"});
+    CHECK(host_pairs(workers.finish()) ==
+          HostPairNames{"101-201 exchange", "102-202 exchange", "24-34 datagram", "25-35 datagram"});
 }
 
 TEST_CASE("UCX: queue pairs that are used anew are another connection") {
@@ -113,7 +119,8 @@ TEST_CASE("UCX: queue pairs that are used anew are another connection") {
         CHECK((found[1]->confidence == Confidence::certain) == captured);
         for (const Finding& finding : timeline.findings) {
             INFO(finding.summary);
-            if (finding.summary.find("P_Key") == std::string::npos) CHECK(finding.severity == Severity::note);  // packets made here have 0
+            if (finding.summary.find("P_Key") == std::string::npos)
+                CHECK(finding.severity == Severity::note);  // packets made here have 0
         }
     }
     // Wire-ups and their acknowledgments that come again are no other ones.

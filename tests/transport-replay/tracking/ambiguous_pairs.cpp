@@ -1,5 +1,5 @@
-// A queue pair that is not there and one that answers, from the same host to the same host, both from the same PSN on: whose the answers are.
-// Whole sample captures, one behind the other, before it, and among each other.
+// A queue pair that is not there and one that answers, from the same host to the same host, both from the same PSN on:
+// whose the answers are. Whole sample captures, one behind the other, before it, and among each other.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/recordings.hpp>
 
@@ -43,7 +43,8 @@ constexpr Refusal kRefusals[]{{"err_rnr", "rnr-retries-exceeded"},
                               {"err_no_write_perm", "remote-invalid-request"},
                               {"err_recv_too_small", "remote-operational-error"}};
 
-// What the refusal says is what it says alone, and the queue pair that is not there is the only one that was never answered.
+// What the refusal says is what it says alone, and the queue pair that is not there is the only one that was never
+// answered.
 void check_told_apart(const Recordings& refused, const Recordings& both) {
     const Timeline timeline = analyse_once(both), alone = analyse_once(refused);
     REQUIRE(!alone.findings.empty());
@@ -88,7 +89,8 @@ TEST_CASE("answers among the retransmissions of a queue pair that is not there a
         std::size_t told = 0, cases = 0;
         for (std::int64_t after = -40'000; after <= 60'000; after += 1'700, ++cases) {
             INFO(after << " us");
-            const Timeline timeline = analyse_once(merged(dead, beginning_at(few, dead.front().time + Duration{after * 1000})));
+            const Timeline timeline =
+                analyse_once(merged(dead, beginning_at(few, dead.front().time + Duration{after * 1000})));
             for (const Finding& finding : timeline.findings) {
                 if (finding.severity != Severity::error) continue;
                 INFO(finding.summary);

@@ -70,7 +70,8 @@ struct CongestedWire {
         set(spec, "infiniband.bth.destqp", qp);
         return spec;
     }
-    void data(std::int64_t time, bool marked = false, std::uint64_t qp = 0x22, std::size_t length = 64, std::uint64_t from = kSender) {
+    void data(std::int64_t time, bool marked = false, std::uint64_t qp = 0x22, std::size_t length = 64,
+              std::uint64_t from = kSender) {
         PacketSpec spec = between(0x04, from, kReceiver, qp);
         set(spec, "ip.dsfield.ecn", marked ? 3 : 2);
         spec.payload.resize(length);
@@ -87,9 +88,11 @@ struct CongestedWire {
         put(spec, time);
     }
     void cnp(std::int64_t time, std::uint64_t qp = 0x21) { put(between(0x81, kReceiver, kSender, qp), time); }
-    void pause(std::int64_t time, std::optional<unsigned> priority, std::uint64_t quanta, std::optional<std::uint64_t> from = {}) {
+    void pause(std::int64_t time, std::optional<unsigned> priority, std::uint64_t quanta,
+               std::optional<std::uint64_t> from = {}) {
         PacketSpec spec;
-        spec.headers = {{LayerKind::ethernet}, {LayerKind::mac_control}, {priority ? LayerKind::mac_pfc : LayerKind::mac_pause}};
+        spec.headers = {
+            {LayerKind::ethernet}, {LayerKind::mac_control}, {priority ? LayerKind::mac_pfc : LayerKind::mac_pause}};
         if (priority) {
             set(spec, "macc.cbfc.enbv", 1U << *priority);
             set(spec, fmt::format("macc.cbfc.pause_time.c{}", *priority), quanta);
@@ -337,8 +340,9 @@ TEST_CASE("a pause of an unknown speed ends with the first packet that it should
         std::optional<unsigned> tag;
         std::int64_t longest;  // in us
     };
-    for (const Case& one : {Case{kPauser, 3, 250}, Case{kPauser, {}, 250},  // without a tag: nobody knows that it is another priority
-                            Case{kPauser, 4, 10'000}}) {
+    for (const Case& one :
+         {Case{kPauser, 3, 250}, Case{kPauser, {}, 250},  // without a tag: nobody knows that it is another priority
+          Case{kPauser, 4, 10'000}}) {
         CongestedWire w;
         for (std::int64_t i = 0; i < 20; ++i) {
             w.pause(i * 500 * kMicrosecond, 3, 0xffff, kPauser);
@@ -372,9 +376,10 @@ TEST_CASE("traffic that stops with the first XOFF and goes on behind the XON is 
         std::uint64_t to = kGateway;
     };
     // Pauses from 10 to 160 ms.
-    for (const Case& one : {Case{10, 160, true}, Case{10, 160, true, kSwitch}, Case{10, 300, false},  // it began much later
-                            Case{10, 100, true},                       // it went on before it was let go
-                            Case{-100, 160, false}}) {  // it had stopped long before
+    for (const Case& one :
+         {Case{10, 160, true}, Case{10, 160, true, kSwitch}, Case{10, 300, false},  // it began much later
+          Case{10, 100, true},                                                      // it went on before it was let go
+          Case{-100, 160, false}}) {                                                // it had stopped long before
 
         CongestedWire w;
         for (std::int64_t i = -200; i < 400; ++i) {
@@ -395,7 +400,8 @@ TEST_CASE("packets to who pauses show how slow its link can be") {
     constexpr std::uint64_t kPauser = 0x02'00'00'00'00'99;
     CongestedWire w;
     w.pause(0, 3, 1, kPauser);
-    for (std::int64_t i = 0; i < 1000; ++i) w.tagged(kMillisecond + i * 300, kPauser, 4, 4096);  // 4 KiB each 300 ns: 110 Gbit/s
+    for (std::int64_t i = 0; i < 1000; ++i)
+        w.tagged(kMillisecond + i * 300, kPauser, 4, 4096);  // 4 KiB each 300 ns: 110 Gbit/s
     w.pause(10 * kMillisecond, 3, 0xffff, kPauser);
     w.data(20 * kMillisecond);
     const CongestionReport report = w.tracker.finish();
@@ -455,10 +461,10 @@ TEST_CASE("packets to who asked for a pause are late, or traffic stopped") {
         BitsPerSecond speed{10'000'000'000};
     };
     constexpr std::int64_t us = kMicrosecond;
-    for (const Case& one : {Case{50 * us, kPauser, 1, 0},      // it was on its way
-                            Case{200 * us, kPauser, 1, 1},     // it was not
-                            Case{200 * us, kStranger, 0, 0},   // another receiver, or the other direction
-                            Case{5000 * us, kPauser, 1, 0},    // the time was over
+    for (const Case& one : {Case{50 * us, kPauser, 1, 0},          // it was on its way
+                            Case{200 * us, kPauser, 1, 1},         // it was not
+                            Case{200 * us, kStranger, 0, 0},       // another receiver, or the other direction
+                            Case{5000 * us, kPauser, 1, 0},        // the time was over
                             Case{200 * us, kPauser, 1, 0, {}}}) {  // nobody knows how long it was
         CongestedWire w;
         w.speed = one.speed;
@@ -485,7 +491,8 @@ TEST_CASE("any packets at any time: nothing breaks and marks add up") {
         observation.kind = static_cast<ObservationKind>(random() % 5);
         observation.time = Instant{static_cast<std::int64_t>(random() % 16 == 0 ? random() : i * 700)};
         observation.opcode = static_cast<Opcode>(random() % 8 == 0 ? 0x81 : random() % 256);
-        observation.flow = {{{0, random() % 4}, {}}, {{0, random() % 4}, {}}, Qpn{static_cast<std::uint32_t>(random() % 4)}};
+        observation.flow = {
+            {{0, random() % 4}, {}}, {{0, random() % 4}, {}}, Qpn{static_cast<std::uint32_t>(random() % 4)}};
         observation.congestion_experienced = random() % 4 == 0;
         observation.wire_length = static_cast<std::uint32_t>(random());
         observation.payload_length = static_cast<std::uint32_t>(random() % 2);
@@ -502,7 +509,8 @@ TEST_CASE("any packets at any time: nothing breaks and marks add up") {
     const CongestionReport report = tracker.finish();
     CHECK(report.packets == 50'000);
     CHECK(report.marked <= marked);  // marks on CNPs are nobody's
-    for (const PairCongestion& pair : report.pairs) CHECK(pair.answered + pair.unanswered + pair.undecided == pair.marked);
+    for (const PairCongestion& pair : report.pairs)
+        CHECK(pair.answered + pair.unanswered + pair.undecided == pair.marked);
     CHECK(report.pauses.size() == kMaxPauseTimers);
     CHECK(report.packets_dropped > 0);
     CHECK(report.periods.size() == kMaxPausePeriods);
@@ -511,14 +519,16 @@ TEST_CASE("any packets at any time: nothing breaks and marks add up") {
 
 TEST_CASE("the sample capture of congestion adds up") {
     Watched tracker;
-    qps::tests::for_each_observation("congestion", [&](const Observation& observation) { tracker.observe(observation); });
+    qps::tests::for_each_observation("congestion",
+                                     [&](const Observation& observation) { tracker.observe(observation); });
     const CongestionReport report = tracker.finish();
     CHECK(report.packets == 23);
     CHECK(report.marked == 4);
     CHECK(report.cnps == 4);
     CHECK(report.notifications.size() == 2);
     for (const CnpStream& stream : report.notifications) CHECK(stream.gaps.median() == Duration{50 * kMicrosecond});
-    for (const PairCongestion& pair : report.pairs) CHECK(pair.answered + pair.unanswered + pair.undecided == pair.marked);
+    for (const PairCongestion& pair : report.pairs)
+        CHECK(pair.answered + pair.unanswered + pair.undecided == pair.marked);
     REQUIRE(report.pauses.size() == 2);
     CHECK(report.pauses[0].priority == 3);
     CHECK(report.pauses[0].paused == Duration{10 * kMicrosecond});

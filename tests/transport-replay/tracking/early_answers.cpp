@@ -1,4 +1,5 @@
-// Answers that were recorded before their requests: what goes there and what comes back have clocks that are apart, or queues of their own.
+// Answers that were recorded before their requests: what goes there and what comes back have clocks that are apart, or
+// queues of their own.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
@@ -22,7 +23,8 @@ struct OnTheClock {
     std::uint32_t psn = 0;
 };
 
-// SENDs 50 us apart, each answered after 10 us; requests are recorded `late`. The first ones are in order: who answers whom is known.
+// SENDs 50 us apart, each answered after 10 us; requests are recorded `late`. The first ones are in order: who answers
+// whom is known.
 std::vector<OnTheClock> by_two_clocks(std::int64_t late, std::uint32_t messages) {
     std::vector<OnTheClock> all;
     for (std::uint32_t psn = 0; psn < messages; ++psn) {

@@ -21,7 +21,8 @@ struct Filled {
     }
     void check() const {
         for (FlowTable::Index i = 0; i < hashes.size(); ++i)
-            if (table.find(hashes[i], [&](FlowTable::Index index) { return index == i; }) != i) FAIL("entry " << i << " is gone");
+            if (table.find(hashes[i], [&](FlowTable::Index index) { return index == i; }) != i)
+                FAIL("entry " << i << " is gone");
     }
 };
 

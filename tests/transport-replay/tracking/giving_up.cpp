@@ -1,4 +1,5 @@
-// When a requester gave up, and when nobody can know: what is given up is an error, and must be proven by what was captured.
+// When a requester gave up, and when nobody can know: what is given up is an error, and must be proven by what was
+// captured.
 #include <tests/support/conversation.hpp>
 
 using namespace qps::transport;

@@ -1,5 +1,6 @@
-// Virtual networks that use the same addresses and queue pair numbers: what each says is what it says alone. And what looks like two networks
-// and is one: other tags each way, tags that a tap takes off, one flow over several links, both sides of a router.
+// Virtual networks that use the same addresses and queue pair numbers: what each says is what it says alone. And what
+// looks like two networks and is one: other tags each way, tags that a tap takes off, one flow over several links, both
+// sides of a router.
 #include <tests/simulator/simulation.hpp>
 #include <tests/support/recordings.hpp>
 
@@ -31,7 +32,8 @@ void tunnel(Recording& one, unsigned vni) {
     const auto length = static_cast<unsigned>(one.bytes.size());
     std::vector<std::byte> outer(12, std::byte{2});
     put16(outer, 0x0800);
-    for (const unsigned word : {0x4500U, 36 + length, 0U, 0U, 0x4011U, 0U, 0xac10U, 1U, 0xac10U, 2U, 50'000U, 4789U, 16 + length, 0U, 0x0800U, 0U})
+    for (const unsigned word : {0x4500U, 36 + length, 0U, 0U, 0x4011U, 0U, 0xac10U, 1U, 0xac10U, 2U, 50'000U, 4789U,
+                                16 + length, 0U, 0x0800U, 0U})
         put16(outer, word);
     put16(outer, vni >> 8);
     put16(outer, (vni & 0xff) << 8);
@@ -82,10 +84,12 @@ void check_same(const Connection& connection, const Connection& alone) {
     }
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> told(const Timeline& timeline, std::optional<ConnectionId> connection) {
+std::vector<std::pair<std::string, std::uint64_t>> told(const Timeline& timeline,
+                                                        std::optional<ConnectionId> connection) {
     std::vector<std::pair<std::string, std::uint64_t>> found;
     for (const Finding& finding : timeline.findings)
-        if (finding.connection && (!connection || finding.connection == connection)) found.emplace_back(finding.id, finding.count);
+        if (finding.connection && (!connection || finding.connection == connection))
+            found.emplace_back(finding.id, finding.count);
     std::ranges::sort(found);
     return found;
 }

@@ -1,5 +1,5 @@
-// Which flows belong together where it is hard to tell: queue pairs that all begin with the same PSN, numbers that are used
-// again, both ends with the same numbers, one host with itself.
+// Which flows belong together where it is hard to tell: queue pairs that all begin with the same PSN, numbers that are
+// used again, both ends with the same numbers, one host with itself.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -51,7 +51,8 @@ TEST_CASE("queue pairs that all begin with PSN 0 are told apart by when their re
     const Timeline timeline = wire.analysis.finish();
     check_pairs(timeline, kPairs);
     CHECK(timeline.totals.acks == kPairs * kMessages);
-    CHECK(std::ranges::any_of(timeline.connections, [](const Connection& c) { return c.confidence == Confidence::likely; }));
+    CHECK(std::ranges::any_of(timeline.connections,
+                              [](const Connection& c) { return c.confidence == Confidence::likely; }));
 }
 
 TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be joined at random") {
@@ -64,7 +65,8 @@ TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be 
     const Timeline timeline = wire.analysis.finish();
     for (const Connection& connection : timeline.connections) {
         const bool joined = connection.ends[0].qpn && connection.ends[1].qpn;
-        if (joined) CHECK(std::to_underlying(*connection.ends[0].qpn) + 400 == std::to_underlying(*connection.ends[1].qpn));
+        if (joined)
+            CHECK(std::to_underlying(*connection.ends[0].qpn) + 400 == std::to_underlying(*connection.ends[1].qpn));
         else CHECK(connection.confidence == Confidence::none);
     }
     CHECK(timeline.totals.acks == 40);
@@ -123,12 +125,13 @@ TEST_CASE("answers that came before anybody knew whose they are count once it is
 }
 
 TEST_CASE("queue pair numbers that CM sets up anew are another connection, with its own first PSN") {
-    // Messages that the responder of the second took: of the three that were due by the first PSN, the tap saw one. Where it took one only, its
-    // requester began two PSNs ahead of what CM announced, and nothing is missing.
+    // Messages that the responder of the second took: of the three that were due by the first PSN, the tap saw one.
+    // Where it took one only, its requester began two PSNs ahead of what CM announced, and nothing is missing.
     const std::uint32_t taken = GENERATE(1U, 3U);
     Tracker tracker(false);
     std::uint64_t clock = 0;
-    const auto packet = [&](std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn, std::uint32_t counted = 1) {
+    const auto packet = [&](std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode,
+                            std::uint32_t psn, std::uint32_t counted = 1) {
         Observation made;
         made.kind = ObservationKind::transport;
         made.frame = FrameIndex{++clock};
@@ -170,7 +173,8 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     CHECK(tracked.connections[1].way(End::a).incidents->retransmitted == 0);
 }
 
-TEST_CASE("a DREQ ends the connection of the queue pair that it names, though nothing else of the set-up was captured") {
+TEST_CASE(
+    "a DREQ ends the connection of the queue pair that it names, though nothing else of the set-up was captured") {
     for (const std::uint32_t named : {100U, 101U}) {
         Tracker tracker(false);
         std::uint64_t clock = 0;

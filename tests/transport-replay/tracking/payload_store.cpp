@@ -1,6 +1,6 @@
 // What is kept of payload, and what goes where too much of it waits.
-#include <transport-replay/tracking/payload_store.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/tracking/payload_store.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;
@@ -30,7 +30,9 @@ Message send(std::uint64_t first_frame, std::uint32_t first, std::uint32_t last)
     return message;
 }
 
-std::vector<std::byte> bytes(std::size_t count, int value) { return std::vector<std::byte>(count, static_cast<std::byte>(value)); }
+std::vector<std::byte> bytes(std::size_t count, int value) {
+    return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ TEST_CASE("payload comes in the order of the PSNs, over their end too") {
     keep(store, 2, 1, bytes(2, 3));
     keep(store, 3, 0, bytes(2, 2));
     const MessagePayload payload = store.take(End::a, send(1, 0xffffff, 1));
-    CHECK((payload.bytes == std::vector{std::byte{1}, std::byte{1}, std::byte{2}, std::byte{2}, std::byte{3}, std::byte{3}}));
+    CHECK((payload.bytes ==
+           std::vector{std::byte{1}, std::byte{1}, std::byte{2}, std::byte{2}, std::byte{3}, std::byte{3}}));
     CHECK(payload.missing_packets == 0);
     CHECK(store.take(End::a, send(1, 0xffffff, 1)).bytes.empty());
 }

@@ -27,7 +27,8 @@ NakCause cause_of_first(const Tracked& tracked) {
 
 }  // namespace
 
-TEST_CASE("without identifications a packet that fills its gap once was sent again, and one that passes twice may have been late") {
+TEST_CASE(
+    "without identifications a packet that fills its gap once was sent again, and one that passes twice may have been late") {
     const auto cause = [](bool twice) {
         Conversation said = begun();
         said.fetch_add(52);
@@ -42,7 +43,8 @@ TEST_CASE("without identifications a packet that fills its gap once was sent aga
     CHECK(cause(true) == NakCause::undecided);
 }
 
-TEST_CASE("a packet that passes twice in a row before those behind it may have been late, unless it was asked for twice") {
+TEST_CASE(
+    "a packet that passes twice in a row before those behind it may have been late, unless it was asked for twice") {
     const auto cause = [](bool asked) {
         Conversation said = begun();
         for (const std::uint32_t psn : {52U, 53U}) said.send(psn);
@@ -57,7 +59,8 @@ TEST_CASE("a packet that passes twice in a row before those behind it may have b
     CHECK(cause(false) == NakCause::undecided);
 }
 
-TEST_CASE("a request that came once more as another tap would have recorded it is no ACK timeout, what came at other times is") {
+TEST_CASE(
+    "a request that came once more as another tap would have recorded it is no ACK timeout, what came at other times is") {
     for (const bool timed_out : {false, true}) {
         Conversation said = begun();
         said.send(51);
@@ -136,8 +139,10 @@ TEST_CASE("a NAK that crosses its packet on the way does not show that the packe
     CHECK(cause(Duration{}) == NakCause::lost_behind_tap);
 }
 
-TEST_CASE("a go-back that begins behind a packet after its answer did not send that packet again, nor one that goes on as if it were not there") {
-    const auto cause = [](Duration later, std::initializer_list<std::uint32_t> before, std::initializer_list<std::uint32_t> behind) {
+TEST_CASE(
+    "a go-back that begins behind a packet after its answer did not send that packet again, nor one that goes on as if it were not there") {
+    const auto cause = [](Duration later, std::initializer_list<std::uint32_t> before,
+                          std::initializer_list<std::uint32_t> behind) {
         Conversation said = begun();
         for (const std::uint32_t psn : {51U, 52U, 54U, 55U}) said.send(psn);
         said.ask_again(53);
@@ -191,7 +196,8 @@ TEST_CASE("what is sent again alone after its NAK may have been late and the NAK
         }
         const Tracked tracked = said.finish();
         REQUIRE(tracked.recoveries.size() == (twice ? 2U : 1U));
-        for (const Recovery& one : tracked.recoveries) CHECK(one.cause == (twice ? NakCause::lost_before_tap : NakCause::undecided));
+        for (const Recovery& one : tracked.recoveries)
+            CHECK(one.cause == (twice ? NakCause::lost_before_tap : NakCause::undecided));
     }
 }
 
@@ -247,7 +253,8 @@ TEST_CASE("a packet of a gap that comes late after all is one loss less, though 
     CHECK(tracked.connections.front().ways[0].incidents->gaps.network == 1);
 }
 
-TEST_CASE("a gap that is filled behind requests that came twice may be part of a go-back whose reason was not captured") {
+TEST_CASE(
+    "a gap that is filled behind requests that came twice may be part of a go-back whose reason was not captured") {
     for (const bool doubled : {false, true}) {
         Conversation said = begun();
         for (const std::uint32_t psn : {51U, 52U, 54U}) said.send(psn);

@@ -61,7 +61,8 @@ struct Tap {
 
 CaptureQuality read(std::string_view sample) {
     QualityTracker tracker;
-    const Drops drops = qps::tests::for_each_observation(sample, [&](const Observation& observation) { tracker.observe(observation); });
+    const Drops drops =
+        qps::tests::for_each_observation(sample, [&](const Observation& observation) { tracker.observe(observation); });
     return tracker.finish(drops);
 }
 
@@ -109,7 +110,8 @@ TEST_CASE("a retransmission is no copy at the first tap and one at the second") 
         CHECK(tap.see({.psn = 1, .time = start, .ip_id = id}) == Repetition::none);
         CHECK(tap.see({.psn = 1, .time = start + 1, .ip_id = id, .hops = 63}) == Repetition::other_tap);
         const std::uint64_t again = id == 0 ? 0 : 8;
-        CHECK(tap.see({.psn = 1, .time = start + 100, .ip_id = again}) == (id == 0 ? Repetition::ambiguous : Repetition::none));
+        CHECK(tap.see({.psn = 1, .time = start + 100, .ip_id = again}) ==
+              (id == 0 ? Repetition::ambiguous : Repetition::none));
         CHECK(tap.see({.psn = 1, .time = start + 101, .ip_id = again, .hops = 63}) == Repetition::other_tap);
     }
 }
@@ -188,7 +190,8 @@ TEST_CASE("any packets at any time: nothing breaks and everything is counted") {
         Observation observation;
         observation.kind = static_cast<ObservationKind>(random() % 5);
         observation.time = Instant{static_cast<std::int64_t>(random() % 16 == 0 ? random() : i * 700)};
-        observation.flow = {{{0, random() % 4}, {}}, {{0, random() % 4}, {}}, Qpn{static_cast<std::uint32_t>(random() % 4)}};
+        observation.flow = {
+            {{0, random() % 4}, {}}, {{0, random() % 4}, {}}, Qpn{static_cast<std::uint32_t>(random() % 4)}};
         observation.psn = Psn(static_cast<std::uint32_t>(random() % 64));
         observation.hops = static_cast<std::uint8_t>(random() % 8);
         observation.cut = random() % 2 == 0;
@@ -197,7 +200,8 @@ TEST_CASE("any packets at any time: nothing breaks and everything is counted") {
     }
     const CaptureQuality quality = tracker.finish();
     CHECK(quality.packets == 50'000);
-    CHECK(quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable + quality.unreadable == quality.rdma_packets);
+    CHECK(quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable + quality.unreadable ==
+          quality.rdma_packets);
     CHECK(quality.clock_resolution == Duration{1});
     CHECK(quality.least_copy_distance <= quality.most_copy_distance);
     CHECK(quality.most_copy_distance <= kMirrorTime);

@@ -1,5 +1,5 @@
-// What the rate of a sender follows: models of congestion control that share a queue with others are told by name, and what only looks
-// like one is not.
+// What the rate of a sender follows: models of congestion control that share a queue with others are told by name, and
+// what only looks like one is not.
 #include <tests/simulator/rate_models.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
@@ -45,12 +45,13 @@ struct Told {
     std::size_t undecided = 0;
 };
 
-Told told(RateModel model, RateFollows truth, std::uint64_t seeds, RateTap tap = RateTap::sender, std::uint32_t packets = 20'000) {
+Told told(RateModel model, RateFollows truth, std::uint64_t seeds, RateTap tap = RateTap::sender,
+          std::uint32_t packets = 20'000) {
     Told sum;
     for (std::uint64_t seed = 1; seed <= qps::tests::share(seeds); ++seed) {
         const RateVerdict verdict = verdict_of({.model = model, .seed = seed, .packets = packets, .tap = tap});
-        INFO(kRateModelNames[static_cast<std::size_t>(model)] << ", seed " << seed << ": "
-                                                              << kRateFollowsNames[static_cast<std::size_t>(verdict.follows)]);
+        INFO(kRateModelNames[static_cast<std::size_t>(model)]
+             << ", seed " << seed << ": " << kRateFollowsNames[static_cast<std::size_t>(verdict.follows)]);
         const bool undecided = verdict.follows == RateFollows::undecided;
         CHECK(undecided == (verdict.certainty == 0));
         CHECK(undecided == !verdict.why.empty());
@@ -83,14 +84,15 @@ TEST_CASE("five models of congestion control over 500 seeds: 95 % of the names a
         RateFollows truth;
         std::size_t fewest;  // named rightly, of 100
     };
-    constexpr std::array kRows{Row{RateModel::dcqcn, RateFollows::notifications, 60}, Row{RateModel::timely, RateFollows::round_trips, 25},
-                               Row{RateModel::swift, RateFollows::round_trips, 25}, Row{RateModel::quota, RateFollows::grants, 90},
-                               Row{RateModel::fixed_rate, RateFollows::nothing, 35}};
+    constexpr std::array kRows{
+        Row{RateModel::dcqcn, RateFollows::notifications, 60}, Row{RateModel::timely, RateFollows::round_trips, 25},
+        Row{RateModel::swift, RateFollows::round_trips, 25}, Row{RateModel::quota, RateFollows::grants, 90},
+        Row{RateModel::fixed_rate, RateFollows::nothing, 35}};
     std::size_t right = 0, wrong = 0;
     for (const Row& row : kRows) {
         const Told sum = told(row.model, row.truth, 100);
-        INFO(kRateModelNames[static_cast<std::size_t>(row.model)] << ": " << sum.right << " right, " << sum.wrong << " wrong, "
-                                                                  << sum.undecided << " undecided");
+        INFO(kRateModelNames[static_cast<std::size_t>(row.model)] << ": " << sum.right << " right, " << sum.wrong
+                                                                  << " wrong, " << sum.undecided << " undecided");
         CHECK(sum.right >= qps::tests::share(row.fewest));
         CHECK(sum.wrong * 20 <= sum.right + sum.wrong);
         right += sum.right;
@@ -101,7 +103,8 @@ TEST_CASE("five models of congestion control over 500 seeds: 95 % of the names a
 
 TEST_CASE("what only looks like congestion control has no name of one") {
     for (const RateTap tap : {RateTap::sender, RateTap::link})
-        for (const RateModel model : {RateModel::fixed_window, RateModel::idle_gaps, RateModel::losses, RateModel::wandering}) {
+        for (const RateModel model :
+             {RateModel::fixed_window, RateModel::idle_gaps, RateModel::losses, RateModel::wandering}) {
             const Told sum = told(model, RateFollows::nothing, 40, tap);
             INFO(kRateModelNames[static_cast<std::size_t>(model)]);
             CHECK(sum.wrong == 0);
@@ -115,7 +118,8 @@ TEST_CASE("a tap at the receiver sees neither what a CNP does nor the queue: not
 }
 
 TEST_CASE("a short capture, and one of one direction, is not enough") {
-    for (const RateModel model : {RateModel::dcqcn, RateModel::timely, RateModel::swift, RateModel::quota, RateModel::fixed_rate}) {
+    for (const RateModel model :
+         {RateModel::dcqcn, RateModel::timely, RateModel::swift, RateModel::quota, RateModel::fixed_rate}) {
         CHECK(told(model, RateFollows::undecided, 25, RateTap::sender, 300).undecided == qps::tests::share(25));
         for (std::uint64_t seed = 1; seed <= 10; ++seed)
             CHECK(verdict_of({.model = model, .seed = seed, .one_direction = true}).follows == RateFollows::undecided);
@@ -123,7 +127,8 @@ TEST_CASE("a short capture, and one of one direction, is not enough") {
 }
 
 TEST_CASE("a capture that lacks every tenth packet names nothing wrong") {
-    for (const RateModel model : {RateModel::dcqcn, RateModel::timely, RateModel::swift, RateModel::fixed_rate, RateModel::fixed_window}) {
+    for (const RateModel model :
+         {RateModel::dcqcn, RateModel::timely, RateModel::swift, RateModel::fixed_rate, RateModel::fixed_window}) {
         std::vector<Observation> seen = simulate_rate({.model = model, .seed = 7});
         std::size_t at = 0;
         std::erase_if(seen, [&](const Observation&) { return ++at % 10 == 0; });
@@ -139,8 +144,8 @@ TEST_CASE("round-trip times are those of single packets, and every ACK tells its
     for (const Observation& one : seen) {
         const PacketRecord record = analysis.observe(one);
         if (!record.round_trip) continue;
-        const auto request =
-            std::ranges::find_if(seen, [&](const Observation& other) { return other.psn == one.psn && other.payload_length != 0; });
+        const auto request = std::ranges::find_if(
+            seen, [&](const Observation& other) { return other.psn == one.psn && other.payload_length != 0; });
         REQUIRE(request != seen.end());
         CHECK(*record.round_trip == one.time - request->time);
         ++measured;
@@ -214,8 +219,8 @@ TEST_CASE("a verdict needs enough of both kinds, and says what it lacks") {
     const auto follows = [](const RateControl& rate) { return judge(rate).follows; };
     CHECK(follows(with({12, 12}, {12, 0}, {}, {40, 0})) == RateFollows::notifications);
     CHECK(follows(with({11, 11}, {11, 0}, {}, {40, 0})) == RateFollows::undecided);
-    CHECK(follows(with({40, 40}, {40, 8}, {}, {40, 0})) == RateFollows::undecided);   // it fell before the CNPs too
-    CHECK(follows(with({40, 40}, {40, 0}, {}, {40, 8})) == RateFollows::undecided);   // and without any
+    CHECK(follows(with({40, 40}, {40, 8}, {}, {40, 0})) == RateFollows::undecided);  // it fell before the CNPs too
+    CHECK(follows(with({40, 40}, {40, 0}, {}, {40, 8})) == RateFollows::undecided);  // and without any
     CHECK(follows(with({40, 40}, {40, 0}, {40, 40}, {40, 0})) == RateFollows::undecided);
     CHECK(follows(with({}, {}, {12, 12}, {12, 0})) == RateFollows::round_trips);
     CHECK(follows(with({}, {}, {12, 12}, {11, 0})) == RateFollows::undecided);

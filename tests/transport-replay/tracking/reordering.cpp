@@ -1,5 +1,5 @@
-// Reordering against the truth: packets that were only late are never called lost, by any tap, whether the ends go back N or
-// repeat selectively; and what was lost among them is not called late.
+// Reordering against the truth: packets that were only late are never called lost, by any tap, whether the ends go back
+// N or repeat selectively; and what was lost among them is not called late.
 #include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
@@ -24,7 +24,9 @@ Scenario reordering_scenario(std::uint64_t seed, double loss, bool identified) {
     Scenario scenario;
     scenario.seed = seed;
     scenario.counts_identifications = identified;
-    scenario.network = identified || draws.chance(0.5) ? Network::roce_v2_ipv4 : draws.chance(0.5) ? Network::roce_v2_ipv6 : Network::roce_v1;
+    scenario.network = identified || draws.chance(0.5) ? Network::roce_v2_ipv4
+                       : draws.chance(0.5)             ? Network::roce_v2_ipv6
+                                                       : Network::roce_v1;
     const std::uint64_t messages = 10 + draws.below(40);
     for (std::uint64_t i = 0; i < messages; ++i)
         scenario.messages.push_back({.kind = draws.chance(0.5) ? WorkKind::write : WorkKind::send,
@@ -35,7 +37,8 @@ Scenario reordering_scenario(std::uint64_t seed, double loss, bool identified) {
     scenario.queue_pairs = static_cast<std::uint32_t>(1 + draws.below(3));
     scenario.window = static_cast<std::uint32_t>(8 + draws.below(100));
     scenario.between_posts = draws.chance(0.5) ? microseconds(static_cast<std::int64_t>(draws.below(60))) : Duration{};
-    scenario.link.reorder_delay = microseconds(static_cast<std::int64_t>(1 + draws.below(draws.chance(0.5) ? 20 : 400)));
+    scenario.link.reorder_delay =
+        microseconds(static_cast<std::int64_t>(1 + draws.below(draws.chance(0.5) ? 20 : 400)));
     for (LinkFaults* faults : {&scenario.link.a_to_b, &scenario.link.b_to_a})
         *faults = {.loss = draws.unit() * loss, .reordering = draws.unit() * 0.1};
     scenario.tap.place = static_cast<TapPlace>(draws.below(3));
@@ -91,7 +94,8 @@ NaksSeen check_naks(double loss, bool identified) {
         const Scenario scenario = reordering_scenario(seed, loss, identified);
         const Simulated simulated = simulate(scenario);
         const Timeline timeline = analysed(simulated);
-        INFO("seed " << seed << (scenario.selective_repeat ? ", selective" : "") << ", tap " << static_cast<int>(scenario.tap.place) << "\n"
+        INFO("seed " << seed << (scenario.selective_repeat ? ", selective" : "") << ", tap "
+                     << static_cast<int>(scenario.tap.place) << "\n"
                      << findings_text(timeline));
         bool any_lost = false;
         for (const FlowTruth& flow : simulated.truth.flows) {
@@ -126,7 +130,8 @@ NaksSeen check_naks(double loss, bool identified) {
         }
         if (!any_lost)
             for (const Finding& finding : timeline.findings) {
-                if (finding.id == "go-back-n-loss" || finding.id == "selective-repeat") CHECK(finding.summary.find(" lost between ") == std::string::npos);
+                if (finding.id == "go-back-n-loss" || finding.id == "selective-repeat")
+                    CHECK(finding.summary.find(" lost between ") == std::string::npos);
             }
     }
     return seen;
@@ -136,7 +141,8 @@ NaksSeen check_naks(double loss, bool identified) {
 
 TEST_CASE("reordering alone is never called loss where identifications count up, whatever the ends do") {
     const NaksSeen seen = check_naks(0, true);
-    INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided " << seen.undecided);
+    INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided "
+                   << seen.undecided);
     CHECK(seen.lost == 0);
     CHECK(seen.of_order > qps::tests::share(100));
     CHECK(seen.undecided * 2 < seen.naks);
@@ -144,14 +150,16 @@ TEST_CASE("reordering alone is never called loss where identifications count up,
 
 TEST_CASE("reordering alone is never called loss where nothing but time tells") {
     const NaksSeen seen = check_naks(0, false);
-    INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided " << seen.undecided);
+    INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided "
+                   << seen.undecided);
     CHECK(seen.lost == 0);
     CHECK(seen.of_order > 0);
 }
 
 TEST_CASE("loss among reordering: what is called lost was lost, what is called late was late") {
     const NaksSeen seen = check_naks(0.03, true);
-    INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided " << seen.undecided);
+    INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided "
+                   << seen.undecided);
     CHECK(seen.lost > qps::tests::share(100));
     CHECK(seen.of_order > qps::tests::share(100));
 }
@@ -166,11 +174,14 @@ TEST_CASE("loss alone, with and without identifications: no NAK is put down to o
             INFO("seed " << seed << "\n" << findings_text(timeline));
             for (const Connection& connection : timeline.connections)
                 for (const Way& way : connection.ways) {
-                    seen.lost += way.incidents->ordering->naks_of(NakCause::lost_before_tap) + way.incidents->ordering->naks_of(NakCause::lost_behind_tap);
+                    seen.lost += way.incidents->ordering->naks_of(NakCause::lost_before_tap) +
+                                 way.incidents->ordering->naks_of(NakCause::lost_behind_tap);
                     seen.undecided += way.incidents->ordering->naks_of(NakCause::undecided);
                     CHECK(way.incidents->ordering->overtaken == 0);
-                    CHECK(way.incidents->ordering->naks_of(NakCause::late) + way.incidents->ordering->naks_of(NakCause::late_behind_tap) +
-                              way.incidents->ordering->naks_of(NakCause::discarded_late) == 0);
+                    CHECK(way.incidents->ordering->naks_of(NakCause::late) +
+                              way.incidents->ordering->naks_of(NakCause::late_behind_tap) +
+                              way.incidents->ordering->naks_of(NakCause::discarded_late) ==
+                          0);
                 }
         }
         INFO("lost " << seen.lost << ", undecided " << seen.undecided);

@@ -30,7 +30,8 @@ struct RequestsOfOne {
     RequestArrival send(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
         return stream.send(packet(opcode, psn, length), kPmtu, done);
     }
-    RequestArrival read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu, std::uint64_t address = 0x1000) {
+    RequestArrival read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu,
+                        std::uint64_t address = 0x1000) {
         Observation request = packet(kRead, psn, 0);
         request.access = RemoteAccess{address, Rkey{7}, length};
         return stream.send(request, pmtu, done);
@@ -147,7 +148,7 @@ TEST_CASE("a READ seen before the path MTU was known learns its PSNs from its re
     d.read(7, 2048, 0);
     CHECK(d.stream.next() == Psn(8));
     CHECK(d.response(kReadLast, 8));  // the first response was not captured
-    CHECK(d.done.empty());                // whether the requester has it shows later
+    CHECK(d.done.empty());            // whether the requester has it shows later
     CHECK(d.stream.next() == Psn(9));
     d.stream.finish(Outcome::open, d.done);
     REQUIRE(d.done.size() == 1);
@@ -210,7 +211,8 @@ TEST_CASE("what the requester gave up for says so, and what is behind it went wi
         c.send(kOnly, 4);
         c.stream.finish(Outcome::open, c.done, gave_up ? std::optional(Psn(3)) : std::nullopt);
         REQUIRE(c.done.size() == 3);
-        CHECK(c.done[0].outcome == Outcome::open);  // before it: answered, as the requester knows, or it would have been sent again
+        CHECK(c.done[0].outcome ==
+              Outcome::open);  // before it: answered, as the requester knows, or it would have been sent again
         CHECK(c.done[1].outcome == (gave_up ? Outcome::gave_up : Outcome::open));
         CHECK(c.done[2].outcome == (gave_up ? Outcome::abandoned : Outcome::open));
     }
@@ -410,7 +412,8 @@ TEST_CASE("a response inside of a READ to its first PSN answers a request from b
         RequestsOfOne c;
         c.read(10, 3 * kPmtu);
         CHECK(c.stream.respond(c.packet(kReadMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == 1);
-        const Responded first = c.stream.respond(c.packet(again ? kReadMiddle : kReadFirst, 10, kPmtu), kPmtu, {}, c.done);
+        const Responded first =
+            c.stream.respond(c.packet(again ? kReadMiddle : kReadFirst, 10, kPmtu), kPmtu, {}, c.done);
         CHECK(first.late == (again ? 0U : 1U));
         CHECK(first.withdrawn == (again ? 1U : 0U));
     }

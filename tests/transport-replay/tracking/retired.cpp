@@ -1,5 +1,5 @@
-// More connections than there is memory for: those that are over or silent make place, what they were stays in the sums, their
-// problems are still found, and what could not be judged is said.
+// More connections than there is memory for: those that are over or silent make place, what they were stays in the
+// sums, their problems are still found, and what could not be judged is said.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -71,13 +71,16 @@ TEST_CASE("a connection that is in use keeps its place among those that come and
         wire.exchange(i, psn_of(i));
     }
     const Timeline timeline = wire.analysis.finish();
-    const auto messages = [](const Connection& connection) { return connection.way(End::a).messages_of(MessageKind::send); };
+    const auto messages = [](const Connection& connection) {
+        return connection.way(End::a).messages_of(MessageKind::send);
+    };
     CHECK(std::ranges::max(timeline.connections, {}, messages).way(End::a).messages_of(MessageKind::send) == psn - 100);
 }
 
 TEST_CASE("what there was no place to judge is said, and what comes is judged all the same") {
     AnalysedWire wire = small_wire();
-    for (std::uint32_t i = 0; i < kMany; ++i) wire.packet(1, 2, 0x100000 + i, kRcSendOnly, psn_of(i));  // nobody answers
+    for (std::uint32_t i = 0; i < kMany; ++i)
+        wire.packet(1, 2, 0x100000 + i, kRcSendOnly, psn_of(i));  // nobody answers
     wire.exchange(kMany, 77, kAccessError);
     const Timeline timeline = wire.analysis.finish();
     CHECK(timeline.fatalities.size() == 1);
@@ -101,14 +104,17 @@ TEST_CASE("the numbers of connections are theirs alone, also where places are us
     CHECK(std::ranges::adjacent_find(seen, std::ranges::greater_equal{}) == seen.end());
 }
 
-TEST_CASE("where more connections are in use than there are places, most are followed whole rather than all in pieces") {
+TEST_CASE(
+    "where more connections are in use than there are places, most are followed whole rather than all in pieces") {
     AnalysedWire wire = small_wire();
     constexpr std::uint32_t kInUse = kPlaces + kPlaces / 20;
     constexpr std::uint32_t kRounds = 40;
     for (std::uint32_t round = 0; round < kRounds; ++round)
         for (std::uint32_t i = 0; i < kInUse; ++i) wire.exchange(i, psn_of(i) + round);
     const Timeline timeline = wire.analysis.finish();
-    const auto whole = [](const Connection& connection) { return connection.way(End::a).messages_of(MessageKind::send) == kRounds; };
+    const auto whole = [](const Connection& connection) {
+        return connection.way(End::a).messages_of(MessageKind::send) == kRounds;
+    };
     CHECK(std::ranges::count_if(timeline.connections, whole) > static_cast<std::ptrdiff_t>(kPlaces) / 2);
     CHECK(timeline.totals.retransmitted_packets == 0);
     CHECK(errors(timeline) == 0);

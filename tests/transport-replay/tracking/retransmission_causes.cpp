@@ -1,4 +1,5 @@
-// What made a requester go back, judged over the whole connection: reactions to NAKs, waits for the timer, what lies between.
+// What made a requester go back, judged over the whole connection: reactions to NAKs, waits for the timer, what lies
+// between.
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/timelines.hpp>
@@ -49,11 +50,21 @@ Way& judged(Timeline& timeline) {
 // The go-backs of soft-RoCE at a loss of 3 %, as a tap saw them: milliseconds after the NAK, and of silence.
 TEST_CASE("reactions to NAKs and waits for the timer are two groups, and what lies between is undecided") {
     Timeline timeline = without_cm();
-    for (const auto& [waited, silence] : {std::pair{1.4, 0.009}, {2.3, 0.5}, {4.1, 0.45}, {2.2, 2.2}, {2.1, 2.1}, {9.5, 0.004},
-                                          {14.4, 6.0}, {6.4, 1.0}, {0.3, 0.1}, {0.2, 0.2}, {0.4, 0.2}, {0.7, 0.7}})
+    for (const auto& [waited, silence] : {std::pair{1.4, 0.009},
+                                          {2.3, 0.5},
+                                          {4.1, 0.45},
+                                          {2.2, 2.2},
+                                          {2.1, 2.1},
+                                          {9.5, 0.004},
+                                          {14.4, 6.0},
+                                          {6.4, 1.0},
+                                          {0.3, 0.1},
+                                          {0.2, 0.2},
+                                          {0.4, 0.2},
+                                          {0.7, 0.7}})
         after_nak(timeline, waited, silence);
-    for (const auto& [waited, silence] : {std::pair{69.0, 66.8}, {121.9, 103.0}, {68.2, 61.1}, {68.0, 64.3}, {83.0, 59.2}, {97.7, 86.4},
-                                          {66.8, 63.5}})
+    for (const auto& [waited, silence] :
+         {std::pair{69.0, 66.8}, {121.9, 103.0}, {68.2, 61.1}, {68.0, 64.3}, {83.0, 59.2}, {97.7, 86.4}, {66.8, 63.5}})
         after_nak(timeline, waited, silence);
     after_nak(timeline, 43.9, 27.4);
     after_nak(timeline, 21.8, 15.9);
@@ -81,7 +92,8 @@ TEST_CASE("one wait after a NAK is undecided, unless CM announced the timer") {
     CHECK(judged(timeline).incidents->recovery(RecoveryKind::undecided).episodes == 1);
     CHECK_FALSE(timeline.connections[0].ways[0].incidents->ack_timer);
 
-    for (const auto& [waited, kind] : {std::pair{68.0, RecoveryKind::timeout}, {5.0, RecoveryKind::sequence_nak}, {40.0, RecoveryKind::undecided}}) {
+    for (const auto& [waited, kind] :
+         {std::pair{68.0, RecoveryKind::timeout}, {5.0, RecoveryKind::sequence_nak}, {40.0, RecoveryKind::undecided}}) {
         Timeline announced = healthy();  // exponent 14
         after_nak(announced, waited, waited - 1);
         INFO(waited);
@@ -125,5 +137,6 @@ TEST_CASE("where answers were not captured nothing is decided, and nobody gave u
     }
     const Way& way = judged(timeline);
     CHECK(way.incidents->recovery(RecoveryKind::undecided).episodes == 3);
-    CHECK(std::ranges::all_of(timeline.recoveries, [](const Recovery& episode) { return episode.end == RecoveryEnd::open; }));
+    CHECK(std::ranges::all_of(timeline.recoveries,
+                              [](const Recovery& episode) { return episode.end == RecoveryEnd::open; }));
 }

@@ -36,7 +36,8 @@ std::vector<Observation> conversation(std::uint32_t messages, bool identified) {
     for (std::uint32_t i = 0; i < messages; ++i) {
         const std::int64_t time = kSecond + 100 * kMicrosecond * i;
         all.push_back(packet(i, time, identified ? static_cast<std::uint16_t>(i + 1) : std::uint16_t{0}));
-        all.push_back(packet(i, time + 10 * kMicrosecond, identified ? static_cast<std::uint16_t>(i + 7) : std::uint16_t{0}, true));
+        all.push_back(packet(i, time + 10 * kMicrosecond,
+                             identified ? static_cast<std::uint16_t>(i + 7) : std::uint16_t{0}, true));
     }
     return all;
 }
@@ -59,7 +60,8 @@ CaptureTraits learn(const std::vector<Observation>& all) {
 
 std::size_t copies(const CaptureTraits& traits, const std::vector<Observation>& all) {
     CopyFilter filter(traits);
-    return static_cast<std::size_t>(std::ranges::count_if(all, [&](const Observation& one) { return filter.is_copy(one); }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](const Observation& one) { return filter.is_copy(one); }));
 }
 
 }  // namespace
@@ -140,7 +142,8 @@ TEST_CASE("a sender that counts passes 0, and begins with it") {
 TEST_CASE("a packet that is sent a dozen times before its copies come has its copies") {
     auto all = conversation(100, false);
     for (std::int64_t again = 1; again < 14; ++again)
-        for (std::uint32_t psn = 40; psn < 60; ++psn) all.push_back(packet(psn, kSecond + 30 * kMillisecond + again * 200 * kMicrosecond + psn, 0));
+        for (std::uint32_t psn = 40; psn < 60; ++psn)
+            all.push_back(packet(psn, kSecond + 30 * kMillisecond + again * 200 * kMicrosecond + psn, 0));
     std::ranges::stable_sort(all, {}, &Observation::time);
     all = with_copies(all, 5 * kMillisecond);
     const CaptureTraits traits = learn(all);
@@ -165,7 +168,8 @@ namespace {
 
 void count_messages(std::vector<Observation>& all) {
     for (Observation& one : all)
-        if (one.opcode == kAcknowledgeOpcode) one.acknowledgment = Acknowledgment{.syndrome = 0, .msn = Msn{one.psn.value() + 1}};
+        if (one.opcode == kAcknowledgeOpcode)
+            one.acknowledgment = Acknowledgment{.syndrome = 0, .msn = Msn{one.psn.value() + 1}};
 }
 
 }  // namespace
@@ -241,7 +245,8 @@ TEST_CASE("a datagram that the network doubled does not tell how far the second 
     auto all = with_copies(conversation(200, true), 10 * kMillisecond);
     const auto alone = [](const Observation& one) { return one.psn == Psn(20) && one.flow.source == kA; };
     all.erase(std::ranges::find_if(all, alone));
-    Observation doubled = *std::ranges::find_if(all, [](const Observation& one) { return one.psn == Psn(95) && one.flow.source == kA; });
+    Observation doubled =
+        *std::ranges::find_if(all, [](const Observation& one) { return one.psn == Psn(95) && one.flow.source == kA; });
     doubled.time = doubled.time + Duration{3 * kMicrosecond};
     all.push_back(doubled);
     std::ranges::stable_sort(all, {}, &Observation::time);
@@ -254,18 +259,21 @@ TEST_CASE("a datagram that the network doubled does not tell how far the second 
 TEST_CASE("one window sent twice because nobody heard its answers is no second tap") {
     std::vector<Observation> all;
     for (std::uint32_t round = 0; round < 2; ++round)
-        for (std::uint32_t i = 0; i < 64; ++i) all.push_back(packet(i, kSecond + round * 67 * kMillisecond + i * kMicrosecond, 0));
+        for (std::uint32_t i = 0; i < 64; ++i)
+            all.push_back(packet(i, kSecond + round * 67 * kMillisecond + i * kMicrosecond, 0));
     CHECK_FALSE(learn(all).has_copies());
     all.push_back(packet(63, kSecond + 100 * kMicrosecond, 0, true));  // an answer that was lost behind the tap
     all.push_back(packet(63, kSecond + 67 * kMillisecond + 100 * kMicrosecond, 0, true));
     CHECK_FALSE(learn(all).has_copies());
 }
 
-TEST_CASE("without identifications a request between copies, far behind the first tap, is perhaps the second one's alone") {
+TEST_CASE(
+    "without identifications a request between copies, far behind the first tap, is perhaps the second one's alone") {
     auto all = with_copies(conversation(200, false), 10 * kMillisecond);
     const auto alone = [](const Observation& one) { return one.psn == Psn(77) && one.flow.source == kA; };
     all.erase(std::ranges::find_if(all, alone));
-    Observation again = *std::ranges::find_if(all, [](const Observation& one) { return one.psn == Psn(120) && one.flow.source == kA; });
+    Observation again =
+        *std::ranges::find_if(all, [](const Observation& one) { return one.psn == Psn(120) && one.flow.source == kA; });
     again.time = again.time + Duration{4 * kMillisecond};  // sent again, and lost before the second tap
     all.push_back(again);
     std::ranges::stable_sort(all, {}, &Observation::time);
@@ -277,7 +285,8 @@ TEST_CASE("without identifications a request between copies, far behind the firs
     }
 }
 
-TEST_CASE("a packet whose identification is the 0 that its sender counts from does not hide how far the taps have come") {
+TEST_CASE(
+    "a packet whose identification is the 0 that its sender counts from does not hide how far the taps have come") {
     std::vector<Observation> all;
     for (std::uint32_t i = 0; i < 90; ++i) {  // a burst, and another one after its copies
         const std::int64_t time = kSecond + i * kMicrosecond + (i < 60 ? 0 : 4 * kMillisecond);
@@ -319,7 +328,8 @@ TEST_CASE("clocks that drift through each other: the same tap is followed both w
     for (const Observation& one : all) {
         if (filter.is_copy(one)) continue;
         ++followed;
-        const auto original = std::ranges::find_if(here, [&](const Observation& other) { return other.packet_hash == one.packet_hash; });
+        const auto original =
+            std::ranges::find_if(here, [&](const Observation& other) { return other.packet_hash == one.packet_hash; });
         offsets.push_back(one.time == original->time ? 0 : 1);
     }
     CHECK(followed == here.size());
@@ -352,7 +362,9 @@ TEST_CASE("the sample is bounded, and has all recordings of what is in it") {
 
 TEST_CASE("packets that are displaced before their copy comes are counted") {
     CaptureTraits traits;
-    traits.twice.push_back({hosts_of(packet(0, 0, 1).flow).both, {.parts = {{{Instant{0}, Duration{kMillisecond}}}}, .used = 1, .tolerance = Duration{1000}}});
+    traits.twice.push_back(
+        {hosts_of(packet(0, 0, 1).flow).both,
+         {.parts = {{{Instant{0}, Duration{kMillisecond}}}}, .used = 1, .tolerance = Duration{1000}}});
     CopyFilter filter(traits);
     for (std::uint32_t i = 0; i < 20'000; ++i) CHECK_FALSE(filter.is_copy(packet(i, kSecond + i, 1)));
     CHECK(filter.displaced() > 10'000);

@@ -68,7 +68,8 @@ TEST_CASE("IPoIB: in connected mode the answer comes on the other connection") {
         Analysis analysis;
         Observation observation;
         std::uint64_t frame = 0;
-        const auto packet = [&](std::uint8_t opcode, bool back, std::uint64_t qp, std::uint64_t psn, const Octets& payload) {
+        const auto packet = [&](std::uint8_t opcode, bool back, std::uint64_t qp, std::uint64_t psn,
+                                const Octets& payload) {
             PacketSpec spec = transport_packet(Opcode{opcode}, Network::native_local);
             set(spec, "infiniband.lrh.slid", back ? 2 : 1);
             set(spec, "infiniband.lrh.dlid", back ? 1 : 2);
@@ -98,7 +99,8 @@ TEST_CASE("IPoIB: in connected mode the answer comes on the other connection") {
     CHECK(answered(sees(2)) == 0);  // an answer to another ping
 }
 
-TEST_CASE("IPoIB on InfiniBand has its layers in every packet, on RoCE and where it does not agree with itself it has none") {
+TEST_CASE(
+    "IPoIB on InfiniBand has its layers in every packet, on RoCE and where it does not agree with itself it has none") {
     const auto decoded = [](Network network, const Octets& payload) {
         PacketSpec spec = transport_packet(Opcode{0x04}, network);
         spec.payload = payload;
@@ -115,7 +117,8 @@ TEST_CASE("IPoIB on InfiniBand has its layers in every packet, on RoCE and where
 }
 
 TEST_CASE("IPoIB: connected mode is known by its service and its MTU") {
-    CmAttempt attempt = attempt_with(joined({octets_of(std::uint32_t{0x49}, false), octets_of(std::uint32_t{65520}, false)}));
+    CmAttempt attempt =
+        attempt_with(joined({octets_of(std::uint32_t{0x49}, false), octets_of(std::uint32_t{65520}, false)}));
     attempt.ip.reset();
     attempt.service_id = 0x1000'0000'0000'0049;
     CHECK(ipoib::is_private_data(attempt));

@@ -14,22 +14,23 @@ Octets completion(std::uint64_t cookie, std::int32_t status, bool little = true)
     return joined({octets_of(cookie, little), octets_of(static_cast<std::uint32_t>(status), little)});
 }
 
-constexpr std::uint8_t kImmediate = 0xd1, kPutRequest = 0xd2, kPutNak = 0xd3, kPutAck = 0xd4, kPutDone = 0xd5, kGetRequest = 0xd6,
-                       kGetDone = 0xd7;
+constexpr std::uint8_t kImmediate = 0xd1, kPutRequest = 0xd2, kPutNak = 0xd3, kPutAck = 0xd4, kPutDone = 0xd5,
+                       kGetRequest = 0xd6, kGetDone = 0xd7;
 
 }  // namespace
 
 TEST_CASE("LNet: a PUT is accepted, its memory written by who asked, and ended by it") {
     for (const bool little : {true, false}) {
         Delivered dialogue;
-        dialogue.send(
-            End::a,
-            lnet_message(kPutRequest,
-                         joined({lnet_header(1, 4096, 3, lnet_put_rest(little), little), octets_of(std::uint64_t{0xc1}, little)}), little));
-        dialogue.send(End::b, lnet_message(kPutAck,
-                                           joined({octets_of(std::uint64_t{0xc1}, little), octets_of(std::uint64_t{0xd1}, little),
-                                                   lnet_memory(0x78, 4096, 0x2000, little)}),
+        dialogue.send(End::a, lnet_message(kPutRequest,
+                                           joined({lnet_header(1, 4096, 3, lnet_put_rest(little), little),
+                                                   octets_of(std::uint64_t{0xc1}, little)}),
                                            little));
+        dialogue.send(
+            End::b, lnet_message(kPutAck,
+                                 joined({octets_of(std::uint64_t{0xc1}, little), octets_of(std::uint64_t{0xd1}, little),
+                                         lnet_memory(0x78, 4096, 0x2000, little)}),
+                                 little));
         dialogue.transfer(End::a, {0x2000, Rkey{0x78}, 4096});
         dialogue.send(End::a, lnet_message(kPutDone, completion(0xd1, 0, little), little));
         REQUIRE(dialogue.operations.size() == 1);
@@ -47,7 +48,8 @@ TEST_CASE("LNet: a PUT is accepted, its memory written by who asked, and ended b
 
 TEST_CASE("LNet: a GET names memory of who asked, which the other side writes") {
     Delivered dialogue;
-    const Octets get = joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc2}), lnet_memory(0x77, 8192, 0x1000)});
+    const Octets get = joined(
+        {lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc2}), lnet_memory(0x77, 8192, 0x1000)});
     dialogue.send(End::b, lnet_message(kGetRequest, get));
     dialogue.transfer(End::a, {0x1000, Rkey{0x77}, 8192});
     dialogue.transfer(End::a, {0x1000, Rkey{0x78}, 8192});  // another's
@@ -62,7 +64,9 @@ TEST_CASE("LNet: a GET names memory of who asked, which the other side writes") 
 
 TEST_CASE("LNet: failures in words") {
     Delivered dialogue;
-    dialogue.send(End::a, lnet_message(kPutRequest, joined({lnet_header(1, 4096, 3, lnet_put_rest()), octets_of(std::uint64_t{0xc1})})));
+    dialogue.send(
+        End::a,
+        lnet_message(kPutRequest, joined({lnet_header(1, 4096, 3, lnet_put_rest()), octets_of(std::uint64_t{0xc1})})));
     dialogue.send(End::b, lnet_message(kPutNak, completion(0xc1, -12)));
     REQUIRE(dialogue.operations.size() == 1);
     CHECK(dialogue.operations[0].outcome == OperationOutcome::failed);
@@ -74,7 +78,8 @@ TEST_CASE("LNet: failures in words") {
 
 TEST_CASE("LNet: immediate messages, with an answer and without") {
     Delivered dialogue;
-    dialogue.send(End::a, lnet_message(kImmediate, joined({lnet_header(1, 5, ~std::uint64_t{0}, lnet_put_rest()), Octets(5)})));
+    dialogue.send(End::a,
+                  lnet_message(kImmediate, joined({lnet_header(1, 5, ~std::uint64_t{0}, lnet_put_rest()), Octets(5)})));
     REQUIRE(dialogue.operations.size() == 1);
     CHECK(dialogue.operations[0].code == lnet::kShortPut);
     CHECK(dialogue.operations[0].one_way);
@@ -94,7 +99,8 @@ TEST_CASE("LNet: immediate messages, with an answer and without") {
 
 TEST_CASE("LNet: what both sides agree on, and why one refuses") {
     const auto connect = [](std::uint8_t type, std::uint16_t depth) {
-        return lnet_message(type, joined({octets_of(depth), octets_of(std::uint16_t{256}), octets_of(std::uint32_t{4096})}));
+        return lnet_message(type,
+                            joined({octets_of(depth), octets_of(std::uint16_t{256}), octets_of(std::uint32_t{4096})}));
     };
     CmAttempt attempt = attempt_with(connect(0xc0, 128), connect(0xc1, 8));
     CHECK(lnet::is_private_data(attempt));
@@ -107,7 +113,8 @@ TEST_CASE("LNet: what both sides agree on, and why one refuses") {
 
     CmRejection& rejection = attempt.rejection.emplace();
     rejection.private_data.room = 148;
-    const Octets said = joined({octets_of(std::uint32_t{0x0be91b91}), octets_of(std::uint16_t{0x12}), octets_of(std::uint8_t{5})});
+    const Octets said =
+        joined({octets_of(std::uint32_t{0x0be91b91}), octets_of(std::uint16_t{0x12}), octets_of(std::uint8_t{5})});
     std::ranges::copy(said, rejection.private_data.first.begin());
     UlpReport refused;
     lnet::attempt(attempt, refused);

@@ -1,5 +1,5 @@
-// Requests of Lustre followed: each with its reply by the XID, immediate or by RDMA; early replies, failures, what another
-// connection answers, what nobody answers.
+// Requests of Lustre followed: each with its reply by the XID, immediate or by RDMA; early replies, failures, what
+// another connection answers, what nobody answers.
 #include <tests/support/catch.hpp>
 #include <tests/support/delivered.hpp>
 #include <tests/support/lustre.hpp>
@@ -16,17 +16,18 @@ namespace {
 constexpr std::uint32_t kOstIo = 6, kOscReply = 4, kBehindEarly = 192;
 constexpr std::uint32_t kReplyType = 4713, kErrorType = 4712;
 
-Octets lustre_reply(std::uint32_t opcode, std::uint64_t xid, std::int32_t status = 0, std::uint32_t offset = kBehindEarly,
-                    std::uint32_t type = kReplyType) {
-    return lustre_put(lustre_message({.type = type, .opcode = opcode, .status = static_cast<std::uint32_t>(status)}), xid, kOscReply,
-                      offset);
+Octets lustre_reply(std::uint32_t opcode, std::uint64_t xid, std::int32_t status = 0,
+                    std::uint32_t offset = kBehindEarly, std::uint32_t type = kReplyType) {
+    return lustre_put(lustre_message({.type = type, .opcode = opcode, .status = static_cast<std::uint32_t>(status)}),
+                      xid, kOscReply, offset);
 }
 
 }  // namespace
 
 TEST_CASE("Lustre: a write and its reply are an operation, with object, offset, bytes and latency") {
     Delivered dialogue;
-    dialogue.send(End::a, lustre_put(lustre_message({.opcode = 4, .buffers = lustre_extents(77, 0x100000, 2)}), 1001, kOstIo));
+    dialogue.send(End::a,
+                  lustre_put(lustre_message({.opcode = 4, .buffers = lustre_extents(77, 0x100000, 2)}), 1001, kOstIo));
     CHECK(dialogue.operations.empty());
     dialogue.send(End::b, lustre_reply(4, 1001));
     REQUIRE(dialogue.operations.size() == 1);
@@ -42,7 +43,8 @@ TEST_CASE("Lustre: a write and its reply are an operation, with object, offset, 
 TEST_CASE("Lustre: either end asks, requests that overlap find their own replies") {
     Delivered dialogue;
     dialogue.send(End::a, lustre_put(lustre_message({.opcode = 33}), 11, 12));
-    dialogue.send(End::b, lustre_put(lustre_message({.opcode = 104}), 11, 15));  // a server calls back, by chance with that XID
+    dialogue.send(End::b,
+                  lustre_put(lustre_message({.opcode = 104}), 11, 15));  // a server calls back, by chance with that XID
     dialogue.send(End::a, lustre_put(lustre_message({.opcode = 35}), 12, 12));
     dialogue.send(End::b, lustre_reply(35, 12));
     dialogue.send(End::a, lustre_reply(104, 11));
@@ -105,11 +107,10 @@ TEST_CASE("Lustre: a reply by RDMA answers when its PUT is done") {
     dialogue.send(End::a, lustre_put(lustre_message({.opcode = 36}), 41, 12));
     WireBytes rest{.bytes = {}, .little = true};
     rest.put(std::uint64_t{41}).put(std::uint64_t{0}).put(std::uint32_t{10}).put(kBehindEarly);
-    dialogue.send(End::b,
-                  lnet_message(0xd2, joined({lnet_header(1, 9000, ~std::uint64_t{0}, rest.bytes), octets_of(std::uint64_t{0xc1})})));
-    dialogue.send(
-        End::a,
-        lnet_message(0xd4, joined({octets_of(std::uint64_t{0xc1}), octets_of(std::uint64_t{0xd1}), lnet_memory(0x78, 9000, 0x2000)})));
+    dialogue.send(End::b, lnet_message(0xd2, joined({lnet_header(1, 9000, ~std::uint64_t{0}, rest.bytes),
+                                                     octets_of(std::uint64_t{0xc1})})));
+    dialogue.send(End::a, lnet_message(0xd4, joined({octets_of(std::uint64_t{0xc1}), octets_of(std::uint64_t{0xd1}),
+                                                     lnet_memory(0x78, 9000, 0x2000)})));
     dialogue.transfer(End::b, {0x2000, Rkey{0x78}, 9000});
     CHECK(dialogue.operations.empty());
     dialogue.send(End::b, lnet_message(0xd5, joined({octets_of(std::uint64_t{0xd1}), octets_of(std::uint32_t{0})})));
@@ -121,8 +122,8 @@ TEST_CASE("Lustre: a reply by RDMA answers when its PUT is done") {
     dialogue.send(End::a, lustre_put(lustre_message({.opcode = 3, .buffers = lustre_extents(1, 0, 1)}), 42, kOstIo));
     WireBytes bulk{.bytes = {}, .little = true};
     bulk.put(std::uint64_t{42}).put(std::uint64_t{0}).put(std::uint32_t{8}).put(std::uint32_t{0});
-    dialogue.send(End::b,
-                  lnet_message(0xd2, joined({lnet_header(1, 4096, ~std::uint64_t{0}, bulk.bytes), octets_of(std::uint64_t{0xc2})})));
+    dialogue.send(End::b, lnet_message(0xd2, joined({lnet_header(1, 4096, ~std::uint64_t{0}, bulk.bytes),
+                                                     octets_of(std::uint64_t{0xc2})})));
     dialogue.send(End::b, lnet_message(0xd5, joined({octets_of(std::uint64_t{0xc2}), octets_of(std::uint32_t{0})})));
     CHECK(dialogue.operations.size() == 3);
     dialogue.send(End::b, lustre_reply(3, 42));

@@ -1,4 +1,5 @@
-// Memory of upper protocols: what READs moved is put together from their responses; which operation a transfer belongs to.
+// Memory of upper protocols: what READs moved is put together from their responses; which operation a transfer belongs
+// to.
 #include <tests/support/catch.hpp>
 #include <transport-replay/ulp/open_operations.hpp>
 #include <transport-replay/ulp/read_watch.hpp>

@@ -1,4 +1,5 @@
-// UCX and libfabric recognised: in the captures that have them, by messages made to order, and not without their opening.
+// UCX and libfabric recognised: in the captures that have them, by messages made to order, and not without their
+// opening.
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/delivered.hpp>

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint16_t kAnyCid = 0x1007;
 
-Capsule admin(std::uint8_t opcode, std::uint16_t cid, std::uint32_t length, std::uint32_t dword10, std::uint32_t space = 0) {
+Capsule admin(std::uint8_t opcode, std::uint16_t cid, std::uint32_t length, std::uint32_t dword10,
+              std::uint32_t space = 0) {
     Capsule entry = nvme_entry(opcode, cid, length);
     put(entry, 0, kind::nvme_command, "nvme.cmd.nsid", space);
     put(entry, kArgumentsAt, kind::nvme_arguments, "nvme.cmd.dword10", dword10);
@@ -315,7 +316,8 @@ TEST_CASE("commands that nobody answers, events without end and names without en
         queue.host(nvme_blocks_entry(2, static_cast<std::uint16_t>(i), i, 8, {i * 4096ULL, i}));
         queue.host(nvme_entry(0x0c, static_cast<std::uint16_t>(i), 0));
     }
-    for (unsigned i = 0; i < 2 * NvmeMachine::kMaxStrangers; ++i) queue.controller(nvme_response(static_cast<std::uint16_t>(i), 0, 1));
+    for (unsigned i = 0; i < 2 * NvmeMachine::kMaxStrangers; ++i)
+        queue.controller(nvme_response(static_cast<std::uint16_t>(i), 0, 1));
     const UlpReport report = queue.finish();
     REQUIRE(report.conversations.size() == 1);
     CHECK(report.conversations[0].operations == 2 * kMany + 1);
@@ -365,7 +367,7 @@ TEST_CASE("an access that was refused is compared with the memory that open comm
     fatality.requester = other(kHost);
     fatality.frame = FrameIndex{90};
     fatality.request.emplace().access = RemoteAccess{key.address, Rkey{key.key}, 64};
-    queue.ulp.refused(fatality);  // nothing is open: nothing is said
+    queue.ulp.refused(fatality);               // nothing is open: nothing is said
     queue.host(nvme_entry(2, kAnyCid, 4096));  // READ, into memory of the host
     fatality.request->access = RemoteAccess{key.address + 4000, Rkey{key.key}, 97};
     queue.ulp.refused(fatality);

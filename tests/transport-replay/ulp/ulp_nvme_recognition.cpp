@@ -20,7 +20,8 @@ namespace {
 CmAttempt attempt_with(std::initializer_list<std::uint8_t> private_data, std::uint16_t port) {
     CmAttempt attempt;
     attempt.uid = 7;
-    attempt.ip = CmIpService{.protocol = 6, .port = port, .addressed = true, .source_port = 0, .source = {}, .destination = {}};
+    attempt.ip =
+        CmIpService{.protocol = 6, .port = port, .addressed = true, .source_port = 0, .source = {}, .destination = {}};
     PrivateData& data = attempt.active.private_data;
     data.room = 56;
     for (const std::uint8_t byte : private_data) {
@@ -38,12 +39,12 @@ TEST_CASE("private data of CM tells the protocol, and the queue before its first
     const std::initializer_list<std::uint8_t> kGood{0, 0, 2, 0, 128, 0, 127, 0, 1, 0};
     CHECK(nvme::is_own(attempt_with(kGood, kPort)));
     CHECK(nvme::is_own(attempt_with(kGood, 8009)));
-    CHECK(nvme::is_own(attempt_with(kGood, 1)));                                        // sizes as every host chooses them
-    CHECK(nvme::is_own(attempt_with({0, 0, 0, 0, 0x40, 0, 0x20}, kPort)));              // others on a port of NVMe alone
-    CHECK_FALSE(nvme::is_own(attempt_with({0, 0, 0, 0, 0x40, 0, 0x20}, 1)));            //
-    CHECK_FALSE(nvme::is_own(attempt_with({}, kPort)));                                 // nothing there
-    CHECK_FALSE(nvme::is_own(attempt_with({1, 0, 0, 0, 128, 0, 127}, kPort)));          // another format
-    CHECK_FALSE(nvme::is_own(attempt_with({0, 0, 0, 0, 16, 0, 127}, kPort)));           // more to send than to receive
+    CHECK(nvme::is_own(attempt_with(kGood, 1)));                                // sizes as every host chooses them
+    CHECK(nvme::is_own(attempt_with({0, 0, 0, 0, 0x40, 0, 0x20}, kPort)));      // others on a port of NVMe alone
+    CHECK_FALSE(nvme::is_own(attempt_with({0, 0, 0, 0, 0x40, 0, 0x20}, 1)));    //
+    CHECK_FALSE(nvme::is_own(attempt_with({}, kPort)));                         // nothing there
+    CHECK_FALSE(nvme::is_own(attempt_with({1, 0, 0, 0, 128, 0, 127}, kPort)));  // another format
+    CHECK_FALSE(nvme::is_own(attempt_with({0, 0, 0, 0, 16, 0, 127}, kPort)));   // more to send than to receive
     CHECK_FALSE(nvme::is_own(attempt_with({0, 0, 2, 0, 128, 0, 127, 0, 1, 0, 9}, 1)));  // reserved bytes are used
 
     NvmeQueuePair queue;
@@ -194,9 +195,11 @@ TEST_CASE("the commands of a real discovery, connect and I/O are all there") {
         CHECK(sum.failed == 0);
         CHECK(sum.unanswered == 0);
     }
-    const std::map<std::string, std::uint64_t> expected{
-        {"Connect", 3},      {"Property Get", 12}, {"Property Set", 6}, {"Identify", 12}, {"Set Features", 3},
-        {"Get Log Page", 6}, {"Keep Alive", 1},    {"Read", 11},        {"Write", 4},     {"Asynchronous Event Request", 2}};
+    const std::map<std::string, std::uint64_t> expected{{"Connect", 3},      {"Property Get", 12},
+                                                        {"Property Set", 6}, {"Identify", 12},
+                                                        {"Set Features", 3}, {"Get Log Page", 6},
+                                                        {"Keep Alive", 1},   {"Read", 11},
+                                                        {"Write", 4},        {"Asynchronous Event Request", 2}};
     CHECK(counts == expected);
     const OperationSum* writes = sum_of(timeline.ulp, NvmeSet::io, 1);
     REQUIRE(writes != nullptr);
@@ -239,8 +242,9 @@ TEST_CASE("packets of a real capture have the fields of NVMe once their connecti
         for (std::size_t i = 0; i < filters.size(); ++i)
             if (compiled[i].matches(packet)) ++matched[filters[i]];
     });
-    const std::map<std::string, unsigned> expected{{filters[0], 17}, {filters[1], 15}, {filters[2], 4}, {filters[3], 3}, {filters[4], 3},
-                                                   {filters[5], 1},  {filters[6], 2},  {filters[7], 1}, {filters[8], 58}};
+    const std::map<std::string, unsigned> expected{{filters[0], 17}, {filters[1], 15}, {filters[2], 4},
+                                                   {filters[3], 3},  {filters[4], 3},  {filters[5], 1},
+                                                   {filters[6], 2},  {filters[7], 1},  {filters[8], 58}};
     CHECK(matched == expected);
 }
 

@@ -42,7 +42,8 @@ TEST_CASE("RDS: a congestion map says how many ports are full") {
     first[48 + 100] = std::byte{0x07};
     dialogue.send(End::a, first);
     CHECK(dialogue.operations.empty());
-    dialogue.send(End::a, rds_message({.sequence = 0, .length = 8192, .source = 0, .destination = 0, .flags = 1}, 4096));
+    dialogue.send(End::a,
+                  rds_message({.sequence = 0, .length = 8192, .source = 0, .destination = 0, .flags = 1}, 4096));
     REQUIRE(dialogue.operations.size() == 1);
     CHECK(dialogue.operations[0].code == rds::kCongestionMap);
     CHECK(dialogue.operations[0].one_way);
@@ -75,7 +76,9 @@ TEST_CASE("RDS: plain data and other protocols are not RDS") {
 
 TEST_CASE("RDS: the real capture speaks it, as its private data says") {
     std::vector<UlpOperation> operations;
-    Analysis analysis({.message = {}, .operation = [&](const UlpOperation& operation) { operations.push_back(operation); }, .hints = {}});
+    Analysis analysis({.message = {},
+                       .operation = [&](const UlpOperation& operation) { operations.push_back(operation); },
+                       .hints = {}});
     for_each_observation("rds", [&](const Observation& observation) { analysis.observe(observation); });
     const Timeline timeline = analysis.finish();
     const UlpConversation* conversation = nullptr;

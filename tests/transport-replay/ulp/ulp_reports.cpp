@@ -1,5 +1,5 @@
-// What front ends show of upper protocols: rows of operations and of their sums, rows of the index, JSON, what somebody said of
-// connections before their packets came.
+// What front ends show of upper protocols: rows of operations and of their sums, rows of the index, JSON, what somebody
+// said of connections before their packets came.
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/index/operation_row.hpp>

@@ -61,15 +61,20 @@ TEST_CASE("plain data, random bytes and other protocols are not RPC over RDMA") 
     CHECK(rpc_likeness(rpc_message(other_xid)).percent == 0);
 
     UlpDialogue dialogue;
-    for (int i = 0; i < 40; ++i) dialogue.say(i % 2 == 0 ? End::a : End::b, std::vector<std::byte>(64, static_cast<std::byte>(i)));
+    for (int i = 0; i < 40; ++i)
+        dialogue.say(i % 2 == 0 ? End::a : End::b, std::vector<std::byte>(64, static_cast<std::byte>(i)));
     dialogue.finish();
     CHECK(dialogue.report.conversations.empty());
 }
 
 TEST_CASE("a READ's data is WRITten into its chunk, a WRITE's data is READ from its chunk") {
     UlpDialogue dialogue;
-    dialogue.say(End::a, calls::read_call(5)).move(End::a, false, {0x1000, Rkey{0x11}, 4096}, 4096).say(End::b, calls::read_reply(5));
-    dialogue.say(End::a, calls::write_call(6)).move(End::a, true, {0x2000, Rkey{0x22}, 8192}, 8192).say(End::b, calls::write_reply(6, 0));
+    dialogue.say(End::a, calls::read_call(5))
+        .move(End::a, false, {0x1000, Rkey{0x11}, 4096}, 4096)
+        .say(End::b, calls::read_reply(5));
+    dialogue.say(End::a, calls::write_call(6))
+        .move(End::a, true, {0x2000, Rkey{0x22}, 8192}, 8192)
+        .say(End::b, calls::write_reply(6, 0));
     dialogue.finish();
     REQUIRE(dialogue.operations.size() == 2);
     const UlpOperation& read = dialogue.operations[0];
@@ -106,7 +111,8 @@ TEST_CASE("failures of NFS, RPC and the transport are told in words") {
         words.push_back(rpc_status(operation));
     }
     CHECK(words == std::vector<std::string>{"NOSPC: no space left", "NOENT: no such file or directory",
-                                            "RPC denied: RPCSEC_GSS_CREDPROBLEM", "RPC not done: PROG_UNAVAIL", "RDMA_ERROR ERR_CHUNK"});
+                                            "RPC denied: RPCSEC_GSS_CREDPROBLEM", "RPC not done: PROG_UNAVAIL",
+                                            "RDMA_ERROR ERR_CHUNK"});
     REQUIRE(dialogue.report.events.size() == 1);
     CHECK(dialogue.report.events[0].kind == UlpEventKind::error_message);
     CHECK(dialogue.report.events[0].words == "RDMA_ERROR: chunks cannot be used");
@@ -117,7 +123,8 @@ TEST_CASE("an answer too long for a message is read from its reply chunk") {
     qps::tests::MessageWriter answer = calls::accepted(5);
     answer.words({20, 0, 2, 22, 0, 26, 20});
     UlpDialogue dialogue;
-    dialogue.say(End::a, calls::long_answer_call(5)).move(End::a, false, {0x3000, Rkey{0x33}, 8192}, answer.bytes().size(), answer.bytes());
+    dialogue.say(End::a, calls::long_answer_call(5))
+        .move(End::a, false, {0x3000, Rkey{0x33}, 8192}, answer.bytes().size(), answer.bytes());
     dialogue.say(End::b, calls::long_answer(5, static_cast<std::uint32_t>(answer.bytes().size()))).finish();
     REQUIRE(dialogue.operations.size() == 1);
     CHECK(rpc_name(dialogue.operations[0]) == "READDIR");
@@ -133,14 +140,18 @@ TEST_CASE("a call too long for a message is read when the other side READ it") {
     const auto length = static_cast<std::uint32_t>(call.bytes().size());
     UlpDialogue dialogue;
     dialogue.say(End::a, calls::read_call(4)).say(End::b, calls::read_reply(4));
-    dialogue.say(End::a, calls::long_call(5, length)).move(End::a, true, {0x4000, Rkey{0x44}, length}, length, call.bytes());
+    dialogue.say(End::a, calls::long_call(5, length))
+        .move(End::a, true, {0x4000, Rkey{0x44}, length}, length, call.bytes());
     dialogue.say(End::b, calls::write_reply(5, 17)).finish();
     REQUIRE(dialogue.operations.size() == 2);
     CHECK(rpc_name(dialogue.operations[1]) == "CREATE");
     CHECK(rpc_status(dialogue.operations[1]) == "EXIST: the file exists");
 
     UlpDialogue unseen;
-    unseen.say(End::a, calls::read_call(4)).say(End::a, calls::long_call(5, 4096)).say(End::b, calls::write_reply(5, 0)).finish();
+    unseen.say(End::a, calls::read_call(4))
+        .say(End::a, calls::long_call(5, 4096))
+        .say(End::b, calls::write_reply(5, 0))
+        .finish();
     CHECK(rpc_name(unseen.operations[0]) == "long call");
 }
 
@@ -186,7 +197,9 @@ TEST_CASE("a client waited for credits where its next call came right behind the
     const auto events_of = [](bool another) {
         UlpDialogue dialogue;
         dialogue.say(End::a, calls::lookup3_call(1)).say(End::b, answer_granting(1, 2));
-        dialogue.say(End::a, calls::lookup3_call(2)).say(End::a, calls::lookup3_call(3)).say(End::b, answer_granting(2, 2));
+        dialogue.say(End::a, calls::lookup3_call(2))
+            .say(End::a, calls::lookup3_call(3))
+            .say(End::b, answer_granting(2, 2));
         if (another) dialogue.say(End::a, calls::lookup3_call(4));
         dialogue.finish();
         return dialogue.report.events;
@@ -205,13 +218,17 @@ TEST_CASE("a lower grant does not accuse calls that an earlier one allowed, and 
     CHECK(dialogue.report.events.empty());
 
     UlpDialogue none;
-    none.say(End::a, calls::lookup3_call(1)).say(End::b, answer_granting(1, 4)).say(End::a, calls::lookup3_call(2)).say(End::b, answer_granting(2, 0));
+    none.say(End::a, calls::lookup3_call(1))
+        .say(End::b, answer_granting(1, 4))
+        .say(End::a, calls::lookup3_call(2))
+        .say(End::b, answer_granting(2, 0));
     none.finish();
     REQUIRE(none.report.events.size() == 1);
     CHECK(none.report.events[0].words == kNoCredits);
 }
 
-TEST_CASE("messages that break the format of RPC over RDMA are told, each with its reason, where the protocol is sure") {
+TEST_CASE(
+    "messages that break the format of RPC over RDMA are told, each with its reason, where the protocol is sure") {
     const auto with = [](std::size_t at, std::uint32_t word) {
         std::vector<std::byte> message = calls::read_call(2);
         for (std::size_t i = 0; i < 4; ++i) message[at + i] = static_cast<std::byte>(word >> (24 - 8 * i));
@@ -258,8 +275,8 @@ TEST_CASE("private data of RFC 8797 says that a connection is for RPC over RDMA"
 }
 
 TEST_CASE("messages of RPC over RDMA that end anywhere are followed without harm") {
-    for (const auto& message : {calls::read_call(1), calls::read_reply(1), calls::write_call(1), calls::long_call(1, 64),
-                                calls::long_answer(1, 64), calls::error(1, 1)})
+    for (const auto& message : {calls::read_call(1), calls::read_reply(1), calls::write_call(1),
+                                calls::long_call(1, 64), calls::long_answer(1, 64), calls::error(1, 1)})
         for (std::size_t length = 0; length < message.size(); ++length) {
             const std::vector<std::byte> part(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length));
             UlpDialogue dialogue;

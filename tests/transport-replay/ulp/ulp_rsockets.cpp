@@ -21,7 +21,8 @@ TEST_CASE("rsockets: private data is told from others'") {
 TEST_CASE("rsockets: a stream between two peers is data, credits and farewells, and every byte is counted") {
     PlayWire stage;
     auto server = live::find_program("rstream")->make({.clients = 1});
-    auto client = live::find_program("rstream")->make({.target = PlayWire::address(End::b), .count = 100, .size = 4096});
+    auto client =
+        live::find_program("rstream")->make({.target = PlayWire::address(End::b), .count = 100, .size = 4096});
     REQUIRE(server.has_value());
     REQUIRE(client.has_value());
     REQUIRE(server->begin(stage.b, stage.now).has_value());

@@ -1,4 +1,5 @@
-// iSER and SRP followed: operations with their data and status, logins, events, facts; and where they must not be recognised.
+// iSER and SRP followed: operations with their data and status, logins, events, facts; and where they must not be
+// recognised.
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <tests/support/scsi_ulp.hpp>
@@ -20,7 +21,9 @@ namespace {
 
 constexpr End kInitiator = End::b, kTarget = End::a;  // who is who must be found out
 
-std::string name_of(const UlpOperation& operation) { return std::string(row_of(operation.protocol).operation_name(operation.code)); }
+std::string name_of(const UlpOperation& operation) {
+    return std::string(row_of(operation.protocol).operation_name(operation.code));
+}
 std::string about(const UlpOperation& operation) { return row_of(operation.protocol).describe(operation); }
 std::string why(const UlpOperation& operation) { return row_of(operation.protocol).status(operation); }
 
@@ -103,7 +106,8 @@ TEST_CASE("an iSER command is an operation with its data and its status") {
 
 TEST_CASE("immediate data counts as data in the message, and the memory behind it is the rest") {
     Delivered dialogue;
-    dialogue.send(kInitiator, iscsi_command(3, 100, write_10(1, 1), {.write_stag = 9, .write_base = 0x100a}, characters("0123456789")));
+    dialogue.send(kInitiator, iscsi_command(3, 100, write_10(1, 1), {.write_stag = 9, .write_base = 0x100a},
+                                            characters("0123456789")));
     dialogue.transfer(kTarget, {0x100a, Rkey{9}, 90}, true);
     dialogue.transfer(kTarget, {0x100a + 90, Rkey{9}, 8}, true);  // beyond what was named
     dialogue.send(kInitiator, iser_message({.opcode = 0x05, .tag = 3, .data = characters("01234")}));
@@ -118,7 +122,8 @@ TEST_CASE("immediate data counts as data in the message, and the memory behind i
 TEST_CASE("a login tells who it is, a failing one is an event with its status in words") {
     Delivered dialogue;
     using namespace std::string_view_literals;
-    dialogue.send(kInitiator, iscsi_login_request("InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
+    dialogue.send(kInitiator, iscsi_login_request(
+                                  "InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
     dialogue.send(kTarget, iscsi_login_response(0, "MaxBurstLength=262144\0RDMAExtensions=Yes\0"sv));
     dialogue.send(kInitiator, iscsi_login_request("AuthMethod=None\0"sv));
     dialogue.send(kTarget, iscsi_login_response(0x0201));
@@ -230,7 +235,14 @@ TEST_CASE("one SRP command with memory is enough, response, sense and request li
 TEST_CASE("SRP task management is answered by its response code") {
     Delivered dialogue({{1, UlpProtocol::srp}});
     WireBytes task;
-    task.put(std::uint8_t{1}).zeros(7).put(std::uint64_t{9}).zeros(14).put(std::uint8_t{8}).zeros(1).put(std::uint64_t{3}).zeros(8);
+    task.put(std::uint8_t{1})
+        .zeros(7)
+        .put(std::uint64_t{9})
+        .zeros(14)
+        .put(std::uint8_t{8})
+        .zeros(1)
+        .put(std::uint64_t{3})
+        .zeros(8);
     dialogue.send(kInitiator, task.bytes);
     dialogue.send(kTarget, srp_response(9, 0, {}, 0, WireBytes{}.zeros(3).put(std::uint8_t{5}).bytes));
     const UlpReport report = dialogue.finish();
@@ -305,7 +317,8 @@ TEST_CASE("an iSER connection is known by its port, and by Linux' private data t
 
 TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
     std::vector<Octets> messages = plain_messages();
-    for (const std::uint32_t first : {0x10000000U, 0x14000000U, 0x02000000U, 0xc1000000U, 0x00000000U, 0x03000000U, 0x20000000U})
+    for (const std::uint32_t first :
+         {0x10000000U, 0x14000000U, 0x02000000U, 0xc1000000U, 0x00000000U, 0x03000000U, 0x20000000U})
         for (const std::size_t length : {16UL, 28UL, 36UL, 48UL, 64UL, 76UL, 80UL, 512UL})
             messages.push_back(WireBytes{}.put(first).zeros(length - 4).bytes);
     Delivered dialogue;
@@ -319,7 +332,8 @@ TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
     CHECK(likeness(UlpProtocol::srp, iscsi_command(1, 512, read_10(0, 1), {})).percent == 0);
     CHECK(likeness(UlpProtocol::iser, srp_command(1, read_10(0, 1), {}, {{1, 2, 3}})).percent == 0);
     CHECK(likeness(UlpProtocol::srp, srp_response(1, 0)).percent == kSure);
-    CHECK(likeness(UlpProtocol::srp, srp_command(1, read_10(0, 1), {}, {{1, 2, 3}}), 300).percent == 0);  // lengths that do not agree
+    CHECK(likeness(UlpProtocol::srp, srp_command(1, read_10(0, 1), {}, {{1, 2, 3}}), 300).percent ==
+          0);  // lengths that do not agree
     CHECK(likeness(UlpProtocol::iser, iscsi_command(1, 512, read_10(0, 1), {}), 300).percent == 0);
 }
 
@@ -327,7 +341,8 @@ TEST_CASE("a service that speaks something else on the port of iSCSI is given up
     Delivered dialogue;
     dialogue.connected(attempt_with({}, {}, 3260));
     for (int i = 0; i < 10; ++i)
-        dialogue.send(kInitiator, characters("a service of my own, which is not iSCSI at all, of some length or other"));
+        dialogue.send(kInitiator,
+                      characters("a service of my own, which is not iSCSI at all, of some length or other"));
     CHECK(dialogue.finish().conversations.empty());
 }
 
@@ -389,7 +404,8 @@ TEST_CASE("commands and their status are those that the initiator's kernel count
         CHECK(good == counts["scsi_status"]["SAM_STAT_GOOD"].get<std::uint64_t>());
         CHECK(failed == counts["scsi_status"]["SAM_STAT_CHECK_CONDITION"].get<std::uint64_t>());
         if (!counts.contains("block_sda")) continue;
-        CHECK(moved == counts["block_sda"]["read_bytes"].get<std::uint64_t>() + counts["block_sda"]["written_bytes"].get<std::uint64_t>());
+        CHECK(moved == counts["block_sda"]["read_bytes"].get<std::uint64_t>() +
+                           counts["block_sda"]["written_bytes"].get<std::uint64_t>());
     }
 }
 
@@ -402,10 +418,13 @@ TEST_CASE("logins that fail in captures are events in the protocol's words") {
     for (const Case& expected :
          {Case{"iser_chap_wrong", UlpEventKind::login_failed, "authentication failure"},
           Case{"iser_no_target", UlpEventKind::login_failed, "the target closed the connection without an answer"},
-          Case{"srp_login_rejected", UlpEventKind::refused, "login rejected: RDMA channel limit reached for this initiator"}}) {
+          Case{"srp_login_rejected", UlpEventKind::refused,
+               "login rejected: RDMA channel limit reached for this initiator"}}) {
         INFO(expected.capture);
-        const Followed followed = follow(QPSCOPE_SOURCE_DIR "/captures/" + std::string(expected.capture) + "/capture.pcapng");
-        CHECK(std::ranges::any_of(followed.report.events,
-                                  [&](const UlpEvent& event) { return event.kind == expected.kind && event.words == expected.words; }));
+        const Followed followed =
+            follow(QPSCOPE_SOURCE_DIR "/captures/" + std::string(expected.capture) + "/capture.pcapng");
+        CHECK(std::ranges::any_of(followed.report.events, [&](const UlpEvent& event) {
+            return event.kind == expected.kind && event.words == expected.words;
+        }));
     }
 }

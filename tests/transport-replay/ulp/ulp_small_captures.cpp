@@ -1,4 +1,5 @@
-// Over all sample captures: RDS, UCX and libfabric are found in those that have them, IPoIB, LNet and collectives in none.
+// Over all sample captures: RDS, UCX and libfabric are found in those that have them, IPoIB, LNet and collectives in
+// none.
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -20,14 +21,16 @@ TEST_CASE("sample captures: neither small protocols nor collectives are seen whe
         const Timeline timeline = analysis.finish();
         CHECK(timeline.collectives.collectives.empty());
         const bool rds = path.find("/rds") != std::string::npos;
-        const bool ucx = path.find("/ucx_") != std::string::npos, libfabric = path.find("/libfabric") != std::string::npos;
+        const bool ucx = path.find("/ucx_") != std::string::npos,
+                   libfabric = path.find("/libfabric") != std::string::npos;
         const bool rsockets = path.find("/rsockets") != std::string::npos;
         for (const UlpConversation& conversation : timeline.ulp.conversations) {
             CHECK((rds || conversation.protocol != UlpProtocol::rds));
             CHECK(conversation.protocol != UlpProtocol::ipoib);
             CHECK((rsockets || conversation.protocol != UlpProtocol::rsockets));
             CHECK(conversation.protocol != UlpProtocol::lnet);
-            CHECK((ucx || (conversation.protocol != UlpProtocol::ucx && conversation.protocol != UlpProtocol::ucx_datagram)));
+            CHECK((ucx ||
+                   (conversation.protocol != UlpProtocol::ucx && conversation.protocol != UlpProtocol::ucx_datagram)));
             CHECK((libfabric || conversation.protocol != UlpProtocol::rxd));
             CHECK(conversation.protocol != UlpProtocol::rxm);
         }

@@ -59,7 +59,8 @@ TEST_CASE("READ and WRITE of SMB2 are followed with the memory that they name") 
     dialogue.say(End::a, frames::data(frames::tree_connect(1)))
         .say(End::b, frames::data(frames::response({.command = 3, .id = 1}, 16, 14)));
     dialogue.say(End::a, frames::data(frames::read_request(2, 8192, {{0x1000, 0x11, 4096}, {0x9000, 0x12, 4096}})));
-    dialogue.move(End::a, false, {0x1000, Rkey{0x11}, 4096}, 4096).move(End::a, false, {0x9000, Rkey{0x12}, 4096}, 4096);
+    dialogue.move(End::a, false, {0x1000, Rkey{0x11}, 4096}, 4096)
+        .move(End::a, false, {0x9000, Rkey{0x12}, 4096}, 4096);
     dialogue.say(End::b, frames::data(frames::response({.command = 8, .id = 2}, 17, 14)));
     dialogue.say(End::a, frames::data(frames::write_request(3, 4096, {0x2000, 0x21, 4096})));
     dialogue.move(End::a, true, {0x2000, Rkey{0x21}, 4096}, 4096);
@@ -173,8 +174,8 @@ TEST_CASE("a failed log-in and credits that are used up are events") {
 }
 
 TEST_CASE("messages of SMB Direct that end anywhere are followed without harm") {
-    for (const auto& message :
-         {frames::negotiate_response(), frames::data(frames::read_request(1, 4096, {{1, 2, 3}})), frames::data(frames::tree_connect(1))})
+    for (const auto& message : {frames::negotiate_response(), frames::data(frames::read_request(1, 4096, {{1, 2, 3}})),
+                                frames::data(frames::tree_connect(1))})
         for (std::size_t length = 0; length < message.size(); ++length) {
             const std::vector<std::byte> part(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length));
             UlpDialogue dialogue;

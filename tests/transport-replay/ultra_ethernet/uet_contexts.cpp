@@ -1,4 +1,5 @@
-// Packet delivery contexts of Ultra Ethernet in the tables of all others: what is a loss, what is none, and what nobody can tell.
+// Packet delivery contexts of Ultra Ethernet in the tables of all others: what is a loss, what is none, and what nobody
+// can tell.
 #include <dissect/types.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/uet_exchange.hpp>
@@ -57,7 +58,9 @@ TEST_CASE("a context of Ultra Ethernet is a connection, and its requests are mes
     CHECK(connection.way(a).message_bytes == 5 * 4 * 64);
     CHECK(followed.count(Verb::write, Outcome::completed) == 5);
     CHECK(followed.messages[0].message.packets == 4);
-    CHECK(std::to_underlying(followed.messages[0].message.answer_time) - std::to_underlying(followed.messages[0].message.first_time) == 7000);
+    CHECK(std::to_underlying(followed.messages[0].message.answer_time) -
+              std::to_underlying(followed.messages[0].message.first_time) ==
+          7000);
     CHECK(requests(followed).paths.size() == 4);
     CHECK(requests(followed).paths[0].packets == 5);
     CHECK(requests(followed).paths[0].delay.count == 5);
@@ -71,7 +74,12 @@ TEST_CASE("packets of a context come in any order, and nothing is said of it") {
         INFO("round " << round);
         UetExchange exchange;
         for (std::uint32_t i = 0; i < 40; ++i)
-            exchange.send({.number = i, .entropy = static_cast<std::uint16_t>(0xc000 + i % 8), .opens = i < 4, .message = static_cast<std::uint16_t>(i / 4), .place = i % 4, .pieces = 4});
+            exchange.send({.number = i,
+                           .entropy = static_cast<std::uint16_t>(0xc000 + i % 8),
+                           .opens = i < 4,
+                           .message = static_cast<std::uint16_t>(i / 4),
+                           .place = i % 4,
+                           .pieces = 4});
         std::ranges::shuffle(exchange.frames, draws);
         std::vector<std::uint32_t> order(40);
         for (std::uint32_t i = 0; i < 40; ++i) order[i] = i;
@@ -110,7 +118,8 @@ TEST_CASE("a packet is retransmitted where its sender says so, and the same PSN 
         const Followed followed = follow(exchange.frames);
         CHECK(findings(followed) == std::set<std::string_view>{"uet-retransmitted"});
         CHECK(finding(followed, "uet-retransmitted").party == Party::fabric);
-        CHECK(finding(followed, "uet-retransmitted").summary == "192.0.2.1 retransmitted 1 of 11 packets to 192.0.2.2.");
+        CHECK(finding(followed, "uet-retransmitted").summary ==
+              "192.0.2.1 retransmitted 1 of 11 packets to 192.0.2.2.");
         const auto lossy = std::ranges::find(requests(followed).paths, 0xc002, &UetPath::entropy);
         CHECK(lossy->resent == 1);
         CHECK(followed.messages.back().message.retransmissions == 1);
@@ -158,7 +167,8 @@ TEST_CASE("NACKs are told by their codes, and those of trimmed packets as trimmi
         CHECK(findings(followed) == std::set<std::string_view>{"uet-nack", "uet-retransmitted"});
         CHECK(finding(followed, "uet-nack").party == Party::responder);
         CHECK(finding(followed, "uet-nack").severity == Severity::warning);
-        CHECK(finding(followed, "uet-nack").summary == "192.0.2.2 answered 1 packet of 192.0.2.1 with NACK NO_PKT_BUFFER.");
+        CHECK(finding(followed, "uet-nack").summary ==
+              "192.0.2.2 answered 1 packet of 192.0.2.1 with NACK NO_PKT_BUFFER.");
         CHECK(requests(followed).after_nack == 1);
         CHECK(finding(followed, "uet-retransmitted").party == Party::responder);
     }
@@ -182,7 +192,8 @@ TEST_CASE("NACKs are told by their codes, and those of trimmed packets as trimmi
         exchange.acknowledge({.number = 4, .cumulative = 4, .again = true});
         const Followed followed = follow(exchange.frames);
         CHECK(findings(followed) == std::set<std::string_view>{"uet-trimmed", "uet-retransmitted"});
-        CHECK(finding(followed, "uet-trimmed").summary == "192.0.2.2 reported 1 packet of 192.0.2.1 as trimmed (1 at the last hop).");
+        CHECK(finding(followed, "uet-trimmed").summary ==
+              "192.0.2.2 reported 1 packet of 192.0.2.1 as trimmed (1 at the last hop).");
         CHECK(finding(followed, "uet-retransmitted").party == Party::congestion);
     }
     SECTION("the context is rejected, and nothing follows") {
@@ -220,8 +231,9 @@ TEST_CASE("a trimmed packet is one that UDP says more of than IP, and what the c
     CHECK(requests(followed).after_trimming == 1);
     CHECK(followed.count(Verb::write, Outcome::completed) == 2);
     CHECK(followed.messages.back().message.bytes == 64);
-    CHECK(finding(followed, "uet-trimmed").summary ==
-          "Switches trimmed 1 packet from 192.0.2.1 to 192.0.2.2; 192.0.2.2 reported 1 packet of 192.0.2.1 as trimmed.");
+    CHECK(
+        finding(followed, "uet-trimmed").summary ==
+        "Switches trimmed 1 packet from 192.0.2.1 to 192.0.2.2; 192.0.2.2 reported 1 packet of 192.0.2.1 as trimmed.");
     for (const std::size_t cut : {96UL, 80UL, 64UL, 54UL}) {
         INFO("cut at " << cut);
         const Followed less = follow(writes(3).frames, cut);
@@ -253,7 +265,8 @@ TEST_CASE("a capture may begin in the middle of a context") {
     const UetExchange exchange = writes(6);
     for (std::size_t skipped = 1; skipped < exchange.frames.size(); ++skipped) {
         INFO("without the first " << skipped);
-        const std::vector<Block> rest(exchange.frames.begin() + static_cast<std::ptrdiff_t>(skipped), exchange.frames.end());
+        const std::vector<Block> rest(exchange.frames.begin() + static_cast<std::ptrdiff_t>(skipped),
+                                      exchange.frames.end());
         const Followed followed = follow(rest);
         static_cast<void>(only(followed));
         CHECK(only(followed).way(a).incidents->retransmitted == 0);
@@ -302,12 +315,16 @@ TEST_CASE("a READ ends with its data, a refused request fails") {
     }
     SECTION("refused") {
         const UetHeader bad{kind::ses_response,
-                            {{"uet.ses.rsp.opcode", 1}, {"uet.ses.rsp.return_code", 0x1c}, {"uet.ses.rsp.message_id", 77}, {"uet.ses.rsp.job_id", 0xabc}}};
+                            {{"uet.ses.rsp.opcode", 1},
+                             {"uet.ses.rsp.return_code", 0x1c},
+                             {"uet.ses.rsp.message_id", 77},
+                             {"uet.ses.rsp.job_id", 0xabc}}};
         exchange.acknowledge({.number = 4, .cumulative = 4, .semantics = {bad}, .form = 4});
         const Followed followed = follow(exchange.frames);
         CHECK(followed.count(Verb::read_request, Outcome::failed) == 1);
         CHECK(findings(followed) == std::set<std::string_view>{"uet-refused"});
-        CHECK(finding(followed, "uet-refused").summary == "192.0.2.2 answered 1 request of 192.0.2.1 with return code BAD_MKEY.");
+        CHECK(finding(followed, "uet-refused").summary ==
+              "192.0.2.2 answered 1 request of 192.0.2.1 with return code BAD_MKEY.");
     }
 }
 
@@ -318,7 +335,9 @@ TEST_CASE("one path that loses, or is slow, is told apart from chance") {
             const auto entropy = static_cast<std::uint16_t>(0xc000 + i % 4);
             exchange.send({.number = i, .entropy = entropy, .opens = i == 0, .message = static_cast<std::uint16_t>(i)});
             const bool lost = (i % 4 == 2 && i / 4 < losses) || (i % 4 == 1 && i / 4 < elsewhere);
-            if (lost) exchange.send({.number = i, .entropy = 0xc000, .again = true, .message = static_cast<std::uint16_t>(i)});
+            if (lost)
+                exchange.send(
+                    {.number = i, .entropy = 0xc000, .again = true, .message = static_cast<std::uint16_t>(i)});
             exchange.acknowledge({.number = i, .cumulative = i, .again = lost});
         }
         return findings(follow(exchange.frames));

@@ -1,4 +1,5 @@
-// Contexts of Ultra Ethernet by chance and by malice: what is said does not depend on who followed whom, and what is kept has bounds.
+// Contexts of Ultra Ethernet by chance and by malice: what is said does not depend on who followed whom, and what is
+// kept has bounds.
 #include <tests/simulator/simulation.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/joined_parts.hpp>
@@ -29,15 +30,31 @@ std::vector<Block> anything(std::uint64_t seed) {
     for (int step = 0; step < 600; ++step) {
         const std::size_t at = draws.below(pairs.size());
         UetExchange& pair = pairs[at];
-        const auto psn = static_cast<std::uint32_t>(draws.chance(0.02) ? draws.below(UINT32_MAX) : next[at] - draws.below(8));
+        const auto psn =
+            static_cast<std::uint32_t>(draws.chance(0.02) ? draws.below(UINT32_MAX) : next[at] - draws.below(8));
         const auto entropy = static_cast<std::uint16_t>(0xc000 + draws.below(draws.chance(0.01) ? 4096 : 6));
         switch (draws.below(8)) {
-            case 0: pair.acknowledge({.number = psn, .cumulative = psn - static_cast<std::uint32_t>(draws.below(3)), .sack = draws.below(256)}); break;
+            case 0:
+                pair.acknowledge({.number = psn,
+                                  .cumulative = psn - static_cast<std::uint32_t>(draws.below(3)),
+                                  .sack = draws.below(256)});
+                break;
             case 1: pair.refuse(psn, draws.below(40)); break;
-            case 2: pair.send({.number = psn, .entropy = entropy, .again = true, .message = static_cast<std::uint16_t>(draws.below(9))}); break;
+            case 2:
+                pair.send({.number = psn,
+                           .entropy = entropy,
+                           .again = true,
+                           .message = static_cast<std::uint16_t>(draws.below(9))});
+                break;
             case 3: pair.acknowledge({.number = next[at], .cumulative = next[at]}); break;
             default:
-                pair.send({.number = next[at], .entropy = entropy, .opens = draws.chance(0.1), .message = static_cast<std::uint16_t>(next[at] / 4), .place = next[at] % 4, .pieces = 4, .trimmed = draws.chance(0.05)});
+                pair.send({.number = next[at],
+                           .entropy = entropy,
+                           .opens = draws.chance(0.1),
+                           .message = static_cast<std::uint16_t>(next[at] / 4),
+                           .place = next[at] % 4,
+                           .pieces = 4,
+                           .trimmed = draws.chance(0.05)});
                 if (!draws.chance(0.1)) ++next[at];
         }
         if (draws.chance(0.01)) pair.target = static_cast<std::uint16_t>(draws.below(5));
@@ -137,7 +154,10 @@ TEST_CASE("what a context keeps has bounds") {
         exchange.frames.clear();
     };
     for (std::uint32_t i = 0; i < 6000; ++i) {
-        exchange.send({.number = i * 3, .entropy = static_cast<std::uint16_t>(i), .message = static_cast<std::uint16_t>(i), .pieces = 2});
+        exchange.send({.number = i * 3,
+                       .entropy = static_cast<std::uint16_t>(i),
+                       .message = static_cast<std::uint16_t>(i),
+                       .pieces = 2});
         feed();
     }
     const Timeline timeline = analysis.finish();

@@ -16,14 +16,16 @@ constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection
 
 [[nodiscard]] bool is_fatal(const Observation& packet) {
     return packet.acknowledgment && info(packet.opcode).verb == Verb::acknowledge &&
-           static_cast<SyndromeType>(packet.acknowledgment->type()) == SyndromeType::nak && packet.acknowledgment->code() >= 1 &&
-           packet.acknowledgment->code() <= kLastFatalCode;
+           static_cast<SyndromeType>(packet.acknowledgment->type()) == SyndromeType::nak &&
+           packet.acknowledgment->code() >= 1 && packet.acknowledgment->code() <= kLastFatalCode;
 }
 [[nodiscard]] bool is_plain_ack(const Observation& packet) {
     return packet.acknowledgment && static_cast<SyndromeType>(packet.acknowledgment->type()) == SyndromeType::ack;
 }
 // 24 bits that wrap.
-[[nodiscard]] std::uint32_t counted_since(Msn msn, std::uint32_t base) { return (std::to_underlying(msn) - base) & Psn::kMask; }
+[[nodiscard]] std::uint32_t counted_since(Msn msn, std::uint32_t base) {
+    return (std::to_underlying(msn) - base) & Psn::kMask;
+}
 
 // The number of the last message that ends at or before that PSN; 0: not known.
 [[nodiscard]] std::uint32_t ended_by(const EndState& requester, Psn psn) {
@@ -37,9 +39,11 @@ constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection
 
 // C9-220: a queue pair that failed is silent. A requester that did not get the NAK repeats.
 void ConversationWatch::take_failed(const Observation& packet, const PacketRecord& record, HostTallies& tallies) {
-    if (failure_->reported || record.arrival == Arrival::restart || packet.time - failure_->nak.time <= kErrorGrace) return;
+    if (failure_->reported || record.arrival == Arrival::restart || packet.time - failure_->nak.time <= kErrorGrace)
+        return;
     failure_->reported = true;
-    const bool may_not_know = record.from != failure_->responder && (record.retransmission || !info(packet.opcode).request);
+    const bool may_not_know =
+        record.from != failure_->responder && (record.retransmission || !info(packet.opcode).request);
     if (may_not_know) tallies.doubt(Passive::err_02, failure_->nak.frame, packet.frame);
     else tallies.fail(Passive::err_02, failure_->nak.frame, packet.frame);
 }
@@ -93,7 +97,8 @@ void ConversationWatch::take_acknowledgment(EndState& requester, const Observati
 void ConversationWatch::take_credits(EndState& responder, const Observation& packet) {
     if (!is_plain_ack(packet)) return;
     ++responder.plain_acks;
-    if (packet.acknowledgment->code() == kUnlimitedCredits && responder.unlimited++ == 0) responder.unlimited_frame = packet.frame;
+    if (packet.acknowledgment->code() == kUnlimitedCredits && responder.unlimited++ == 0)
+        responder.unlimited_frame = packet.frame;
 }
 
 // C9-148. An MSN may run ahead of the PSN it comes with, never of what was sent; with nothing outstanding it is exact.
@@ -143,7 +148,8 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
         }
         if (packet.psn.before(read.first)) break;
         if (response && read.passed && !read.endless) {
-            if (packet.time - read.passed->time > kReordering) tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
+            if (packet.time - read.passed->time > kReordering)
+                tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
             else tallies.doubt(Passive::rsp_21, read.passed->frame, packet.frame);
             read.passed.reset();
         }
@@ -160,13 +166,15 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
     tallies.look(Passive::rsp_21, known);
 }
 
-// o9-30: a READ or ATOMIC is answered by its response alone, and no ACK has its PSN, of a duplicate before it neither. Whatever was lost,
-// such an ACK was sent. One that later answers passed, or that is asked for again, waits no more: its response was lost, perhaps.
+// o9-30: a READ or ATOMIC is answered by its response alone, and no ACK has its PSN, of a duplicate before it neither.
+// Whatever was lost, such an ACK was sent. One that later answers passed, or that is asked for again, waits no more:
+// its response was lost, perhaps.
 void ConversationWatch::take_named_read(EndState& requester, const Observation& packet, HostTallies& tallies) {
     if (requester.reads.empty() || info(packet.opcode).verb != Verb::acknowledge || !is_plain_ack(packet)) return;
     for (EndState::OpenRead& read : requester.reads) {
         if (read.passed || read.named || packet.psn.before(read.first) || read.last.before(packet.psn)) continue;
-        // How many PSNs it takes follows from the path MTU, of which an end may have another idea: what was sent behind it may be meant.
+        // How many PSNs it takes follows from the path MTU, of which an end may have another idea: what was sent behind
+        // it may be meant.
         if (packet.psn != read.first && read.last + 1 != requester.sent_next) continue;
         read.named = true;
         tallies.look(Passive::rsp_56);

@@ -21,7 +21,8 @@ std::uint64_t missed_by_tap(const Timeline& timeline) {
     return missed;
 }
 
-// Of those: of connections whose answers were cut off, or the lengths of whose READs, so that nobody knows what was due.
+// Of those: of connections whose answers were cut off, or the lengths of whose READs, so that nobody knows what was
+// due.
 std::uint64_t perhaps_missed_by_tap(const Timeline& timeline) {
     std::uint64_t missed = 0;
     for (const Connection& connection : timeline.connections) {
@@ -64,7 +65,8 @@ const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connecti
     return &timeline.cm.attempts[*connection.cm_attempt];
 }
 
-void conclude_trace(const Timeline& timeline, const WatchedConnections& watched, std::uint64_t unwatched, Tallies& tallies) {
+void conclude_trace(const Timeline& timeline, const WatchedConnections& watched, std::uint64_t unwatched,
+                    Tallies& tallies) {
     const CaptureQuality& quality = timeline.quality;
     Tally& whole = tallies[Passive::trc_01];
     whole.examined = timeline.packets;
@@ -81,9 +83,11 @@ void conclude_trace(const Timeline& timeline, const WatchedConnections& watched,
     const std::string back = fmt::format("timestamps go backwards {}, by {} at most",
                                          quality.backwards == 1 ? "once" : counted(quality.backwards, "time"),
                                          duration_text(quality.largest_step_back));
-    const bool reordered = quality.largest_step_back <= kReordering;  // by the queues of the tap: nothing is lost for it
+    const bool reordered =
+        quality.largest_step_back <= kReordering;  // by the queues of the tap: nothing is lost for it
     if (!reordered) say(quality.backwards, back);
-    say(timeline.left_out.packets_of_connections + timeline.left_out.messages + timeline.retired.connections + unwatched,
+    say(timeline.left_out.packets_of_connections + timeline.left_out.messages + timeline.retired.connections +
+            unwatched,
         "beyond the limits of the analysis");
     if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
         whole.doubts.count = silent;
@@ -91,7 +95,8 @@ void conclude_trace(const Timeline& timeline, const WatchedConnections& watched,
     }
     if (whole.failures.count == 0 && unread != 0) {
         whole.doubts.count += unread;
-        whole.words += fmt::format("{}what was due cannot be told where answers or lengths of READs were cut off", whole.words.empty() ? "" : "; ");
+        whole.words += fmt::format("{}what was due cannot be told where answers or lengths of READs were cut off",
+                                   whole.words.empty() ? "" : "; ");
     }
     if (whole.failures.count == 0 && reordered && quality.backwards != 0) {
         whole.doubts.count += quality.backwards;
@@ -136,7 +141,8 @@ void conclude_iwarp(const Timeline& timeline, Tallies& tallies) {
     for (const IwarpConversation& conversation : timeline.iwarp.conversations)
         for (const End end : {End::a, End::b}) {
             const IwarpWay& way = conversation.way(end);
-            const Connection* connection = way.odd_markers == FrameIndex{} ? nullptr : timeline.find(conversation.connection);
+            const Connection* connection =
+                way.odd_markers == FrameIndex{} ? nullptr : timeline.find(conversation.connection);
             if (connection == nullptr) continue;
             tallies.about(connection->end(end).address);
             tallies.look(Passive::mpa_11);

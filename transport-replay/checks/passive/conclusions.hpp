@@ -1,4 +1,5 @@
-// What passive checks conclude at the end of a capture: from its reconstruction, and from what each connection was watched for.
+// What passive checks conclude at the end of a capture: from its reconstruction, and from what each connection was
+// watched for.
 #pragma once
 
 #include <transport-replay/checks/passive/tally.hpp>
@@ -16,7 +17,8 @@ namespace qps::transport::conformance {
 
 // By family, in the order they must run: how whole the capture is comes first.
 // `unwatched`: packets of connections that there was no room to watch.
-void conclude_trace(const Timeline& timeline, const WatchedConnections& watched, std::uint64_t unwatched, Tallies& tallies);
+void conclude_trace(const Timeline& timeline, const WatchedConnections& watched, std::uint64_t unwatched,
+                    Tallies& tallies);
 void conclude_format(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies);
 void conclude_requester(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies);
 void conclude_responder(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies);
@@ -29,7 +31,9 @@ void conclude_iwarp(const Timeline& timeline, Tallies& tallies);
 
 // What CM told of a connection; nothing where it was not seen.
 [[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
-[[nodiscard]] inline const CmSide& side_of(const CmAttempt& attempt, End end) { return end == End::a ? attempt.active : attempt.passive; }
+[[nodiscard]] inline const CmSide& side_of(const CmAttempt& attempt, End end) {
+    return end == End::a ? attempt.active : attempt.passive;
+}
 
 // Calls visit(connection, watched) for each connection that was watched; both lists are by number.
 template <class Visit>

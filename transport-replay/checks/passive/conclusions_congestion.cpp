@@ -53,8 +53,9 @@ void check_delays(const CongestionReport& report, Tallies& tallies) {
         tallies.fail(Passive::cnp_10, stream.first_frame);
         const auto median = stream.delays.median();
         tallies[Passive::cnp_10].words =
-            fmt::format("{} of {} came later than {} after the last mark{}", grouped(stream.without_mark), counted(stream.count, "CNP"),
-                        duration_text(kCnpDeadline), median ? fmt::format("; half of the others within {}", duration_text(*median)) : "");
+            fmt::format("{} of {} came later than {} after the last mark{}", grouped(stream.without_mark),
+                        counted(stream.count, "CNP"), duration_text(kCnpDeadline),
+                        median ? fmt::format("; half of the others within {}", duration_text(*median)) : "");
     }
 }
 

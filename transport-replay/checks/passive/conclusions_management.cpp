@@ -45,7 +45,8 @@ using ReleasedFlows = boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash
 
 // 12.9.8.4: TIMEWAIT lasts as long as a packet may be under way: the ACK timeout.
 Duration timewait(const CmAttempt& attempt) {
-    constexpr std::uint8_t kUsual = 14;  // where the REQ was not seen: 67 ms, shorter than any that CM tells in practice
+    constexpr std::uint8_t kUsual =
+        14;  // where the REQ was not seen: 67 ms, shorter than any that CM tells in practice
     return dissect::timeout_of(attempt.local_ack_timeout.value_or(kUsual));
 }
 

@@ -18,8 +18,9 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kEnoughMessages = 8;  // of a requester that never asks for an answer: below, it may have been luck
-constexpr std::int64_t kTimerSlack = 20;      // one part in so many: clocks of taps, timers of software
+constexpr std::uint64_t kEnoughMessages =
+    8;                                    // of a requester that never asks for an answer: below, it may have been luck
+constexpr std::int64_t kTimerSlack = 20;  // one part in so many: clocks of taps, timers of software
 
 void check_first_psn(const Connection& connection, const CmAttempt& attempt, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
@@ -48,7 +49,8 @@ void check_gaps(const Connection& connection, End end, Tallies& tallies) {
     tallies.doubt(Passive::req_01, frames.empty() ? way.first_frame : frames.front());
 }
 
-void check_asking(const Timeline& timeline, const Connection& connection, const WatchedEnd& state, End end, Tallies& tallies) {
+void check_asking(const Timeline& timeline, const Connection& connection, const WatchedEnd& state, End end,
+                  Tallies& tallies) {
     const Way& way = connection.way(end);
     if (!connection.reliable() || way.requests == 0 || state.messages == 0) return;
     tallies.look(Passive::req_30);
@@ -59,8 +61,8 @@ void check_asking(const Timeline& timeline, const Connection& connection, const 
     else if (!state.ever_asked) tallies.doubt(Passive::req_30, way.first_frame);
 }
 
-// The timers that an end may have: what the REQ announced, or the packet lifetime in it with the delay of the other end (12.7.34), which
-// makes it one more or one less.
+// The timers that an end may have: what the REQ announced, or the packet lifetime in it with the delay of the other end
+// (12.7.34), which makes it one more or one less.
 struct AnnouncedTimer {
     std::uint8_t least = 0;
     std::uint8_t most = 0;
@@ -72,8 +74,8 @@ std::optional<AnnouncedTimer> timer_announced(const CmAttempt& attempt) {
     return AnnouncedTimer{static_cast<std::uint8_t>(announced - 1), std::max(announced, delayed)};
 }
 
-// The timeouts of one end. What is sent again once may answer a NAK that the tap missed; what is sent again and again without any
-// answer is a timer.
+// The timeouts of one end. What is sent again once may answer a NAK that the tap missed; what is sent again and again
+// without any answer is a timer.
 struct Waits {
     std::optional<Duration> shortest;
     Duration longest{};
@@ -83,10 +85,12 @@ struct Waits {
 
 [[nodiscard]] bool differ_too_much(Duration shortest, Duration longest) {
     const std::int64_t least = std::to_underlying(shortest);
-    return std::to_underlying(longest) / 4 - least > least / kTimerSlack;  // times of a hostile capture may be as long as can be
+    return std::to_underlying(longest) / 4 - least >
+           least / kTimerSlack;  // times of a hostile capture may be as long as can be
 }
 
-// Whether each round of it was begun by the timer: others are not so far apart, and where packets overtake each other they are guessed.
+// Whether each round of it was begun by the timer: others are not so far apart, and where packets overtake each other
+// they are guessed.
 [[nodiscard]] bool is_timer(const Recovery& recovery, const Connection& connection) {
     const Way& requests = connection.way(recovery.requester);
     const Way& answers = connection.way(other(recovery.requester));
@@ -98,7 +102,8 @@ struct Waits {
 void check_timer(const Recovery& recovery, const Connection& connection, const CmAttempt* attempt, Tallies& tallies) {
     const auto announced = attempt != nullptr ? timer_announced(*attempt) : std::nullopt;
     const bool timer = is_timer(recovery, connection);
-    if (timer && differ_too_much(*recovery.interval, recovery.longest_wait)) tallies.fail(Passive::req_21, recovery.resumed, recovery.last);
+    if (timer && differ_too_much(*recovery.interval, recovery.longest_wait))
+        tallies.fail(Passive::req_21, recovery.resumed, recovery.last);
     if (!announced) return;
     tallies.look(Passive::cm_24);
     const std::int64_t least = std::to_underlying(timeout_of(announced->least));
@@ -109,8 +114,10 @@ void check_timer(const Recovery& recovery, const Connection& connection, const C
     else tallies.doubt(Passive::cm_24, recovery.resumed, attempt->first_frame);
 }
 
-// A READ that is asked for again from its middle lost responses; where later ones came, nobody has to wait for the timer.
-void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<AnnouncedTimer> announced, Tallies& tallies) {
+// A READ that is asked for again from its middle lost responses; where later ones came, nobody has to wait for the
+// timer.
+void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<AnnouncedTimer> announced,
+                      Tallies& tallies) {
     const bool waited = recovery.kind == RecoveryKind::timeout || recovery.kind == RecoveryKind::undecided;
     const bool in_part = recovery.kind == RecoveryKind::read_retry || (waited && recovery.partial_read);
     if (!in_part || recovery.resumed == FrameIndex{} || !announced) return;
@@ -134,7 +141,8 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
         if (recovery.kind != RecoveryKind::timeout || !recovery.interval) continue;
         tallies.look(Passive::req_21);
         check_timer(recovery, *connection, attempt, tallies);
-        Waits& waits = ends[std::uint64_t{std::to_underlying(recovery.connection)} << 1 | std::to_underlying(recovery.requester)];
+        Waits& waits =
+            ends[std::uint64_t{std::to_underlying(recovery.connection)} << 1 | std::to_underlying(recovery.requester)];
         if (!waits.shortest || *recovery.interval < *waits.shortest) {
             waits.shortest = recovery.interval;
             waits.shortest_frame = recovery.resumed;
@@ -146,7 +154,8 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
     }
     tallies.about_all();
     for (const auto& [key, waits] : ends)
-        if (differ_too_much(*waits.shortest, waits.longest)) tallies.doubt(Passive::req_21, waits.shortest_frame, waits.longest_frame);
+        if (differ_too_much(*waits.shortest, waits.longest))
+            tallies.doubt(Passive::req_21, waits.shortest_frame, waits.longest_frame);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-// ConversationWatch: what passive checks remember of one connection, and what they conclude packet by packet: PSNs, opcodes, MSNs,
-// acknowledgements, path MTU, what is sent again.
+// ConversationWatch: what passive checks remember of one connection, and what they conclude packet by packet: PSNs,
+// opcodes, MSNs, acknowledgements, path MTU, what is sent again.
 //
-// Only what the capture proves is a failure: nothing is concluded across a gap, what is learned from the middle of a stream is not
-// held against its beginning, and what a network or a tap may have done (order within kReordering) is a doubt. The Analysis has the
-// same packets and more patience: what it knows at the end is judged in conclusions.cpp.
+// Only what the capture proves is a failure: nothing is concluded across a gap, what is learned from the middle of a
+// stream is not held against its beginning, and what a network or a tap may have done (order within kReordering) is a
+// doubt. The Analysis has the same packets and more patience: what it knows at the end is judged in conclusions.cpp.
 //
-// What an attacker could feed: any packets. All of it has a fixed size, but for the packets remembered to be compared when they are
-// sent again, of which kRememberedWays ways have kRemembered each, and open READs, kOpenReads each.
+// What an attacker could feed: any packets. All of it has a fixed size, but for the packets remembered to be compared
+// when they are sent again, of which kRememberedWays ways have kRemembered each, and open READs, kOpenReads each.
 #pragma once
 
 #include <transport-replay/checks/passive/host_tallies.hpp>
@@ -21,14 +21,16 @@
 
 namespace qps::transport::conformance {
 
-inline constexpr std::size_t kRemembered = 128;              // packets of 16 bytes: what software has outstanding; hardware's newest
-inline constexpr std::size_t kRememberedWays = 1 << 14;      // 32 MiB of them
-inline constexpr std::size_t kOpenReads = 32;                // READs and ATOMICs: devices allow 16, few 128
-inline constexpr std::size_t kEndings = 16;                  // of messages, to find the number of one by its PSN
-inline constexpr dissect::Duration kReordering{1'000'000};   // 1 ms: what a network or the queues of a tap may exchange
-inline constexpr dissect::Duration kErrorGrace{10'000'000};  // 10 ms: what is under way when a queue pair fails, and software
-inline constexpr dissect::Duration kIdle{1'000'000'000};     // 1 s: who is silent so long waits
-inline constexpr dissect::Duration kTogether{100'000};       // 100 us: a CNP and a NAK of one cause
+inline constexpr std::size_t kRemembered =
+    128;  // packets of 16 bytes: what software has outstanding; hardware's newest
+inline constexpr std::size_t kRememberedWays = 1 << 14;     // 32 MiB of them
+inline constexpr std::size_t kOpenReads = 32;               // READs and ATOMICs: devices allow 16, few 128
+inline constexpr std::size_t kEndings = 16;                 // of messages, to find the number of one by its PSN
+inline constexpr dissect::Duration kReordering{1'000'000};  // 1 ms: what a network or the queues of a tap may exchange
+inline constexpr dissect::Duration kErrorGrace{
+    10'000'000};  // 10 ms: what is under way when a queue pair fails, and software
+inline constexpr dissect::Duration kIdle{1'000'000'000};  // 1 s: who is silent so long waits
+inline constexpr dissect::Duration kTogether{100'000};    // 100 us: a CNP and a NAK of one cause
 
 // What one end sends, as a requester and as a responder.
 struct EndState {
@@ -107,7 +109,8 @@ struct EndState {
 class ConversationWatch {
 public:
     // A packet of the connection, in the order of the capture. `remember`: there is room for its requests.
-    void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, HostTallies& tallies);
+    void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
+                 HostTallies& tallies);
 
     [[nodiscard]] bool any() const { return watched_; }  // packet
     // Where what this end did is tallied.
@@ -124,7 +127,8 @@ private:
     [[nodiscard]] EndState& state(End end) { return states_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] std::uint32_t span_of_read(const EndState& requester, std::uint32_t length) const;
     void take_failed(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
-    void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, HostTallies& tallies);
+    void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
+                      HostTallies& tallies);
     void take_answer(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
     void take_acknowledgment(EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_named_read(EndState& requester, const Observation& packet, HostTallies& tallies);

@@ -87,14 +87,15 @@ bool FpduCutter::is_ready() {
     }
     if (!aligned_) {
         piece_.missing = 0;
-        aligned_ = framing_.crc && !framing_.markers && piece_.starts_segment && begins_fpdu(piece_.bytes, piece_.length, framing_, piece_.seq);
+        aligned_ = framing_.crc && !framing_.markers && piece_.starts_segment &&
+                   begins_fpdu(piece_.bytes, piece_.length, framing_, piece_.seq);
         if (!aligned_) piece_.length = 0;
     }
     return aligned_ && (piece_.length > 0 || piece_.missing > 0);
 }
 
-// RFC 5044 4.3. A marker before an FPDU belongs to it and says 0; whether those behind it count from it or from the length field, readers
-// of that section disagree: both are right.
+// RFC 5044 4.3. A marker before an FPDU belongs to it and says 0; whether those behind it count from it or from the
+// length field, readers of that section disagree: both are right.
 void FpduCutter::judge_markers(CutFpdu& done) const {
     const auto to_marker = framing_.to_marker(seq_);
     for (std::size_t at = to_marker.value_or(total_); at < total_; at += mpa::kMarkerInterval) {
@@ -107,7 +108,10 @@ void FpduCutter::judge_markers(CutFpdu& done) const {
 }
 
 CutFpdu FpduCutter::finish() {
-    CutFpdu done{.end = seq_ + static_cast<std::uint32_t>(total_), .whole = whole_, .first_frame = first_frame_, .last_frame = piece_.frame};
+    CutFpdu done{.end = seq_ + static_cast<std::uint32_t>(total_),
+                 .whole = whole_,
+                 .first_frame = first_frame_,
+                 .last_frame = piece_.frame};
     const std::size_t covered = total_ - mpa::kCrcLength;
     if (framing_.crc) {
         const bool right = whole_ && crc32c(Bytes(raw_).first(covered)) == read_be<std::uint32_t>(raw_, covered);

@@ -1,8 +1,10 @@
-// FpduCutter: a TCP stream cut into FPDUs for who judges their sender: by nothing but the framing that the ends agreed on.
+// FpduCutter: a TCP stream cut into FPDUs for who judges their sender: by nothing but the framing that the ends agreed
+// on.
 //
-// The framer of the analysis is lenient, so that captures of wrong senders can be read too, and drops what nobody makes. Here a wrong FPDU
-// is what is looked for, so its length alone says where the next one begins. What the capture lacks leaves a hole in an FPDU, or ends the
-// cutting; it begins anew where a segment begins with an FPDU whose CRC is right.
+// The framer of the analysis is lenient, so that captures of wrong senders can be read too, and drops what nobody
+// makes. Here a wrong FPDU is what is looked for, so its length alone says where the next one begins. What the capture
+// lacks leaves a hole in an FPDU, or ends the cutting; it begins anew where a segment begins with an FPDU whose CRC is
+// right.
 //
 // What an attacker could feed: any lengths. An FPDU has 64 KiB at most, and that is all that is kept.
 #pragma once

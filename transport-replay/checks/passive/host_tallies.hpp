@@ -1,8 +1,8 @@
-// HostTallies: what passive checks count while packets come, of all hosts in one, or of each host apart, so that later any of them can be
-// judged alone. about() says whose packet the following look(), fail() and doubt() are about.
+// HostTallies: what passive checks count while packets come, of all hosts in one, or of each host apart, so that later
+// any of them can be judged alone. about() says whose packet the following look(), fail() and doubt() are about.
 //
-// What an attacker could feed: packets of any number of hosts. Those for which there is no room are counted together: still in the verdicts
-// on the capture, but in none on a host.
+// What an attacker could feed: packets of any number of hosts. Those for which there is no room are counted together:
+// still in the verdicts on the capture, but in none on a host.
 #pragma once
 
 #include <transport-replay/checks/passive/tally.hpp>
@@ -22,11 +22,11 @@ struct SeenEvents {
 };
 
 struct HostTally {
-    Address host;                        // none: of those that are not told apart
-    std::uint64_t packets = 0;           // it sent
-    std::uint64_t icrc_not_judged = 0;   // of them: wrong ones
-    std::uint64_t fpdus_unchecked = 0;   // it sent, whose CRC cannot be checked: of the doubts of MPA-13
-    std::uint64_t failed_by_peer = 0;    // its connections that another host's NAK ended: ERR-02 looks at them for both
+    Address host;                       // none: of those that are not told apart
+    std::uint64_t packets = 0;          // it sent
+    std::uint64_t icrc_not_judged = 0;  // of them: wrong ones
+    std::uint64_t fpdus_unchecked = 0;  // it sent, whose CRC cannot be checked: of the doubts of MPA-13
+    std::uint64_t failed_by_peer = 0;   // its connections that another host's NAK ended: ERR-02 looks at them for both
     std::array<std::uint64_t, kPassiveChecks> examined{};
     std::vector<SeenEvents> seen;  // by check
 
@@ -62,8 +62,12 @@ public:
     void icrc_not_judged() { ++hosts_[current_].icrc_not_judged; }  // of that packet
     void fpdu_unchecked() { ++hosts_[current_].fpdus_unchecked; }   // looked at, and in doubt
     void look(Passive check, std::uint64_t count = 1) { hosts_[current_].examined[std::to_underlying(check)] += count; }
-    void fail(Passive check, dissect::FrameIndex frame, dissect::FrameIndex other = {}) { hosts_[current_].events(check).failures.add(frame, other); }
-    void doubt(Passive check, dissect::FrameIndex frame, dissect::FrameIndex other = {}) { hosts_[current_].events(check).doubts.add(frame, other); }
+    void fail(Passive check, dissect::FrameIndex frame, dissect::FrameIndex other = {}) {
+        hosts_[current_].events(check).failures.add(frame, other);
+    }
+    void doubt(Passive check, dissect::FrameIndex frame, dissect::FrameIndex other = {}) {
+        hosts_[current_].events(check).doubts.add(frame, other);
+    }
     // A connection of two hosts failed; what comes then is about the first of them.
     void failed(const Address& by, const Address& peer);
 

@@ -17,12 +17,14 @@ void IwarpExchange::lose(End from) {
 
 // Whether the capture has all of `sender` that the other end's TCP had when it sent what was seen of it.
 bool IwarpExchange::has_all_of(End sender, const Way& receiver) {
-    return receiver.acknowledges && way(sender).stream.started() && !is_before(way(sender).stream.next_seq(), receiver.acknowledged);
+    return receiver.acknowledges && way(sender).stream.started() &&
+           !is_before(way(sender).stream.next_seq(), receiver.acknowledged);
 }
 
 void IwarpExchange::observe(const Observation& observation, const TcpSegmentView& segment, HostTallies& host_tallies) {
     const EndTallies tallies{host_tallies, flow_};
-    const End from = observation.flow.source == flow_.source && observation.flow.source_qp == flow_.source_qp ? End::a : End::b;
+    const End from =
+        observation.flow.source == flow_.source && observation.flow.source_qp == flow_.source_qp ? End::a : End::b;
     Way& sender = way(from);
     if (segment.reset) reset_ = true;
     if (segment.has_ack) {
@@ -32,13 +34,19 @@ void IwarpExchange::observe(const Observation& observation, const TcpSegmentView
     }
     if (segment.length > 0 && !segment.syn) {
         if (!joined_ && !sender.set_up.seen && !sender.strange) {
-            // Of an initiator, the capture may lack the request: its first segment is taken for one by IwarpWatch alone.
-            if (from == End::b || has_request_key(segment.data)) take_set_up(from, first_segment(segment, observation.frame), tallies);
+            // Of an initiator, the capture may lack the request: its first segment is taken for one by IwarpWatch
+            // alone.
+            if (from == End::b || has_request_key(segment.data))
+                take_set_up(from, first_segment(segment, observation.frame), tallies);
             else sender.strange = true;
         }
         take_first_data(segment, from, observation.frame);
         judge_rejected(segment, from, observation.frame, tallies);
-        (void)sender.stream.add({.seq = segment.seq, .length = segment.length, .bytes = segment.data, .frame = observation.frame, .time = observation.time});
+        (void)sender.stream.add({.seq = segment.seq,
+                                 .length = segment.length,
+                                 .bytes = segment.data,
+                                 .frame = observation.frame,
+                                 .time = observation.time});
         read_on(from, tallies);
         judge_order(tallies);
     }
@@ -84,7 +92,8 @@ bool IwarpExchange::is_trusted(End from, const CutFpdu& fpdu, const EndTallies& 
         }
         if (sender.bad < sender.bad_frames.size()) sender.bad_frames[sender.bad] = fpdu.last_frame;
         ++sender.bad;
-        if (!mpa::heading(fpdu.ulpdu, fpdu.length) || sender.markers) sender.cutter.lose();  // its length may be wrong too
+        if (!mpa::heading(fpdu.ulpdu, fpdu.length) || sender.markers)
+            sender.cutter.lose();  // its length may be wrong too
     } else {
         return true;
     }
@@ -105,7 +114,8 @@ void IwarpExchange::take_fpdu(End from, const CutFpdu& fpdu, const EndTallies& t
     if (fpdu.has_markers) {
         tallies.judge(from, Passive::mpa_11, fpdu.marker_wrong, fpdu.last_frame);
         if (!fpdu.marker_wrong) tallies.judge(from, Passive::mpa_12, fpdu.marker_reserved, fpdu.last_frame);
-        if (fpdu.marker_wrong && fpdu.crc != CrcStatus::good) {  // there may be none at all: nothing says where FPDUs begin
+        if (fpdu.marker_wrong &&
+            fpdu.crc != CrcStatus::good) {  // there may be none at all: nothing says where FPDUs begin
             sender.cutter.lose();
             return lose(from);
         }
@@ -139,7 +149,8 @@ void IwarpExchange::finish(HostTallies& host_tallies) {
     const Way& initiator = way(End::a);
     Way& responder = way(End::b);
     // It answered an initiator that never sent an FPDU.
-    const bool silent = initiator.whole && !initiator.first_fpdu && !initiator.cutter.inside() && initiator.stream.unseen() == 0;
+    const bool silent =
+        initiator.whole && !initiator.first_fpdu && !initiator.cutter.inside() && initiator.stream.unseen() == 0;
     if (responder.data && responder.first_fpdu && !responder.order_judged && silent) {
         responder.order_judged = true;
         tallies.judge(End::b, Passive::mpa_09, true, responder.data->frame);

@@ -1,7 +1,9 @@
-// IwarpExchange: both ways of one TCP connection that carries iWARP, for passive checks: its set-up frames, who may send when, its FPDUs.
+// IwarpExchange: both ways of one TCP connection that carries iWARP, for passive checks: its set-up frames, who may
+// send when, its FPDUs.
 //
-// Who sent before it had received something is proven by TCP: what a segment acknowledges, its sender's TCP had. What an attacker could
-// feed: any segments. Streams in order have bounds of their own (tcp_stream.hpp), all else a fixed size.
+// Who sent before it had received something is proven by TCP: what a segment acknowledges, its sender's TCP had. What
+// an attacker could feed: any segments. Streams in order have bounds of their own (tcp_stream.hpp), all else a fixed
+// size.
 #pragma once
 
 #include <transport-replay/checks/passive/fpdu_cutter.hpp>
@@ -72,7 +74,7 @@ private:
     struct Way {
         SetUp set_up{};
         std::uint16_t mss = 0;  // that it takes, from its SYN; 0: not known
-        bool strange = false;  // it does not begin with a set-up frame
+        bool strange = false;   // it does not begin with a set-up frame
         TcpStream stream{};
         FpduCutter cutter{};
         std::uint32_t acknowledged = 0;  // of the other way, the most that was seen

@@ -11,10 +11,13 @@ using namespace dissect;
 
 namespace {
 
-consteval std::size_t length_of(LayerKind kind) { return std::ranges::find(kIwarpHeaders, kind, &Header::kind)->length; }
-constexpr std::size_t kReadRequest = length_of(kind::rdmap_read_request), kAtomicRequest = length_of(kind::rdmap_atomic_request),
-                      kAtomicResponse = length_of(kind::rdmap_atomic_response), kImmediate = length_of(kind::rdmap_immediate),
-                      kTerminate = length_of(kind::rdmap_terminate);
+consteval std::size_t length_of(LayerKind kind) {
+    return std::ranges::find(kIwarpHeaders, kind, &Header::kind)->length;
+}
+constexpr std::size_t kReadRequest = length_of(kind::rdmap_read_request),
+                      kAtomicRequest = length_of(kind::rdmap_atomic_request),
+                      kAtomicResponse = length_of(kind::rdmap_atomic_response),
+                      kImmediate = length_of(kind::rdmap_immediate), kTerminate = length_of(kind::rdmap_terminate);
 
 constexpr Field kLayer = named(kRdmapTerminateFields, "iwarp_rdma.term_layer");
 constexpr Field kType = named(kRdmapTerminateFields, "iwarp_rdma.term_etype_rdma");
@@ -27,7 +30,9 @@ constexpr Field kQuotedTagged = named(kDdpTaggedFields, "iwarp_ddp.tagged_flag")
 constexpr std::size_t kSegmentLength = 2;
 constexpr std::uint8_t kAtomicOperations = kAtomicOpcodeNames.size();
 
-bool has(std::span<const ValueName> names, std::uint64_t value) { return std::ranges::find(names, value, &ValueName::value) != names.end(); }
+bool has(std::span<const ValueName> names, std::uint64_t value) {
+    return std::ranges::find(names, value, &ValueName::value) != names.end();
+}
 
 // Codes of local catastrophic errors, and of the layer below DDP, are that layer's own.
 bool is_defined_error(std::uint64_t layer, std::uint64_t type, std::uint64_t code) {
@@ -42,7 +47,8 @@ bool is_defined_error(std::uint64_t layer, std::uint64_t type, std::uint64_t cod
 }
 
 bool invalidates(std::uint8_t opcode) {
-    return opcode == std::to_underlying(RdmapOpcode::send_invalidate) || opcode == std::to_underlying(RdmapOpcode::send_solicited_invalidate);
+    return opcode == std::to_underlying(RdmapOpcode::send_invalidate) ||
+           opcode == std::to_underlying(RdmapOpcode::send_solicited_invalidate);
 }
 
 }  // namespace
@@ -58,7 +64,8 @@ void IwarpSegments::take_message(const At& at) {
         case RdmapOpcode::atomic_response: return take_atomic_response(at);
         case RdmapOpcode::terminate: return take_terminate(at);
         case RdmapOpcode::immediate:
-        case RdmapOpcode::immediate_solicited: return at.judge(Passive::rdm_22, !alone || header.payload.size() != kImmediate);
+        case RdmapOpcode::immediate_solicited:
+            return at.judge(Passive::rdm_22, !alone || header.payload.size() != kImmediate);
         default: return;
     }
 }
@@ -69,7 +76,8 @@ void IwarpSegments::ask(const At& at, const Asked& asked) {
     requester.asked.push_back(asked);
     if (requester.asked.size() > kMostAsked) return forget(at.from);
     if (requester.most_asked == kOpenDepth || !answers_count(at)) return;
-    const auto open = std::ranges::count_if(requester.asked, [](const Asked& one) { return one.atomic || one.read.source.length != 0; });
+    const auto open = std::ranges::count_if(requester.asked,
+                                            [](const Asked& one) { return one.atomic || one.read.source.length != 0; });
     at.judge(Passive::rdm_12, std::cmp_greater(open, requester.most_asked));
 }
 
@@ -82,7 +90,8 @@ void IwarpSegments::take_read_request(const At& at) {
     ask(at, {.read = way(at.from).turned ? turned(*request) : *request, .frame = at.last});
 }
 
-// The READ that a segment of a response is for. Where it is for none, the check of what differs fails, if the capture has all requests.
+// The READ that a segment of a response is for. Where it is for none, the check of what differs fails, if the capture
+// has all requests.
 std::deque<IwarpSegments::Asked>::iterator IwarpSegments::find_read(const At& at) {
     const End requester = other(at.from);
     auto& asked = way(requester).asked;
@@ -105,7 +114,8 @@ std::deque<IwarpSegments::Asked>::iterator IwarpSegments::find_read(const At& at
         at.judge(Passive::rdm_10, found != first, first->frame);
         return found;
     }
-    const auto backwards = std::find_if(first, asked.end(), [&](const Asked& one) { return fits(turned(one.read), one); });
+    const auto backwards =
+        std::find_if(first, asked.end(), [&](const Asked& one) { return fits(turned(one.read), one); });
     if (backwards != asked.end() && length > 0) {
         at.tallies.judge(requester, Passive::rdm_11, true, backwards->frame, at.last);
         turn_reads(requester);
@@ -115,7 +125,8 @@ std::deque<IwarpSegments::Asked>::iterator IwarpSegments::find_read(const At& at
         way(requester).whole = false;
         return asked.end();
     }
-    const auto same = std::find_if(first, asked.end(), [&](const Asked& one) { return !one.atomic && goes_to(one.read); });
+    const auto same =
+        std::find_if(first, asked.end(), [&](const Asked& one) { return !one.atomic && goes_to(one.read); });
     at.judge(Passive::rdm_07, same == asked.end(), first == asked.end() ? FrameIndex{} : first->frame);
     if (same == asked.end()) return same;
     const bool longer = header.offset == same->read.sink_offset + same->answered;
@@ -159,7 +170,8 @@ void IwarpSegments::take_atomic_response(const At& at) {
     const auto response = wrong ? std::nullopt : atomic_response(header.payload);
     auto& asked = way(other(at.from)).asked;
     if (!response) return forget(at.from);
-    const auto found = std::ranges::find_if(asked, [&](const Asked& one) { return one.atomic && one.identifier == response->identifier; });
+    const auto found = std::ranges::find_if(
+        asked, [&](const Asked& one) { return one.atomic && one.identifier == response->identifier; });
     if (answers_count(at)) at.judge(Passive::rdm_20, found == asked.end());
     else if (found == asked.end()) way(other(at.from)).whole = false;
     if (found != asked.end()) asked.erase(found);

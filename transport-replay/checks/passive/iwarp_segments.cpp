@@ -24,7 +24,8 @@ constexpr Field kMo = named(kDdpUntaggedFields, "iwarp_ddp.mo");
 constexpr Field kWord = named(kRdmapInvalidateFields, "iwarp_rdma.inval_stag");
 
 // RFC 5040 4.1, RFC 7306 4: by opcode; nothing where its messages are tagged.
-constexpr std::array<std::optional<std::uint32_t>, 12> kQueues{std::nullopt, 1, std::nullopt, 0, 0, 0, 0, 2, 0, 0, 1, 3};
+constexpr std::array<std::optional<std::uint32_t>, 12> kQueues{
+    std::nullopt, 1, std::nullopt, 0, 0, 0, 0, 2, 0, 0, 1, 3};
 static_assert(kQueues.size() == kRdmapOpcodeNames.size());
 
 }  // namespace
@@ -51,7 +52,8 @@ void IwarpSegments::remember(End from, Bytes ulpdu, bool tagged) {
     ++sender.segments;
 }
 
-void IwarpSegments::take(End from, Bytes ulpdu, FrameIndex first, FrameIndex last, bool whole, const EndTallies& tallies) {
+void IwarpSegments::take(End from, Bytes ulpdu, FrameIndex first, FrameIndex last, bool whole,
+                         const EndTallies& tallies) {
     Header header;
     const At at{.from = from, .header = header, .first = first, .last = last, .whole = whole, .tallies = tallies};
     Way& sender = way(from);
@@ -133,7 +135,8 @@ void IwarpSegments::place_tagged(const At& at) {
     TaggedMessage& message = way(at.from).tagged[response ? 1 : 0];
     const std::uint64_t length = header.payload.size();
     at.judge(Passive::ddp_09, length > 0 && header.offset > std::numeric_limits<std::uint64_t>::max() - (length - 1));
-    if (message.open) at.judge(Passive::ddp_08, header.stag != message.stag || header.offset != message.next, message.frame);
+    if (message.open)
+        at.judge(Passive::ddp_08, header.stag != message.stag || header.offset != message.next, message.frame);
     message = {.open = !header.last, .stag = header.stag, .next = header.offset + length, .frame = at.last};
 }
 

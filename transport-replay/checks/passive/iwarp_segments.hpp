@@ -1,8 +1,10 @@
-// IwarpSegments: what passive checks remember of the DDP segments and RDMAP messages of one iWARP connection, and conclude segment by
-// segment: versions and reserved bits, queues and their MSNs, offsets, READs with their responses, Terminates.
+// IwarpSegments: what passive checks remember of the DDP segments and RDMAP messages of one iWARP connection, and
+// conclude segment by segment: versions and reserved bits, queues and their MSNs, offsets, READs with their responses,
+// Terminates.
 //
-// Only what the capture proves is a failure: where it lacks bytes of a way, what came before counts for nothing (forget()), and answers are
-// compared with requests only while both ways are whole. A segment whose header cannot be trusted fails the check of that field, no other.
+// Only what the capture proves is a failure: where it lacks bytes of a way, what came before counts for nothing
+// (forget()), and answers are compared with requests only while both ways are whole. A segment whose header cannot be
+// trusted fails the check of that field, no other.
 //
 // What an attacker could feed: any segments. All of it has a fixed size but for open READs, at most kMostAsked.
 #pragma once
@@ -44,8 +46,8 @@ struct EndTallies {
 
 class IwarpSegments {
 public:
-    static constexpr std::size_t kMostAsked = 256;     // READs and ATOMICs: devices allow 128 and fewer
-    static constexpr std::size_t kHeadersKept = 64;    // of the newest segments, that a Terminate may quote
+    static constexpr std::size_t kMostAsked = 256;       // READs and ATOMICs: devices allow 128 and fewer
+    static constexpr std::size_t kHeadersKept = 64;      // of the newest segments, that a Terminate may quote
     static constexpr std::uint16_t kOpenDepth = 0x3fff;  // an IRD that is left open (RFC 6581 9.1)
 
     // The way of this end is seen from its first FPDU on.
@@ -55,7 +57,8 @@ public:
     // How many READs this end may have outstanding.
     void limit(End requester, std::uint16_t depth) { way(requester).most_asked = depth; }
     // `whole`: the capture has all that its sender had received from the other end.
-    void take(End from, dissect::Bytes ulpdu, dissect::FrameIndex first, dissect::FrameIndex last, bool whole, const EndTallies& tallies);
+    void take(End from, dissect::Bytes ulpdu, dissect::FrameIndex first, dissect::FrameIndex last, bool whole,
+              const EndTallies& tallies);
     [[nodiscard]] bool terminated() const { return way(End::a).terminate || way(End::b).terminate; }
 
 private:
@@ -114,7 +117,9 @@ private:
         dissect::FrameIndex last{};
         bool whole = false;
         const EndTallies& tallies;
-        void judge(Passive check, bool wrong, dissect::FrameIndex other = {}) const { tallies.judge(from, check, wrong, last, other); }
+        void judge(Passive check, bool wrong, dissect::FrameIndex other = {}) const {
+            tallies.judge(from, check, wrong, last, other);
+        }
         void fail(Passive check, dissect::FrameIndex other = {}) const { tallies.fail(from, check, last, other); }
     };
 

@@ -34,7 +34,8 @@ constexpr std::uint8_t kReservedBits = 5;  // of kReservedOfRequest, the first o
 enum ReadyKind : std::uint8_t { ready_send = 1, ready_write = 2, ready_read = 4 };
 
 bool begins_with(Bytes segment, std::string_view key) {
-    return std::ranges::equal(slice(segment, 0, key.size()), key, {}, [](std::byte byte) { return static_cast<char>(byte); });
+    return std::ranges::equal(slice(segment, 0, key.size()), key, {},
+                              [](std::byte byte) { return static_cast<char>(byte); });
 }
 
 }  // namespace
@@ -54,7 +55,8 @@ void IwarpExchange::take_set_up(End from, const FirstSegment& first, const EndTa
     const bool reply = from == End::b;
     const Bytes head = first.bytes();
     const bool right = reply ? has_reply_key(head) : has_request_key(head);
-    // An initiator's wrong key is one where its peer took it for a request. What answers with anything else is no responder of MPA.
+    // An initiator's wrong key is one where its peer took it for a request. What answers with anything else is no
+    // responder of MPA.
     const bool wrong = !right && (!reply || begins_with(head, kAnyKey));
     tallies.judge(from, Passive::mpa_01, wrong, first.frame);
     if (!right && !wrong) tallies.doubt(from, Passive::mpa_01, first.frame);
@@ -74,7 +76,8 @@ void IwarpExchange::take_set_up(End from, const FirstSegment& first, const EndTa
     const SetUp& request = way(End::a).set_up;
     const bool revised = set_up.revision >= kLatestRevision;
     const bool later = reply && request.seen && set_up.revision > request.revision;
-    tallies.judge(from, Passive::mpa_02, set_up.revision < kFirstRevision || set_up.revision > kLatestRevision || later, set_up.frame, later ? request.frame : FrameIndex{});
+    tallies.judge(from, Passive::mpa_02, set_up.revision < kFirstRevision || set_up.revision > kLatestRevision || later,
+                  set_up.frame, later ? request.frame : FrameIndex{});
     tallies.judge(from, Passive::mpa_03, length > kMostPrivate, set_up.frame);
     const std::uint64_t enhanced_bit = std::uint64_t{1} << (kReservedBits - 1);
     const std::uint64_t reserved = read(head, kReservedOfRequest);
@@ -88,7 +91,8 @@ void IwarpExchange::take_set_up(End from, const FirstSegment& first, const EndTa
         set_up.ird = static_cast<std::uint16_t>(read(words, kIrd));
         set_up.ord = static_cast<std::uint16_t>(read(words, kOrd));
         set_up.peer_to_peer = read(words, kPeerToPeer) != 0;
-        set_up.ready = static_cast<std::uint8_t>((read(words, kReadySend) != 0 ? ready_send : 0) | (read(words, kReadyWrite) != 0 ? ready_write : 0) |
+        set_up.ready = static_cast<std::uint8_t>((read(words, kReadySend) != 0 ? ready_send : 0) |
+                                                 (read(words, kReadyWrite) != 0 ? ready_write : 0) |
                                                  (read(words, kReadyRead) != 0 ? ready_read : 0));
     }
     if (enhanced) judge_enhanced(from, set_up, room, tallies);
@@ -132,7 +136,9 @@ void IwarpExchange::agree() {
 // Of the first segment of a way with bytes behind its set-up frame: what its sender's TCP had.
 void IwarpExchange::take_first_data(const TcpSegmentView& segment, End from, FrameIndex frame) {
     Way& sender = way(from);
-    if (sender.data || !sender.set_up.seen || !segment.has_ack || !is_before(sender.set_up.end, segment.seq + segment.length)) return;
+    if (sender.data || !sender.set_up.seen || !segment.has_ack ||
+        !is_before(sender.set_up.end, segment.seq + segment.length))
+        return;
     if (is_before(sender.set_up.end, segment.seq)) {  // not the first one: that is not captured, or comes late
         sender.order_judged = true;
         return;
@@ -146,17 +152,19 @@ void IwarpExchange::judge_order(const EndTallies& tallies) {
     Way& responder = way(End::b);
     if (!initiator.order_judged && initiator.data && responder.set_up.seen) {
         initiator.order_judged = true;
-        tallies.judge(End::a, Passive::mpa_08, is_before(initiator.data->acknowledged, responder.set_up.end), initiator.data->frame,
-                      responder.set_up.frame);
+        tallies.judge(End::a, Passive::mpa_08, is_before(initiator.data->acknowledged, responder.set_up.end),
+                      initiator.data->frame, responder.set_up.frame);
     }
     if (!responder.order_judged && responder.data && responder.first_fpdu && initiator.first_fpdu) {
         responder.order_judged = true;
-        tallies.judge(End::b, Passive::mpa_09, is_before(responder.data->acknowledged, *initiator.first_fpdu), responder.data->frame);
+        tallies.judge(End::b, Passive::mpa_09, is_before(responder.data->acknowledged, *initiator.first_fpdu),
+                      responder.data->frame);
     }
 }
 
 // RFC 5044 7.1.2: what an end sends that knows of the rejection.
-void IwarpExchange::judge_rejected(const TcpSegmentView& segment, End from, FrameIndex frame, const EndTallies& tallies) {
+void IwarpExchange::judge_rejected(const TcpSegmentView& segment, End from, FrameIndex frame,
+                                   const EndTallies& tallies) {
     const SetUp& reply = way(End::b).set_up;
     Way& sender = way(from);
     if (!reply.rejected || sender.went_on || !sender.set_up.seen || !segment.has_ack) return;
@@ -166,8 +174,8 @@ void IwarpExchange::judge_rejected(const TcpSegmentView& segment, End from, Fram
     tallies.fail(from, Passive::mpa_10, frame, reply.frame);
 }
 
-// RFC 5044 4.5: an FPDU fits into a segment, which its receiver's MSS bounds. Markers, and options of TCP, would leave less: that is not
-// held against it. However short segments are, an FPDU may have 128 bytes for DDP.
+// RFC 5044 4.5: an FPDU fits into a segment, which its receiver's MSS bounds. Markers, and options of TCP, would leave
+// less: that is not held against it. However short segments are, an FPDU may have 128 bytes for DDP.
 void IwarpExchange::judge_length(End from, const CutFpdu& fpdu, const EndTallies& tallies) {
     constexpr std::uint32_t kHeadAndCrc = 6, kAligned = 4, kLeast = 128;
     const std::uint16_t mss = way(other(from)).mss;
@@ -190,7 +198,8 @@ void IwarpExchange::judge_ready(const CutFpdu& fpdu, const EndTallies& tallies) 
         const auto opcode = static_cast<RdmapOpcode>(heading->opcode);
         if (opcode == RdmapOpcode::send && payload == 0) is = ready_send;
         if (opcode == RdmapOpcode::write && payload == 0) is = ready_write;
-        if (opcode == RdmapOpcode::read_request && read(fpdu.ulpdu.subspan(heading->length()), kReadLength) == 0) is = ready_read;
+        if (opcode == RdmapOpcode::read_request && read(fpdu.ulpdu.subspan(heading->length()), kReadLength) == 0)
+            is = ready_read;
     }
     tallies.judge(End::a, Passive::mpa_16, (is & both) == 0, fpdu.last_frame, reply.frame);
 }

@@ -11,10 +11,13 @@ using namespace dissect;
 
 namespace {
 
-FlowKey turned_flow(const FlowKey& flow) { return {flow.destination, flow.source, flow.source_qp, flow.destination_qp}; }
+FlowKey turned_flow(const FlowKey& flow) {
+    return {flow.destination, flow.source, flow.source_qp, flow.destination_qp};
+}
 // The same for both ways.
 FlowKey key_of_both(const FlowKey& flow) {
-    return std::tie(flow.source, flow.source_qp) < std::tie(flow.destination, flow.destination_qp) ? flow : turned_flow(flow);
+    return std::tie(flow.source, flow.source_qp) < std::tie(flow.destination, flow.destination_qp) ? flow
+                                                                                                   : turned_flow(flow);
 }
 
 // What a SYN announces that its sender takes in a segment (RFC 9293 3.7.1); 0: nothing.
@@ -27,7 +30,9 @@ std::uint16_t announced_mss(Bytes segment) {
         const auto kind = read_be<std::uint8_t>(left, 0);
         const std::size_t length = kind == kNothing ? 1 : read_be<std::uint8_t>(left, 1);
         if (kind == kEnd || length == 0) return 0;
-        if (kind == kMss) return length == kOptionLength && left.size() >= length ? read_be<std::uint16_t>(left, 2) : std::uint16_t{0};
+        if (kind == kMss)
+            return length == kOptionLength && left.size() >= length ? read_be<std::uint16_t>(left, 2)
+                                                                    : std::uint16_t{0};
         left = slice(left, length);
     }
     return 0;
@@ -67,7 +72,8 @@ IwarpExchange* IwarpWatch::begin(const FlowKey& flow, const FlowKey& key) {
     return (watched_[key] = std::make_unique<IwarpExchange>(flow)).get();
 }
 
-IwarpExchange* IwarpWatch::find(const Observation& packet, const TcpSegmentView& segment, const PacketRecord& record, HostTallies& tallies) {
+IwarpExchange* IwarpWatch::find(const Observation& packet, const TcpSegmentView& segment, const PacketRecord& record,
+                                HostTallies& tallies) {
     const FlowKey key = key_of_both(packet.flow);
     const bool opens = segment.syn && !segment.has_ack;
     const auto found = watched_.find(key);
@@ -78,12 +84,14 @@ IwarpExchange* IwarpWatch::find(const Observation& packet, const TcpSegmentView&
     }
     if (opens) {
         if (candidates_.size() >= kMostCandidates) candidates_.clear();
-        candidates_.insert_or_assign(key, Candidate{.flow = packet.flow, .begins = segment.seq + 1, .mss = {announced_mss(packet.payload)}});
+        candidates_.insert_or_assign(
+            key, Candidate{.flow = packet.flow, .begins = segment.seq + 1, .mss = {announced_mss(packet.payload)}});
         return nullptr;
     }
     if (segment.syn) {
         const auto asked = candidates_.find(key);
-        if (asked != candidates_.end() && packet.flow != asked->second.flow) asked->second.mss[1] = announced_mss(packet.payload);
+        if (asked != candidates_.end() && packet.flow != asked->second.flow)
+            asked->second.mss[1] = announced_mss(packet.payload);
     }
     if (segment.length == 0) return nullptr;
     if (IwarpExchange* begun = ask(packet, segment, key, tallies)) return begun;
@@ -94,8 +102,10 @@ IwarpExchange* IwarpWatch::find(const Observation& packet, const TcpSegmentView&
     return joined;
 }
 
-// A segment with data of a connection that is not known. Where the responder answers as one of MPA, what came before was a request.
-IwarpExchange* IwarpWatch::ask(const Observation& packet, const TcpSegmentView& segment, const FlowKey& key, HostTallies& tallies) {
+// A segment with data of a connection that is not known. Where the responder answers as one of MPA, what came before
+// was a request.
+IwarpExchange* IwarpWatch::ask(const Observation& packet, const TcpSegmentView& segment, const FlowKey& key,
+                               HostTallies& tallies) {
     const bool request = has_request_key(segment.data);
     const bool reply = has_reply_key(segment.data);
     const auto found = candidates_.find(key);
@@ -113,7 +123,8 @@ IwarpExchange* IwarpWatch::ask(const Observation& packet, const TcpSegmentView& 
     IwarpExchange* begun = begin(from_initiator ? packet.flow : turned_flow(packet.flow), key);
     if (begun != nullptr && candidate)
         for (const End end : {End::a, End::b}) begun->announce(end, candidate->mss[static_cast<std::size_t>(end)]);
-    if (begun != nullptr && candidate && candidate->first && !from_initiator) begun->take_request(*candidate->first, tallies);
+    if (begun != nullptr && candidate && candidate->first && !from_initiator)
+        begun->take_request(*candidate->first, tallies);
     return begun;
 }
 

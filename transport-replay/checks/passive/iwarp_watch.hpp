@@ -1,8 +1,9 @@
 // IwarpWatch: the TCP connections of a capture that carry iWARP, for passive checks.
 //
-// A connection is one where a way begins with a key of MPA; or, in the middle, where the analysis found FPDUs whose CRC is right. What an
-// attacker could feed: connections without end. Those that are watched, and those whose first segments are remembered in case their peer
-// shows what they are, are bounded: others are counted. Bytes that wait for others are, too.
+// A connection is one where a way begins with a key of MPA; or, in the middle, where the analysis found FPDUs whose CRC
+// is right. What an attacker could feed: connections without end. Those that are watched, and those whose first
+// segments are remembered in case their peer shows what they are, are bounded: others are counted. Bytes that wait for
+// others are, too.
 #pragma once
 
 #include <transport-replay/checks/passive/iwarp_exchange.hpp>
@@ -19,7 +20,9 @@ namespace qps::transport::conformance {
 class IwarpWatch {
 public:
     explicit IwarpWatch(const MemoryBudget& budget);
-    [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) { return most(budget) * kWatched + most_held(budget); }
+    [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
+        return most(budget) * kWatched + most_held(budget);
+    }
 
     // Only for ObservationKind::stream.
     void observe(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
@@ -28,9 +31,15 @@ public:
     // What of its bounds is taken; what it may be, so that nothing is left out.
     [[nodiscard]] std::size_t streams() const { return std::max(watched_.size(), candidates_.size()); }
     [[nodiscard]] std::size_t held() const { return held_; }
-    [[nodiscard]] static constexpr std::size_t most_streams(const MemoryBudget& budget) { return std::min<std::size_t>(most(budget), kMostCandidates); }
-    [[nodiscard]] static constexpr std::uint64_t most_held(const MemoryBudget& budget) { return std::min(budget.bytes() / 64, std::uint64_t{64} << 20); }
-    [[nodiscard]] std::uint64_t unwatched() const { return unwatched_; }  // packets of connections for which there was no room
+    [[nodiscard]] static constexpr std::size_t most_streams(const MemoryBudget& budget) {
+        return std::min<std::size_t>(most(budget), kMostCandidates);
+    }
+    [[nodiscard]] static constexpr std::uint64_t most_held(const MemoryBudget& budget) {
+        return std::min(budget.bytes() / 64, std::uint64_t{64} << 20);
+    }
+    [[nodiscard]] std::uint64_t unwatched() const {
+        return unwatched_;
+    }  // packets of connections for which there was no room
 
 private:
     // One, with the table that finds it, an FPDU under way each way, and its open READs: few connections have many.
@@ -46,18 +55,21 @@ private:
     };
     // A connection whose beginning was seen.
     struct Candidate {
-        FlowKey flow;  // from who asked for it
-        std::uint32_t begins = 0;  // of its stream, behind the SYN
+        FlowKey flow;                        // from who asked for it
+        std::uint32_t begins = 0;            // of its stream, behind the SYN
         std::array<std::uint16_t, 2> mss{};  // of its SYN, and of that which answered; 0: not known
         std::optional<FirstSegment> first{};
     };
 
-    [[nodiscard]] IwarpExchange* find(const Observation& packet, const TcpSegmentView& segment, const PacketRecord& record, HostTallies& tallies);
-    [[nodiscard]] IwarpExchange* ask(const Observation& packet, const TcpSegmentView& segment, const FlowKey& key, HostTallies& tallies);
+    [[nodiscard]] IwarpExchange* find(const Observation& packet, const TcpSegmentView& segment,
+                                      const PacketRecord& record, HostTallies& tallies);
+    [[nodiscard]] IwarpExchange* ask(const Observation& packet, const TcpSegmentView& segment, const FlowKey& key,
+                                     HostTallies& tallies);
     [[nodiscard]] IwarpExchange* begin(const FlowKey& flow, const FlowKey& key);
     void end(std::unique_ptr<IwarpExchange>& exchange, HostTallies& tallies);
 
-    std::unordered_map<FlowKey, std::unique_ptr<IwarpExchange>, Hash> watched_;  // by the key of both ways; nothing: it is over
+    std::unordered_map<FlowKey, std::unique_ptr<IwarpExchange>, Hash>
+        watched_;  // by the key of both ways; nothing: it is over
     std::unordered_map<FlowKey, Candidate, Hash> candidates_;
     std::size_t most_;
     std::size_t most_held_;

@@ -28,9 +28,9 @@ void check_header(const Observation& datagram, const PacketFacts& facts, HostTal
     const std::uint64_t attribute = read_bits(mad, 128, 16);
     if (attribute < kFirstAttribute || attribute > kLastAttribute) return;  // such as ClassPortInfo, which is asked for
     tallies.look(Passive::cm_01);
-    const bool right = read_bits(mad, 0, 8) == 1 && read_bits(mad, 16, 8) == kCmVersion && read_bits(mad, 24, 8) == kSend &&
-                       datagram.payload_length == kMadBytes && datagram.flow.destination_qp == kGsiQpn &&
-                       (facts.wrong & bit(Passive::fmt_22)) == 0;
+    const bool right = read_bits(mad, 0, 8) == 1 && read_bits(mad, 16, 8) == kCmVersion &&
+                       read_bits(mad, 24, 8) == kSend && datagram.payload_length == kMadBytes &&
+                       datagram.flow.destination_qp == kGsiQpn && (facts.wrong & bit(Passive::fmt_22)) == 0;
     if (!right) tallies.fail(Passive::cm_01, datagram.frame);
 }
 
@@ -54,8 +54,10 @@ void check_req(Bytes req, const Observation& datagram, HostTallies& tallies) {
     if (datagram.encapsulation == Encapsulation::roce_v2) {
         right &= number(req, named(kCmReqFields, "infiniband.cm.req.pkey")) == kDefaultPkey;
         right &= local == (hops <= 1);
-        right &= gid(req, named(kCmReqFields, "infiniband.cm.req.prim_localgid"), AddressSpace::roce_v2) == datagram.flow.source;
-        right &= gid(req, named(kCmReqFields, "infiniband.cm.req.prim_remotegid"), AddressSpace::roce_v2) == datagram.flow.destination;
+        right &= gid(req, named(kCmReqFields, "infiniband.cm.req.prim_localgid"), AddressSpace::roce_v2) ==
+                 datagram.flow.source;
+        right &= gid(req, named(kCmReqFields, "infiniband.cm.req.prim_remotegid"), AddressSpace::roce_v2) ==
+                 datagram.flow.destination;
     }
     if (!right) tallies.fail(Passive::cm_02, datagram.frame);
 }
@@ -80,7 +82,8 @@ void check_ip_header(Bytes req, const Observation& datagram, HostTallies& tallie
     constexpr Field kSource = named(kCmIpPrivateFields, "infiniband.cm.req.ip_cm.sip6");
     constexpr Field kDestination = named(kCmIpPrivateFields, "infiniband.cm.req.ip_cm.dip6");
     const bool right = (protocol == kTcp || protocol == kUdp || protocol == kAnyIb) &&
-                       number(header, named(kCmIpPrivateFields, "infiniband.cm.req.ip_cm.majv")) == 0 && (version == 4 || version == 6) &&
+                       number(header, named(kCmIpPrivateFields, "infiniband.cm.req.ip_cm.majv")) == 0 &&
+                       (version == 4 || version == 6) &&
                        is_ip_of(header, kSource.bit / 8U, version, datagram.flow.source) &&
                        is_ip_of(header, kDestination.bit / 8U, version, datagram.flow.destination);
     if (!right) tallies.fail(Passive::cm_03, datagram.frame);
@@ -93,8 +96,10 @@ struct Measured {
     Field room;
 };
 constexpr std::array kMeasured{
-    Measured{CmMessage::rej, named(kCmRejFields, "infiniband.cm.rej.rejinfolen"), named(kCmRejFields, "infiniband.cm.rej.ari")},
-    Measured{CmMessage::apr, named(kCmAprFields, "infiniband.cm.apr.addinfolen"), named(kCmAprFields, "infiniband.cm.apr.addinfo")},
+    Measured{CmMessage::rej, named(kCmRejFields, "infiniband.cm.rej.rejinfolen"),
+             named(kCmRejFields, "infiniband.cm.rej.ari")},
+    Measured{CmMessage::apr, named(kCmAprFields, "infiniband.cm.apr.addinfolen"),
+             named(kCmAprFields, "infiniband.cm.apr.addinfo")},
     Measured{CmMessage::sidr_rep, named(kCmSidrRepFields, "infiniband.cm.sidr_rep.addinfolen"),
              named(kCmSidrRepFields, "infiniband.cm.sidr_rep.addinfo")},
 };

@@ -1,7 +1,8 @@
-// ManagementWatch: passive checks of CM datagrams: their headers, what REQs say of themselves, transaction IDs, what lies behind the
-// lengths they tell. Datagrams are rare; fields are read through their tables.
+// ManagementWatch: passive checks of CM datagrams: their headers, what REQs say of themselves, transaction IDs, what
+// lies behind the lengths they tell. Datagrams are rare; fields are read through their tables.
 //
-// What an attacker could feed: any datagrams. What was not captured whole is not judged; transactions remembered are bounded.
+// What an attacker could feed: any datagrams. What was not captured whole is not judged; transactions remembered are
+// bounded.
 #pragma once
 
 #include <transport-replay/checks/passive/host_tallies.hpp>
@@ -28,7 +29,9 @@ private:
         [[nodiscard]] bool operator==(const Key&) const = default;
     };
     struct KeyHash {
-        [[nodiscard]] std::size_t operator()(const Key& key) const { return mix(hash_of(key.host) + 3 * hash_of(key.peer) + mix(key.id)); }
+        [[nodiscard]] std::size_t operator()(const Key& key) const {
+            return mix(hash_of(key.host) + 3 * hash_of(key.peer) + mix(key.id));
+        }
     };
     struct Transaction {
         std::uint64_t id = 0;

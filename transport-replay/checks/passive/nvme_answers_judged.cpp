@@ -46,7 +46,8 @@ void NvmeQueue::take_data(const Observation& packet, NvmeRoom& room, HostTallies
     writing_.reset();
     const RemoteAccess& access = *packet.access;
     if (access.length == 0) return;
-    const auto owner = std::ranges::find_if(flying_, [&](const NvmeCommandInFlight& command) { return command.names(access); });
+    const auto owner =
+        std::ranges::find_if(flying_, [&](const NvmeCommandInFlight& command) { return command.names(access); });
     tallies.look(Passive::nvme_31);
     tallies.look(Passive::nvme_35);
     if (owner == flying_.end()) {
@@ -54,10 +55,18 @@ void NvmeQueue::take_data(const Observation& packet, NvmeRoom& room, HostTallies
             return each.used && each.keyed && each.memory.key == access.key && access.address >= each.memory.address &&
                    access.address - each.memory.address < each.memory.length;
         });
-        const bool in_flight = std::ranges::any_of(flying_, [&](const NvmeCommandInFlight& command) { return command.keyed && command.memory.key == access.key; });
+        const bool in_flight = std::ranges::any_of(flying_, [&](const NvmeCommandInFlight& command) {
+            return command.keyed && command.memory.key == access.key;
+        });
         const bool answered = late != answered_.end() && !in_flight;
-        return suspect({.check = answered ? Passive::nvme_35 : Passive::nvme_31, .about = Side::target, .explains = Side::host,
-                        .frame = packet.frame, .other = answered ? late->frame : FrameIndex{}, .time = packet.time, .cid = 0, .excess = 0,
+        return suspect({.check = answered ? Passive::nvme_35 : Passive::nvme_31,
+                        .about = Side::target,
+                        .explains = Side::host,
+                        .frame = packet.frame,
+                        .other = answered ? late->frame : FrameIndex{},
+                        .time = packet.time,
+                        .cid = 0,
+                        .excess = 0,
                         .memory = access});
     }
     tallies.look(Passive::nvme_32);
@@ -66,7 +75,9 @@ void NvmeQueue::take_data(const Observation& packet, NvmeRoom& room, HostTallies
     if (reads) {
         if (reads_.size() >= kMostReads) return lose_track(room);
         if (owner->reads_open < UINT8_MAX) ++owner->reads_open;
-        reads_.push_back({.psn = packet.psn, .cid = owner->cid, .connect = owner->is_connect() && access.address == owner->memory.address});
+        reads_.push_back({.psn = packet.psn,
+                          .cid = owner->cid,
+                          .connect = owner->is_connect() && access.address == owner->memory.address});
         return;
     }
     writing_ = owner->cid;
@@ -76,7 +87,8 @@ void NvmeQueue::take_data(const Observation& packet, NvmeRoom& room, HostTallies
 }
 
 // Identify Controller has the size of capsules.
-void NvmeQueue::learn_controller(const Observation& packet, const NvmeCommandInFlight& command, std::uint64_t offset, NvmeRoom& room) {
+void NvmeQueue::learn_controller(const Observation& packet, const NvmeCommandInFlight& command, std::uint64_t offset,
+                                 NvmeRoom& room) {
     constexpr Field kSize = named(kNvmeControllerFields, "nvme.cmd.identify.ctrl.nvmeof.ioccsz");
     constexpr Field kOffset = named(kNvmeControllerFields, "nvme.cmd.identify.ctrl.nvmeof.icdoff");
     constexpr std::uint64_t kFirst = kSize.bit / 8U, kEnd = kOffset.bit / 8U + 2;
@@ -112,22 +124,31 @@ void NvmeQueue::take_response(const NvmeMessage& message, NvmeRoom& room, HostTa
     tallies.look(Passive::nvme_38);
     tallies.look(Passive::nvme_39);
     if (found == nullptr) {
-        const auto again = std::ranges::find_if(answered_, [&](const Answered& each) { return each.used && each.cid == said.cid; });
+        const auto again =
+            std::ranges::find_if(answered_, [&](const Answered& each) { return each.used && each.cid == said.cid; });
         const bool twice = again != answered_.end();
-        return suspect({.check = twice ? Passive::nvme_39 : Passive::nvme_38, .about = Side::target, .explains = Side::host,
-                        .frame = message.frame, .other = twice ? again->frame : FrameIndex{}, .time = message.time, .cid = said.cid,
-                        .excess = 0, .memory = {}});
+        return suspect({.check = twice ? Passive::nvme_39 : Passive::nvme_38,
+                        .about = Side::target,
+                        .explains = Side::host,
+                        .frame = message.frame,
+                        .other = twice ? again->frame : FrameIndex{},
+                        .time = message.time,
+                        .cid = said.cid,
+                        .excess = 0,
+                        .memory = {}});
     }
     const NvmeCommandInFlight command = *found;
     flying_.erase(flying_.begin() + (found - flying_.data()));
     --room.commands;
-    answered_[next_answered_++ % kAnswered] = {.cid = said.cid, .used = true, .keyed = command.keyed, .memory = command.memory, .frame = message.frame};
+    answered_[next_answered_++ % kAnswered] = {
+        .cid = said.cid, .used = true, .keyed = command.keyed, .memory = command.memory, .frame = message.frame};
     take_head(message, tallies);
     judge_completion(message, command, tallies);
     if (command.is_connect()) judge_connect_answer(message, said.status, room, tallies);
 }
 
-// SQHD says how many commands the controller has taken. Responses of several processors may overtake each other by a few.
+// SQHD says how many commands the controller has taken. Responses of several processors may overtake each other by a
+// few.
 void NvmeQueue::take_head(const NvmeMessage& message, HostTallies& tallies) {
     constexpr std::uint64_t kOvertaken = 16;
     const std::uint16_t said = completion_of(message.bytes()).head;
@@ -141,8 +162,15 @@ void NvmeQueue::take_head(const NvmeMessage& message, HostTallies& tallies) {
         return;
     }
     if (entries_ - ahead <= std::min<std::uint64_t>(kOvertaken, entries_ / 4)) return;  // back
-    suspect({.check = Passive::nvme_41, .about = Side::target, .explains = Side::host, .frame = message.frame, .other = {},
-             .time = message.time, .cid = 0, .excess = static_cast<std::uint32_t>(ahead - (sent_ - head_)), .memory = {}});
+    suspect({.check = Passive::nvme_41,
+             .about = Side::target,
+             .explains = Side::host,
+             .frame = message.frame,
+             .other = {},
+             .time = message.time,
+             .cid = 0,
+             .excess = static_cast<std::uint32_t>(ahead - (sent_ - head_)),
+             .memory = {}});
 }
 
 // Its data is complete, its key invalidated only as asked.
@@ -150,13 +178,21 @@ void NvmeQueue::judge_completion(const NvmeMessage& message, const NvmeCommandIn
     const Completion said = completion_of(message.bytes());
     if (message.invalidate) {
         tallies.look(Passive::nvme_36);
-        if (!command.invalidates || *message.invalidate != command.memory.key) tallies.fail(Passive::nvme_36, message.frame, command.frame);
+        if (!command.invalidates || *message.invalidate != command.memory.key)
+            tallies.fail(Passive::nvme_36, message.frame, command.frame);
     }
     if (command.to_controller() && command.keyed) {
         tallies.look(Passive::nvme_37);
         if (command.reads_open != 0)
-            suspect({.check = Passive::nvme_37, .about = Side::target, .explains = Side::host, .frame = message.frame, .other = command.frame,
-                     .time = message.time, .cid = command.cid, .excess = 0, .memory = {}});
+            suspect({.check = Passive::nvme_37,
+                     .about = Side::target,
+                     .explains = Side::host,
+                     .frame = message.frame,
+                     .other = command.frame,
+                     .time = message.time,
+                     .cid = command.cid,
+                     .excess = 0,
+                     .memory = {}});
     }
     if (said.status == 0 && command.expected != 0) {
         const Passive check = command.to_host() ? Passive::nvme_33 : Passive::nvme_34;
@@ -170,14 +206,16 @@ void NvmeQueue::judge_completion(const NvmeMessage& message, const NvmeCommandIn
 }
 
 // 1.8xh of fabrics: a result that names the parameter; of a success: one that names the controller.
-void NvmeQueue::judge_connect_answer(const NvmeMessage& message, std::uint32_t status, NvmeRoom& room, HostTallies& tallies) {
+void NvmeQueue::judge_connect_answer(const NvmeMessage& message, std::uint32_t status, NvmeRoom& room,
+                                     HostTallies& tallies) {
     constexpr std::uint32_t kInvalidParameters = 0x182;
     constexpr std::uint16_t kAny = 0xffff, kAnyStatic = 0xfffe;
     const Completion said = completion_of(message.bytes());
     if ((status & kNvmeStatusBits) == kInvalidParameters) {
         const std::uint64_t offset = said.result & 0xffffU, where = said.result >> 16U & 0xffU;
         tallies.look(Passive::nvme_18);
-        if (where > 1 || offset >= (where == 1 ? kNvmeConnectData : kNvmeCommand)) tallies.fail(Passive::nvme_18, message.frame);
+        if (where > 1 || offset >= (where == 1 ? kNvmeConnectData : kNvmeCommand))
+            tallies.fail(Passive::nvme_18, message.frame);
     }
     if (status != 0) return;
     connected_ = true;

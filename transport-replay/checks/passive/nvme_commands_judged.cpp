@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t kIdentifyBytes = 4096;
 constexpr std::uint8_t kWrite = 0x01, kRead = 0x02;  // opcodes of I/O
 
-// Bytes that a command moves if it succeeds, where its entry tells; 0: it does not. Blocks have a power of two of bytes, unless they have
-// metadata.
+// Bytes that a command moves if it succeeds, where its entry tells; 0: it does not. Blocks have a power of two of
+// bytes, unless they have metadata.
 std::uint64_t data_of(const NvmeCommandInFlight& command, std::uint16_t queue, Bytes entry) {
     constexpr std::uint64_t kLeastBlock = 512;
     if (command.is_connect()) return kNvmeConnectData;
@@ -26,7 +26,9 @@ std::uint64_t data_of(const NvmeCommandInFlight& command, std::uint16_t queue, B
     if (command.opcode != kRead && command.opcode != kWrite) return 0;
     const std::uint64_t blocks = (dword(entry, 12) & 0xffffU) + 1;
     const std::uint64_t block = command.memory.length / blocks;
-    return block >= kLeastBlock && std::has_single_bit(block) && block * blocks == command.memory.length ? command.memory.length : 0;
+    return block >= kLeastBlock && std::has_single_bit(block) && block * blocks == command.memory.length
+               ? command.memory.length
+               : 0;
 }
 
 // Bytes that its memory must have at least; 0: its entry does not tell.
@@ -49,14 +51,18 @@ NvmeCommandInFlight command_of(const NvmeMessage& message, std::uint16_t queue) 
     if (command.fabrics) command.type = read_le<std::uint8_t>(entry, 4);
     const bool property = command.fabrics && (command.type == kPropertyGet || command.type == kPropertySet);
     if (property) {
-        command.wide = (read(slice(entry, kNvmeCommandHead), named(kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.attrib.size")) & 1U) != 0;
+        command.wide = (read(slice(entry, kNvmeCommandHead),
+                             named(kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.attrib.size")) &
+                        1U) != 0;
     } else {
         command.memory = data.memory;
         command.keyed = data.keyed() && data.memory.length != 0;
         command.invalidates = command.keyed && data.subtype == kInvalidateKey;
     }
-    command.identifies = !command.fabrics && queue == 0 && command.opcode == kIdentify && (dword(entry, 10) & 0xffU) == 1;
-    command.expected = command.keyed ? std::min<std::uint64_t>(data_of(command, queue, entry), command.memory.length) : 0;
+    command.identifies =
+        !command.fabrics && queue == 0 && command.opcode == kIdentify && (dword(entry, 10) & 0xffU) == 1;
+    command.expected =
+        command.keyed ? std::min<std::uint64_t>(data_of(command, queue, entry), command.memory.length) : 0;
     command.frame = message.frame;
     return command;
 }
@@ -82,7 +88,9 @@ void NvmeQueue::take_command(const NvmeMessage& message, NvmeRoom& room, HostTal
         constexpr std::size_t kControllerAt = kNvmeCommand + 16;
         asked_id_.reset();
         const Bytes arguments = slice(message.bytes(), kNvmeCommandHead + kNvmeSgl, kNvmeArguments);
-        entries_ = static_cast<std::uint32_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.sqsize"))) + 1;
+        entries_ =
+            static_cast<std::uint32_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.sqsize"))) +
+            1;
         flow_control_ = read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.cattr.dfc")) == 0;
         if (message.kept >= kControllerAt + 2) asked_id_ = read_le<std::uint16_t>(message.bytes(), kControllerAt);
     }
@@ -99,7 +107,8 @@ void NvmeQueue::take_command(const NvmeMessage& message, NvmeRoom& room, HostTal
 }
 
 // RDMA transport 3.3.1, figure 9.
-void NvmeQueue::judge_capsule(const NvmeMessage& message, const NvmeCommandInFlight& command, HostTallies& tallies) const {
+void NvmeQueue::judge_capsule(const NvmeMessage& message, const NvmeCommandInFlight& command,
+                              HostTallies& tallies) const {
     const Descriptor data = descriptor(message.bytes());
     if (set_up_.queue == 0) {
         tallies.look(Passive::nvme_19);
@@ -108,8 +117,10 @@ void NvmeQueue::judge_capsule(const NvmeMessage& message, const NvmeCommandInFli
     }
     if (command.fabrics) {
         tallies.look(Passive::nvme_20);
-        // The figure has 64 bytes. Linux has the data of a Connect behind them, and whether the text lets it is not sure.
-        const bool with_data = command.is_connect() && data.in_capsule() && message.length == kNvmeCommand + data.memory.length;
+        // The figure has 64 bytes. Linux has the data of a Connect behind them, and whether the text lets it is not
+        // sure.
+        const bool with_data =
+            command.is_connect() && data.in_capsule() && message.length == kNvmeCommand + data.memory.length;
         if (message.length != kNvmeCommand && with_data) tallies.doubt(Passive::nvme_20, message.frame);
         else if (message.length != kNvmeCommand) tallies.fail(Passive::nvme_20, message.frame);
     } else if (capsules_.bytes != 0) {
@@ -121,10 +132,12 @@ void NvmeQueue::judge_capsule(const NvmeMessage& message, const NvmeCommandInFli
     tallies.look(Passive::nvme_22);
     const std::uint64_t behind = message.length - kNvmeCommand;
     const std::uint64_t from = data.memory.address + (command.fabrics ? 0 : capsules_.data_offset);
-    if (from < data.memory.address || from > behind || data.memory.length > behind - from) tallies.fail(Passive::nvme_22, message.frame);
+    if (from < data.memory.address || from > behind || data.memory.length > behind - from)
+        tallies.fail(Passive::nvme_22, message.frame);
 }
 
-void NvmeQueue::judge_descriptor(const NvmeMessage& message, const NvmeCommandInFlight& command, HostTallies& tallies) const {
+void NvmeQueue::judge_descriptor(const NvmeMessage& message, const NvmeCommandInFlight& command,
+                                 HostTallies& tallies) const {
     constexpr std::uint8_t kReservedBits = 0x3c, kOffset = 1, kInvalidate = 0xf;
     constexpr std::uint8_t kBlock = 0, kLastSegment = 3;
     const Bytes entry = message.bytes();
@@ -172,7 +185,8 @@ void NvmeQueue::judge_kind(const NvmeMessage& message, const NvmeCommandInFlight
     const bool property = command.fabrics && (command.type == kPropertyGet || command.type == kPropertySet);
     if (property) {
         const Bytes arguments = slice(message.bytes(), kNvmeCommandHead, kNvmeProperty);
-        const std::uint64_t offset = read(arguments, named(kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.offset"));
+        const std::uint64_t offset =
+            read(arguments, named(kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.offset"));
         tallies.look(Passive::nvme_48);
         if (set_up_.queue != 0) tallies.fail(Passive::nvme_48, message.frame);
         const bool narrow = std::ranges::find(kNarrow, offset) != kNarrow.end();
@@ -181,7 +195,8 @@ void NvmeQueue::judge_kind(const NvmeMessage& message, const NvmeCommandInFlight
             if (command.wide == narrow) tallies.fail(Passive::nvme_50, message.frame);
         }
         const bool sets = command.type == kPropertySet && offset == kNvmeConfiguration;
-        enabled_ = enabled_ || (sets && (read(arguments, named(kNvmePropertyFields, "rdma.nvme.property.value")) & kEnable) != 0);
+        enabled_ = enabled_ ||
+                   (sets && (read(arguments, named(kNvmePropertyFields, "rdma.nvme.property.value")) & kEnable) != 0);
         return;
     }
     if (command.fabrics || set_up_.queue != 0 || command.opcode == kKeepAlive || lost_) return;
@@ -205,19 +220,40 @@ void NvmeQueue::judge_turn(const NvmeMessage& message, const NvmeCommandInFlight
     if (connected_) return;
     const auto connect = std::ranges::find_if(flying_, &NvmeCommandInFlight::is_connect);
     if (connect == flying_.end()) return tallies.fail(Passive::nvme_13, message.frame);  // it failed, or there was none
-    suspect({.check = Passive::nvme_13, .about = Side::host, .explains = Side::target, .frame = message.frame, .other = connect->frame,
-             .time = message.time, .cid = connect->cid, .excess = 0, .memory = {}});
+    suspect({.check = Passive::nvme_13,
+             .about = Side::host,
+             .explains = Side::target,
+             .frame = message.frame,
+             .other = connect->frame,
+             .time = message.time,
+             .cid = connect->cid,
+             .excess = 0,
+             .memory = {}});
 }
 
 void NvmeQueue::judge_limits(const NvmeMessage& message, const NvmeCommandInFlight& command, HostTallies& tallies) {
     const auto suspect_too_many = [&](Passive check, std::uint64_t excess) {
-        suspect({.check = check, .about = Side::host, .explains = Side::target, .frame = message.frame, .other = {},
-                 .time = message.time, .cid = 0, .excess = static_cast<std::uint32_t>(excess), .memory = {}});
+        suspect({.check = check,
+                 .about = Side::host,
+                 .explains = Side::target,
+                 .frame = message.frame,
+                 .other = {},
+                 .time = message.time,
+                 .cid = 0,
+                 .excess = static_cast<std::uint32_t>(excess),
+                 .memory = {}});
     };
     tallies.look(Passive::nvme_47);
     if (const NvmeCommandInFlight* same = find(command.cid))
-        suspect({.check = Passive::nvme_47, .about = Side::host, .explains = Side::target, .frame = message.frame, .other = same->frame,
-                 .time = message.time, .cid = command.cid, .excess = 0, .memory = {}});
+        suspect({.check = Passive::nvme_47,
+                 .about = Side::host,
+                 .explains = Side::target,
+                 .frame = message.frame,
+                 .other = same->frame,
+                 .time = message.time,
+                 .cid = command.cid,
+                 .excess = 0,
+                 .memory = {}});
     const std::uint64_t outstanding = flying_.size() + 1;
     if (set_up_.receives != 0) {
         tallies.look(Passive::nvme_46);

@@ -11,7 +11,9 @@ using namespace dissect;
 namespace {
 
 bool is_response(Verb verb) { return verb == Verb::read_response; }
-bool within_reordering(Instant from, Instant to) { return std::to_underlying(to - from) <= std::to_underlying(kReordering); }
+bool within_reordering(Instant from, Instant to) {
+    return std::to_underlying(to - from) <= std::to_underlying(kReordering);
+}
 
 }  // namespace
 
@@ -74,7 +76,8 @@ bool NvmeQueue::assemble(const Observation& packet, Way& way) const {
     return true;
 }
 
-void NvmeQueue::observe(const Observation& packet, const PacketRecord& record, bool from_host, NvmeRoom& room, HostTallies& tallies) {
+void NvmeQueue::observe(const Observation& packet, const PacketRecord& record, bool from_host, NvmeRoom& room,
+                        HostTallies& tallies) {
     const Side from = from_host ? Side::host : Side::target;
     const Verb verb = info(packet.opcode).verb;
     if (from_host && is_response(verb)) return take_read_response(packet, tallies);
@@ -102,14 +105,15 @@ void NvmeQueue::observe(const Observation& packet, const PacketRecord& record, b
     if (send && assemble(packet, way)) take_response(way.message, room, tallies);
 }
 
-// READ responses: the last packet of one ends all READs up to it. That a command was answered before is proven by what comes behind, not
-// by what does not come. The data of a Connect names the controller.
+// READ responses: the last packet of one ends all READs up to it. That a command was answered before is proven by what
+// comes behind, not by what does not come. The data of a Connect names the controller.
 void NvmeQueue::take_read_response(const Observation& packet, HostTallies& tallies) {
     constexpr std::size_t kControllerAt = 16;
     if (lost_) return;
     const Place place = info(packet.opcode).place;
     for (const OpenRead& read : reads_)
-        if (read.connect && read.psn == packet.psn && begins_message(place) && packet.payload.size() >= kControllerAt + 2)
+        if (read.connect && read.psn == packet.psn && begins_message(place) &&
+            packet.payload.size() >= kControllerAt + 2)
             asked_id_ = read_le<std::uint16_t>(packet.payload, kControllerAt);
     if (!ends_message(place)) return;
     std::optional<Psn> own;  // of the READ that it answers: those before it were answered by what the capture lacks
@@ -117,7 +121,8 @@ void NvmeQueue::take_read_response(const Observation& packet, HostTallies& talli
         if (!packet.psn.before(read.psn)) own = read.psn;
     std::erase_if(reads_, [&](const OpenRead& read) {
         if (packet.psn.before(read.psn)) return false;
-        if (NvmeCommandInFlight* command = find(read.cid); command != nullptr && command->reads_open > 0) --command->reads_open;
+        if (NvmeCommandInFlight* command = find(read.cid); command != nullptr && command->reads_open > 0)
+            --command->reads_open;
         std::erase_if(suspicions_, [&](const Suspicion& each) {
             if (each.check != Passive::nvme_37 || each.cid != read.cid) return false;
             if (read.psn != own || within_reordering(each.time, packet.time)) return true;
@@ -145,7 +150,8 @@ void NvmeQueue::confirm(Side way, Instant time, HostTallies& tallies) {
 
 void NvmeQueue::explain_by_command(NvmeCommandInFlight& command, Instant time) {
     std::erase_if(suspicions_, [&](Suspicion& each) {
-        if (each.explains != Side::host || each.check == Passive::nvme_37 || !within_reordering(each.time, time)) return false;
+        if (each.explains != Side::host || each.check == Passive::nvme_37 || !within_reordering(each.time, time))
+            return false;
         if (each.excess > 0) return --each.excess == 0;
         if (each.memory.length == 0) return each.cid == command.cid;
         if (!command.names(each.memory)) return false;

@@ -1,9 +1,11 @@
-// NvmeQueue: one queue of NVMe over RDMA, for passive checks: commands in flight, the memory that they name, their data and responses.
+// NvmeQueue: one queue of NVMe over RDMA, for passive checks: commands in flight, the memory that they name, their data
+// and responses.
 //
-// A queue whose REQ and REP the capture has is followed from its first PSN on. Where a way skips a PSN, or goes back, the queue has lost
-// track: what one message shows by itself is still judged, nothing else. What the order of both ways would prove is a suspicion until the
-// way that could explain it went on without a gap for longer than taps exchange packets. What an attacker could feed: any messages.
-// Commands in flight are bounded together with those of other queues (NvmeRoom), all else has a fixed size.
+// A queue whose REQ and REP the capture has is followed from its first PSN on. Where a way skips a PSN, or goes back,
+// the queue has lost track: what one message shows by itself is still judged, nothing else. What the order of both ways
+// would prove is a suspicion until the way that could explain it went on without a gap for longer than taps exchange
+// packets. What an attacker could feed: any messages. Commands in flight are bounded together with those of other
+// queues (NvmeRoom), all else has a fixed size.
 #pragma once
 
 #include <transport-replay/checks/passive/host_tallies.hpp>
@@ -44,7 +46,9 @@ struct NvmeControllerKey {
     [[nodiscard]] bool operator==(const NvmeControllerKey&) const = default;
 };
 struct NvmeControllerHash {
-    [[nodiscard]] std::size_t operator()(const NvmeControllerKey& key) const { return mix(hash_of(key.host) + 3 * hash_of(key.target) + key.id); }
+    [[nodiscard]] std::size_t operator()(const NvmeControllerKey& key) const {
+        return mix(hash_of(key.host) + 3 * hash_of(key.target) + key.id);
+    }
 };
 
 // What all queues share.
@@ -90,8 +94,8 @@ struct NvmeCommandInFlight {
     [[nodiscard]] bool to_controller() const { return ((fabrics ? type : opcode) & 1U) != 0; }
     [[nodiscard]] bool to_host() const { return ((fabrics ? type : opcode) & 2U) != 0; }
     [[nodiscard]] bool names(const RemoteAccess& access) const {
-        return keyed && access.key == memory.key && access.address >= memory.address && access.length <= memory.length &&
-               access.address - memory.address <= memory.length - access.length;
+        return keyed && access.key == memory.key && access.address >= memory.address &&
+               access.length <= memory.length && access.address - memory.address <= memory.length - access.length;
     }
 };
 
@@ -99,7 +103,8 @@ class NvmeQueue {
 public:
     explicit NvmeQueue(const NvmeSetUp& set_up) : set_up_(set_up) {}
 
-    void observe(const Observation& packet, const PacketRecord& record, bool from_host, NvmeRoom& room, HostTallies& tallies);
+    void observe(const Observation& packet, const PacketRecord& record, bool from_host, NvmeRoom& room,
+                 HostTallies& tallies);
     // Gives back what it has of the room.
     void end(NvmeRoom& room);
 
@@ -130,9 +135,9 @@ private:
         dissect::FrameIndex frame{};
         dissect::FrameIndex other{};
         dissect::Instant time{};
-        std::uint16_t cid = 0;      // of a command or response that would
-        std::uint32_t excess = 0;   // so many of them
-        RemoteAccess memory;        // a command that names it would
+        std::uint16_t cid = 0;     // of a command or response that would
+        std::uint32_t excess = 0;  // so many of them
+        RemoteAccess memory;       // a command that names it would
     };
     static constexpr std::size_t kMostSuspicions = 16;
     static constexpr std::size_t kAnswered = 32;
@@ -163,16 +168,17 @@ private:
     void take_head(const NvmeMessage& message, HostTallies& tallies);
     void judge_completion(const NvmeMessage& message, const NvmeCommandInFlight& command, HostTallies& tallies);
     void judge_connect_answer(const NvmeMessage& message, std::uint32_t status, NvmeRoom& room, HostTallies& tallies);
-    void learn_controller(const Observation& packet, const NvmeCommandInFlight& command, std::uint64_t offset, NvmeRoom& room);
+    void learn_controller(const Observation& packet, const NvmeCommandInFlight& command, std::uint64_t offset,
+                          NvmeRoom& room);
 
     NvmeSetUp set_up_;
     std::array<Way, 2> ways_;
-    bool lost_ = false;       // track
+    bool lost_ = false;  // track
     bool any_command_ = false;
-    bool connected_ = false;   // one succeeded
-    bool enabled_ = false;     // CC.EN was set
+    bool connected_ = false;  // one succeeded
+    bool enabled_ = false;    // CC.EN was set
     bool flow_control_ = true;
-    std::uint32_t entries_ = 0;  // of the submission queue; 0: unknown
+    std::uint32_t entries_ = 0;              // of the submission queue; 0: unknown
     std::optional<std::uint16_t> asked_id_;  // in the data of the Connect
     std::optional<std::uint16_t> id_;        // of the controller
     NvmeCapsules capsules_;

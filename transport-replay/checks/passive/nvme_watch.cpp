@@ -41,7 +41,9 @@ constexpr Field kRejectPrivate = named(kCmRejFields, "infiniband.cm.rej.private"
 
 }  // namespace
 
-NvmeWatch::NvmeWatch(const MemoryBudget& budget) : most_(most_queues(budget)) { room_.most_commands = most_commands(budget); }
+NvmeWatch::NvmeWatch(const MemoryBudget& budget) : most_(most_queues(budget)) {
+    room_.most_commands = most_commands(budget);
+}
 
 void NvmeWatch::set_up(const Observation& datagram, HostTallies& tallies) {
     if (datagram.icrc == CrcStatus::bad) return;
@@ -61,33 +63,37 @@ void NvmeWatch::request(const CmDatagram& message, const Observation& datagram, 
     if (!is_to_nvme(body, another_port_)) return;
     const Asked asked{datagram.flow.source, datagram.flow.destination, message.local_id};
     const std::uint64_t digest = digest_of(body);
-    if (const auto known = pending_.find(asked); known != pending_.end() && known->second.digest == digest) return;  // once more
+    if (const auto known = pending_.find(asked); known != pending_.end() && known->second.digest == digest)
+        return;  // once more
     const Bytes said = private_of(body, kRequestPrivate, kIpCmHeaderLength);
     const auto said_of = [&](const Field& field) { return static_cast<std::uint16_t>(read(said, field)); };
     Pending pending;
     pending.digest = digest;
     pending.host_qp = Qpn{static_cast<std::uint32_t>(read(body, named(kCmReqFields, "infiniband.cm.req.localqpn")))};
-    pending.set_up = {.host = asked.host,
-                      .target = asked.target,
-                      .request = datagram.frame,
-                      .host_psn = {},
-                      .target_psn = Psn{static_cast<std::uint32_t>(read(body, named(kCmReqFields, "infiniband.cm.req.startpsn")))},
-                      .record_format = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.recfmt")),
-                      .queue = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.qid")),
-                      .receives = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.hrqsize")),
-                      .sends = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.hsqsize")),
-                      .rnr_retries = static_cast<std::uint8_t>(read(body, named(kCmReqFields, "infiniband.cm.req.rnrretrcount"))),
-                      .path_mtu = path_mtu_of(body)};
+    pending.set_up = {
+        .host = asked.host,
+        .target = asked.target,
+        .request = datagram.frame,
+        .host_psn = {},
+        .target_psn = Psn{static_cast<std::uint32_t>(read(body, named(kCmReqFields, "infiniband.cm.req.startpsn")))},
+        .record_format = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.recfmt")),
+        .queue = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.qid")),
+        .receives = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.hrqsize")),
+        .sends = said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.hsqsize")),
+        .rnr_retries = static_cast<std::uint8_t>(read(body, named(kCmReqFields, "infiniband.cm.req.rnrretrcount"))),
+        .path_mtu = path_mtu_of(body)};
     tallies.about(asked.host);
     tallies.look(Passive::nvme_01);
     if (pending.set_up.record_format != 0) tallies.fail(Passive::nvme_01, datagram.frame);
     if (pending.set_up.record_format == 0) {
         constexpr std::size_t kReservedAt = named(kNvmeRequestFields, "nvme-rdma.cm.req.reserved").bit / 8U;
         tallies.look(Passive::nvme_02);
-        if (!has_only_zeros(slice(said, kReservedAt, kNvmePrivate - kReservedAt))) tallies.fail(Passive::nvme_02, datagram.frame);
+        if (!has_only_zeros(slice(said, kReservedAt, kNvmePrivate - kReservedAt)))
+            tallies.fail(Passive::nvme_02, datagram.frame);
         if (pending.set_up.queue == 0) {
             tallies.look(Passive::nvme_03);
-            if (said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.cntlid")) != 0) tallies.fail(Passive::nvme_03, datagram.frame);
+            if (said_of(named(kNvmeRequestFields, "nvme-rdma.cm.req.cntlid")) != 0)
+                tallies.fail(Passive::nvme_03, datagram.frame);
         }
     }
     if (pending_.size() >= most_) pending_.clear();
@@ -117,7 +123,8 @@ void NvmeWatch::reply(const CmDatagram& message, const Observation& datagram, Ho
     judge(Passive::nvme_05, receives != 0 && receives <= std::uint64_t{asked.sends} + 1);
     judge(Passive::nvme_06, read(body, named(kCmRepFields, "infiniband.cm.rep.rnrretrcount")) == asked.rnr_retries);
     judge(Passive::nvme_07, read(body, named(kCmRepFields, "infiniband.cm.rep.respres")) == 0);
-    pending.set_up.host_psn = Psn{static_cast<std::uint32_t>(read(body, named(kCmRepFields, "infiniband.cm.rep.startpsn")))};
+    pending.set_up.host_psn =
+        Psn{static_cast<std::uint32_t>(read(body, named(kCmRepFields, "infiniband.cm.rep.startpsn")))};
     begin(pending, Qpn{static_cast<std::uint32_t>(read(body, named(kCmRepFields, "infiniband.cm.rep.localqpn")))});
 }
 
@@ -134,16 +141,24 @@ void NvmeWatch::reject(const CmDatagram& message, const Observation& datagram, H
     tallies.about(asked.target);
     tallies.look(Passive::nvme_08);
     const bool defined = status >= 1 && status <= kLastStatus;
-    if (!defined || read(said, named(kNvmeRejectionFields, "nvme-rdma.cm.rej.recfmt")) != 0) tallies.fail(Passive::nvme_08, datagram.frame, asked.request);
+    if (!defined || read(said, named(kNvmeRejectionFields, "nvme-rdma.cm.rej.recfmt")) != 0)
+        tallies.fail(Passive::nvme_08, datagram.frame, asked.request);
     if (!defined) return;
     tallies.look(Passive::nvme_09);
     const bool by_length = status == 1;  // which comes before
-    if (!by_length && (status == kInvalidFormat) != (asked.record_format != 0)) tallies.fail(Passive::nvme_09, datagram.frame, asked.request);
+    if (!by_length && (status == kInvalidFormat) != (asked.record_format != 0))
+        tallies.fail(Passive::nvme_09, datagram.frame, asked.request);
 }
 
 void NvmeWatch::begin(const Pending& pending, Qpn target_qp) {
-    const FlowKey from_host{.source = pending.set_up.host, .destination = pending.set_up.target, .destination_qp = target_qp, .source_qp = {}};
-    const FlowKey from_target{.source = pending.set_up.target, .destination = pending.set_up.host, .destination_qp = pending.host_qp, .source_qp = {}};
+    const FlowKey from_host{.source = pending.set_up.host,
+                            .destination = pending.set_up.target,
+                            .destination_qp = target_qp,
+                            .source_qp = {}};
+    const FlowKey from_target{.source = pending.set_up.target,
+                              .destination = pending.set_up.host,
+                              .destination_qp = pending.host_qp,
+                              .source_qp = {}};
     drop(from_host);
     drop(from_target);
     if (queues_.size() >= most_) {

@@ -1,7 +1,9 @@
-// NvmeWatch: the queues of NVMe over RDMA of a capture, for passive checks: set up by CM to a port of NVMe, or with its private data.
+// NvmeWatch: the queues of NVMe over RDMA of a capture, for passive checks: set up by CM to a port of NVMe, or with its
+// private data.
 //
-// Only a queue whose set-up the capture has is watched: what it is, is known then, not guessed. What an attacker could feed: set-ups
-// without end. Queues and the commands in flight of all of them are bounded; what there is no room for is counted.
+// Only a queue whose set-up the capture has is watched: what it is, is known then, not guessed. What an attacker could
+// feed: set-ups without end. Queues and the commands in flight of all of them are bounded; what there is no room for is
+// counted.
 #pragma once
 
 #include <transport-replay/checks/passive/nvme_queue.hpp>
@@ -44,8 +46,9 @@ public:
 private:
     static constexpr std::size_t kMostQueues = 1 << 11;
     static constexpr std::size_t kMostCommands = 1 << 16;
-    static constexpr std::size_t kQueue = 16384;   // with its READs, suspicions, a controller, and the tables that find it
-    static constexpr std::size_t kCommand = 192;   // as vectors grow
+    static constexpr std::size_t kQueue =
+        16384;  // with its READs, suspicions, a controller, and the tables that find it
+    static constexpr std::size_t kCommand = 192;  // as vectors grow
 
     // Who asked, by the number it gave the exchange.
     struct Asked {
@@ -55,7 +58,9 @@ private:
         [[nodiscard]] bool operator==(const Asked&) const = default;
     };
     struct AskedHash {
-        [[nodiscard]] std::size_t operator()(const Asked& asked) const { return mix(hash_of(asked.host) + 3 * hash_of(asked.target) + asked.id); }
+        [[nodiscard]] std::size_t operator()(const Asked& asked) const {
+            return mix(hash_of(asked.host) + 3 * hash_of(asked.target) + asked.id);
+        }
     };
     struct Hash {
         [[nodiscard]] std::size_t operator()(const FlowKey& key) const { return FlowHash{}(key); }

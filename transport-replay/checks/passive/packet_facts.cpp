@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint16_t kLowestPort = 0xc000;    // A17.3.1: the dynamic ports
 constexpr std::uint32_t kLongestPayload = 4096;  // the largest path MTU (5.2.7)
 constexpr std::uint64_t kGsiQkey = 0x8001'0000;  // 13.5.3
-constexpr std::uint32_t kMadLength = 256;         // C13-3
+constexpr std::uint32_t kMadLength = 256;        // C13-3
 constexpr std::uint32_t kSmallestFrame = 68;     // of Ethernet, with a tag and its FCS: what is shorter is padded
 constexpr std::uint8_t kUcResponses = 0x20, kUdResponses = 0x60;
 constexpr std::uint8_t kFirstResponse = 0x0d, kLastResponse = 0x12;  // opcodes of responses, without their service
@@ -98,7 +98,8 @@ void look_at_grh(const Packet& packet, const Layer& layer, PacketFacts& facts) {
     const std::uint64_t end = layer.offset + kLength + length;
     constexpr std::uint64_t kFcs = 4;  // which some taps keep
     const bool fills = end + kFcs >= packet.frame.wire_length || packet.frame.wire_bytes() <= kSmallestFrame;
-    const bool right = read_bits(bytes, 0, 4) == 6 && read_be<std::uint8_t>(bytes, 6) == 0x1b && length % 4 == 0 && fills;
+    const bool right =
+        read_bits(bytes, 0, 4) == 6 && read_be<std::uint8_t>(bytes, 6) == 0x1b && length % 4 == 0 && fills;
     breaks(facts, Passive::fmt_19, !right || layer.fault == Fault::bad_length);
 }
 
@@ -110,7 +111,8 @@ void look_at_lrh(const Packet& packet, PacketFacts& facts) {
     if (bytes.size() < 8) return;
     const bool global = find(packet, LayerKind::grh) != nullptr;
     const std::uint64_t next = read_bits(bytes, 14, 2);
-    const bool right = read_bits(bytes, 4, 4) == 0 && next == std::to_underlying(global ? LinkNextHeader::grh : LinkNextHeader::transport);
+    const bool right = read_bits(bytes, 4, 4) == 0 &&
+                       next == std::to_underlying(global ? LinkNextHeader::grh : LinkNextHeader::transport);
     breaks(facts, Passive::fmt_20, !right || layer->fault == Fault::bad_length || packet.vcrc.status == CrcStatus::bad);
 }
 
@@ -142,7 +144,8 @@ void look_at_pad(const Packet& packet, const Bth& bth, PacketFacts& facts) {
 [[nodiscard]] bool may_solicit(const OpcodeRow& row) {
     const bool ends = ends_message(row.place);
     if (!row.request || !ends) return false;
-    return row.verb == Verb::send || (row.verb == Verb::write && std::ranges::find(row.headers, LayerKind::immdt) != row.headers.end());
+    return row.verb == Verb::send ||
+           (row.verb == Verb::write && std::ranges::find(row.headers, LayerKind::immdt) != row.headers.end());
 }
 
 void look_at_service(const Packet& packet, const Bth& bth, const OpcodeRow& row, PacketFacts& facts) {
@@ -159,7 +162,8 @@ void look_at_service(const Packet& packet, const Bth& bth, const OpcodeRow& row,
     breaks(facts, Passive::rsp_50, operation >= kFirstResponse && operation <= kLastResponse);
     if (row.service != Service::ud) return;
     is(facts, PacketTrait::datagram);
-    breaks(facts, Passive::req_35, packet.payload.length > kLongestPayload || (!row.defined && operation < kFirstResponse));
+    breaks(facts, Passive::req_35,
+           packet.payload.length > kLongestPayload || (!row.defined && operation < kFirstResponse));
 }
 
 void look_at_gsi(const Packet& packet, PacketFacts& facts) {
@@ -177,9 +181,10 @@ void look_at_gsi(const Packet& packet, PacketFacts& facts) {
 void look_at_cnp(const Packet& packet, const Bth& bth, PacketFacts& facts) {
     is(facts, PacketTrait::cnp);
     const Layer* reserved = find(packet, LayerKind::cnp_reserved);
-    const bool zeros =
-        reserved != nullptr && (reserved->fault == Fault::cut || reserved->fault == Fault::none) && all_zero(packet.bytes_of(*reserved));
-    const bool flags = bth[kSe] == 0 && bth[kMigReq] == 0 && bth[kPad] == 0 && bth[kFecn] == 0 && bth[kBecn] == 1 && bth[kAckReq] == 0;
+    const bool zeros = reserved != nullptr && (reserved->fault == Fault::cut || reserved->fault == Fault::none) &&
+                       all_zero(packet.bytes_of(*reserved));
+    const bool flags =
+        bth[kSe] == 0 && bth[kMigReq] == 0 && bth[kPad] == 0 && bth[kFecn] == 0 && bth[kBecn] == 1 && bth[kAckReq] == 0;
     breaks(facts, Passive::cnp_01, !zeros || !flags || packet.psn != Psn{} || packet.payload.length != 0);
 }
 
@@ -220,7 +225,8 @@ void look_at(const Packet& packet, PacketFacts& facts) {
         return;
     }
     look_at_pad(packet, bth, facts);
-    if (packet.encapsulation != Encapsulation::native) breaks(facts, Passive::fmt_21, bth[kFecn] != 0 || bth[kBecn] != 0);
+    if (packet.encapsulation != Encapsulation::native)
+        breaks(facts, Passive::fmt_21, bth[kFecn] != 0 || bth[kBecn] != 0);
     if (bth[kSe] != 0) {
         is(facts, PacketTrait::solicited);
         breaks(facts, Passive::fmt_10, !may_solicit(row));

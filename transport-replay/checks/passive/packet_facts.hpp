@@ -1,8 +1,9 @@
-// PacketFacts: what passive checks need of one packet beyond its Observation: which rules of the format it breaks, by itself, and what
-// tells two packets of one PSN apart. Made by any worker thread from the decoded packet; no allocation, no text.
+// PacketFacts: what passive checks need of one packet beyond its Observation: which rules of the format it breaks, by
+// itself, and what tells two packets of one PSN apart. Made by any worker thread from the decoded packet; no
+// allocation, no text.
 //
-// What an attacker could feed: any packet. Only layers that are whole are read. A packet whose ICRC is wrong breaks that one rule: what
-// else it says is nobody's word.
+// What an attacker could feed: any packet. Only layers that are whole are read. A packet whose ICRC is wrong breaks
+// that one rule: what else it says is nobody's word.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -36,7 +37,9 @@ struct PacketFacts {
     std::uint8_t ecn = 0;      // of the IP header; 0: not ECN-capable
 };
 
-[[nodiscard]] constexpr bool has(std::uint16_t traits, PacketTrait trait) { return (traits & std::to_underlying(trait)) != 0; }
+[[nodiscard]] constexpr bool has(std::uint16_t traits, PacketTrait trait) {
+    return (traits & std::to_underlying(trait)) != 0;
+}
 
 void look_at(const dissect::Packet& packet, PacketFacts& facts);
 

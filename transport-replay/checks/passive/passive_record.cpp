@@ -56,8 +56,8 @@ void judge_tally(const Tally& tally, const PassiveRow& row, bool lacks, CheckRes
     }
 }
 
-// Which transports the capture has, and whether storage is on top. The integrity of the trace belongs to all; where it has no transport, RoCE
-// is what it lacks.
+// Which transports the capture has, and whether storage is on top. The integrity of the trace belongs to all; where it
+// has no transport, RoCE is what it lacks.
 struct Catalogues {
     bool roce = false;
     bool iwarp = false;
@@ -66,7 +66,9 @@ struct Catalogues {
         if (is_of_storage(family)) return storage;
         return family == CheckFamily::trace || (is_of_iwarp(family) ? iwarp : roce || !iwarp);
     }
-    [[nodiscard]] bool& of(Passive check) { return check >= kFirstOfStorage ? storage : check >= kFirstOfIwarp ? iwarp : roce; }
+    [[nodiscard]] bool& of(Passive check) {
+        return check >= kFirstOfStorage ? storage : check >= kFirstOfIwarp ? iwarp : roce;
+    }
 };
 Catalogues catalogues_of(const std::vector<HostTally>& hosts) {
     Catalogues found;
@@ -80,7 +82,8 @@ Catalogues catalogues_of(const std::vector<HostTally>& hosts) {
 std::string words_on_icrcs(std::uint64_t not_judged, const Timeline& timeline) {
     return fmt::format(
         "{} {} a wrong ICRC that is not judged: {}", counted(not_judged, "packet"), not_judged == 1 ? "has" : "have",
-        timeline.quality.icrc_policy == IcrcPolicy::ignore ? "as --icrc ignore says" : "it is 0, or no ICRC of that sender is right");
+        timeline.quality.icrc_policy == IcrcPolicy::ignore ? "as --icrc ignore says"
+                                                           : "it is 0, or no ICRC of that sender is right");
 }
 
 // Of FPDUs without a proof against their sender: those whose CRC is unknown are not wrong ones.
@@ -88,8 +91,9 @@ std::string words_on_fpdus(std::uint64_t unchecked, const Tally& tally) {
     const std::uint64_t wrong = tally.doubts.count - unchecked;
     const std::string of = grouped(tally.examined);
     if (wrong == 0) return fmt::format("{} of {} FPDUs cannot be checked", grouped(unchecked), of);
-    return fmt::format("{} of {} FPDUs have a wrong CRC although others of their sender do not, and {} cannot be checked", grouped(wrong), of,
-                       grouped(unchecked));
+    return fmt::format(
+        "{} of {} FPDUs have a wrong CRC although others of their sender do not, and {} cannot be checked",
+        grouped(wrong), of, grouped(unchecked));
 }
 
 }  // namespace
@@ -97,7 +101,8 @@ std::string words_on_fpdus(std::uint64_t unchecked, const Tally& tally) {
 bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullptr; }
 
 void renumber(PassiveRecord& record, std::span<const std::uint32_t> numbers) {
-    for (WatchedConnection& connection : record.watched) connection.number = ConnectionId{numbers[std::to_underlying(connection.number) - 1]};
+    for (WatchedConnection& connection : record.watched)
+        connection.number = ConnectionId{numbers[std::to_underlying(connection.number) - 1]};
 }
 
 PassiveRecord merge(std::vector<PassiveRecord> records) {
@@ -127,10 +132,12 @@ bool is_sound(const PassiveRecord& record, std::size_t connections) {
     const bool numbered = record.watched.empty() || (record.watched.front().number != ConnectionId{} &&
                                                      std::to_underlying(record.watched.back().number) <= connections);
     return numbered && once(record.watched, &WatchedConnection::number) && once(record.hosts, &HostTally::host) &&
-           std::ranges::all_of(record.hosts, [&](const HostTally& host) { return once(host.seen, &SeenEvents::check); });
+           std::ranges::all_of(record.hosts,
+                               [&](const HostTally& host) { return once(host.seen, &SeenEvents::check); });
 }
 
-std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline, const Profile& profile, const std::optional<Address>& device) {
+std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline, const Profile& profile,
+                               const std::optional<Address>& device) {
     Tallies tallies;
     if (device) tallies.judge_only(*device);
     std::uint64_t icrc_not_judged = 0, fpdus_unchecked = 0;
@@ -150,9 +157,11 @@ std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& time
     conclude_congestion(timeline, record.watched, tallies);
     conclude_iwarp(timeline, tallies);
     Tally& icrc = tallies[Passive::fmt_01];
-    if (icrc_not_judged != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged) icrc.words = words_on_icrcs(icrc_not_judged, timeline);
+    if (icrc_not_judged != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged)
+        icrc.words = words_on_icrcs(icrc_not_judged, timeline);
     Tally& fpdus = tallies[Passive::mpa_13];
-    if (fpdus.failures.count == 0 && fpdus.doubts.count >= fpdus_unchecked && fpdus_unchecked != 0) fpdus.words = words_on_fpdus(fpdus_unchecked, fpdus);
+    if (fpdus.failures.count == 0 && fpdus.doubts.count >= fpdus_unchecked && fpdus_unchecked != 0)
+        fpdus.words = words_on_fpdus(fpdus_unchecked, fpdus);
     const bool lacks = lacks_packets(timeline);
     const Catalogues catalogues = catalogues_of(record.hosts);
     std::vector<CheckResult> results;
@@ -160,7 +169,8 @@ std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& time
         if (!check.passive() || !catalogues.have(check.family)) continue;
         CheckResult& result = results.emplace_back();
         result.check = &check;
-        if (const PassiveRow* row = row_of(check)) judge_tally(tallies[static_cast<Passive>(row - kPassiveRows.data())], *row, lacks, result);
+        if (const PassiveRow* row = row_of(check))
+            judge_tally(tallies[static_cast<Passive>(row - kPassiveRows.data())], *row, lacks, result);
         else result.reason = check.exempt;
         apply(profile, result);
     }

@@ -1,5 +1,6 @@
-// PassiveRecord: all that the passive suite saw of a capture, or of some of its pairs of hosts, before anything is concluded. A value:
-// records of parts merge into that of the whole, whatever their order and number. judge() concludes with the whole Timeline.
+// PassiveRecord: all that the passive suite saw of a capture, or of some of its pairs of hosts, before anything is
+// concluded. A value: records of parts merge into that of the whole, whatever their order and number. judge() concludes
+// with the whole Timeline.
 #pragma once
 
 #include <transport-replay/checks/passive/host_tallies.hpp>
@@ -30,9 +31,10 @@ void renumber(PassiveRecord& record, std::span<const std::uint32_t> numbers);
 // Whether it is in order, and names no connection past the last of so many: as any is, unless it was read from a file.
 [[nodiscard]] bool is_sound(const PassiveRecord& record, std::size_t connections);
 
-// A result for each check of the catalogue that a capture can decide, in its order; of this host alone, if there is one.
-[[nodiscard]] std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline, const Profile& profile,
-                                             const std::optional<Address>& device = {});
+// A result for each check of the catalogue that a capture can decide, in its order; of this host alone, if there is
+// one.
+[[nodiscard]] std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline,
+                                             const Profile& profile, const std::optional<Address>& device = {});
 
 // The checks that it decides.
 [[nodiscard]] bool is_decided_passively(const CheckRow& check);

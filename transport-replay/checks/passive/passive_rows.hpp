@@ -1,7 +1,8 @@
-// THE table of the checks that a capture alone can decide: what each counts, how its failures read, what makes them doubtful.
+// THE table of the checks that a capture alone can decide: what each counts, how its failures read, what makes them
+// doubtful.
 //
-// A check whose proof is that something did not come (`needs_whole`) proves nothing where the capture lacks packets. Only what writes
-// the verdicts includes it.
+// A check whose proof is that something did not come (`needs_whole`) proves nothing where the capture lacks packets.
+// Only what writes the verdicts includes it.
 #pragma once
 
 #include <transport-replay/checks/passive/passive_checks.hpp>

@@ -14,7 +14,8 @@ namespace {
 
 // Which checks of the format look at packets, by what these are: bits of Passive.
 using Looks = std::array<std::uint64_t, kTraitSets>;
-// A function that is no constant expression: the compiler would evaluate the whole table, at ten seconds for this source.
+// A function that is no constant expression: the compiler would evaluate the whole table, at ten seconds for this
+// source.
 Looks made_looks() {
     Looks all{};
     for (std::size_t traits = 0; traits < all.size(); ++traits)
@@ -27,25 +28,32 @@ const Looks& looks_by_traits() {
     return kAll;
 }
 
-template <class Visit>
-void for_each_check(std::uint64_t bits, Visit visit) {
+template <class Visit> void for_each_check(std::uint64_t bits, Visit visit) {
     for (std::uint64_t left = bits; left != 0; left &= left - 1) visit(static_cast<Passive>(std::countr_zero(left)));
 }
 
 }  // namespace
 
 PassiveSuite::PassiveSuite(const MemoryBudget& budget)
-    : looks_(&looks_by_traits()), most_watched_(most_watched(budget)), iwarp_(std::make_unique<IwarpWatch>(budget)), most_streams_(IwarpWatch::most_streams(budget)), most_held_(IwarpWatch::most_held(budget)),
-      nvme_(std::make_unique<NvmeWatch>(budget)), most_queues_(NvmeWatch::most_queues(budget)), most_commands_(NvmeWatch::most_commands(budget)) {}
+    : looks_(&looks_by_traits()),
+      most_watched_(most_watched(budget)),
+      iwarp_(std::make_unique<IwarpWatch>(budget)),
+      most_streams_(IwarpWatch::most_streams(budget)),
+      most_held_(IwarpWatch::most_held(budget)),
+      nvme_(std::make_unique<NvmeWatch>(budget)),
+      most_queues_(NvmeWatch::most_queues(budget)),
+      most_commands_(NvmeWatch::most_commands(budget)) {}
 PassiveSuite::PassiveSuite(PassiveSuite&&) noexcept = default;
 PassiveSuite& PassiveSuite::operator=(PassiveSuite&&) noexcept = default;
 PassiveSuite::~PassiveSuite() = default;
 
 static_assert(IwarpWatch::memory_of(MemoryBudget{}) <= PassiveSuite::memory_of_iwarp(MemoryBudget{}));
-static_assert(IwarpWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= PassiveSuite::memory_of_iwarp(MemoryBudget{MemoryBudget::kLeast}));
+static_assert(IwarpWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <=
+              PassiveSuite::memory_of_iwarp(MemoryBudget{MemoryBudget::kLeast}));
 
 static_assert(NvmeWatch::memory_of(MemoryBudget{}) <= PassiveSuite::memory_of_nvme(MemoryBudget{}));
-static_assert(NvmeWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= PassiveSuite::memory_of_nvme(MemoryBudget{MemoryBudget::kLeast}));
+static_assert(NvmeWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <=
+              PassiveSuite::memory_of_nvme(MemoryBudget{MemoryBudget::kLeast}));
 
 void PassiveSuite::has_nvme_at(std::uint16_t port) { nvme_->also_at(port); }
 
@@ -102,12 +110,16 @@ void PassiveSuite::message(ConnectionId connection, End requester, const Message
     const std::size_t index = std::to_underlying(connection) - 1;
     tallies_.about(index < watches_.size() ? watches_[index].host(requester) : HostTallies::kTogether);
     tallies_.look(Passive::req_03);
-    if (message.bytes != message.access->length) tallies_.fail(Passive::req_03, message.first_frame, message.last_frame);
+    if (message.bytes != message.access->length)
+        tallies_.fail(Passive::req_03, message.first_frame, message.last_frame);
 }
 
 PassiveRecord PassiveSuite::take() {
     iwarp_->finish(tallies_);
-    PassiveRecord record{.hosts = tallies_.take(), .watched = {}, .unwatched = unwatched_ + iwarp_->unwatched() + nvme_->unwatched(), .untold = tallies_.untold()};
+    PassiveRecord record{.hosts = tallies_.take(),
+                         .watched = {},
+                         .unwatched = unwatched_ + iwarp_->unwatched() + nvme_->unwatched(),
+                         .untold = tallies_.untold()};
     for (std::uint32_t number = 1; !watches_.empty(); ++number, watches_.pop_front())
         if (watches_.front().any()) record.watched.push_back(watches_.front().summary(ConnectionId{number}));
     return record;

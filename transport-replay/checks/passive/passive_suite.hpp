@@ -1,12 +1,13 @@
 // PassiveSuite: all checks that a capture alone can decide, in one walk beside the Analysis.
 //
-// Facts of single packets are made by any worker; observe() is called in the order of the capture with what the Analysis said of the
-// packet; finish() judges with the whole Timeline, or take() hands out what was seen, of parts of a capture. Nothing is allocated and no
-// text is made per packet.
+// Facts of single packets are made by any worker; observe() is called in the order of the capture with what the
+// Analysis said of the packet; finish() judges with the whole Timeline, or take() hands out what was seen, of parts of
+// a capture. Nothing is allocated and no text is made per packet.
 //
-// What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp); connections are
-// at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and TRC-01 says so. Hosts that are
-// told apart are at most kMostHosts, and what fits into a sixteenth. iWARP and NVMe have bounds of their own (iwarp_watch.hpp, nvme_watch.hpp).
+// What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp);
+// connections are at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and
+// TRC-01 says so. Hosts that are told apart are at most kMostHosts, and what fits into a sixteenth. iWARP and NVMe have
+// bounds of their own (iwarp_watch.hpp, nvme_watch.hpp).
 #pragma once
 
 #include <transport-replay/checks/passive/conversation_watch.hpp>
@@ -25,7 +26,8 @@ namespace qps::transport::conformance {
 class IwarpWatch;
 class NvmeWatch;
 
-// What a suite has taken of each of its bounds; suites of parts of a capture together took as much as one would have, or more.
+// What a suite has taken of each of its bounds; suites of parts of a capture together took as much as one would have,
+// or more.
 struct SuiteNeeds {
     std::size_t watched = 0;     // connections, up to the last that it saw
     std::size_t remembered = 0;  // ways
@@ -43,8 +45,8 @@ public:
     PassiveSuite(PassiveSuite&&) noexcept;
     PassiveSuite& operator=(PassiveSuite&&) noexcept;
     ~PassiveSuite();
-    // One of these, before the first packet: judges this host alone, by its IP address, GID or LID: what others did wrong is left out; or
-    // tells hosts apart, for who judges any of them by what take() hands out.
+    // One of these, before the first packet: judges this host alone, by its IP address, GID or LID: what others did
+    // wrong is left out; or tells hosts apart, for who judges any of them by what take() hands out.
     void judge_only(const Address& device) { tallies_.tell_apart(*(device_ = device)); }
     void tell_hosts_apart(const MemoryBudget& budget) { tallies_.tell_apart(most_hosts(budget)); }
     // What CM sets up to that port is NVMe, too. Before the first packet.
@@ -74,27 +76,34 @@ public:
     }
 
     [[nodiscard]] SuiteNeeds needs() const {
-        return {.watched = watches_.size(), .remembered = remembered_, .hosts = tallies_.told_apart(), .streams = streams_, .held = held_,
-                .queues = nvme_queues_, .commands = nvme_commands_};
+        return {.watched = watches_.size(),
+                .remembered = remembered_,
+                .hosts = tallies_.told_apart(),
+                .streams = streams_,
+                .held = held_,
+                .queues = nvme_queues_,
+                .commands = nvme_commands_};
     }
     // Whether one suite like this would have left nothing out.
     [[nodiscard]] bool has_room_for(const SuiteNeeds& needs) const {
-        return std::max(needs.watched, needs.last) < most_watched_ && needs.remembered < kRememberedWays && tallies_.has_room_for(needs.hosts) &&
-               needs.streams < most_streams_ && needs.held < most_held_ && needs.queues < most_queues_ && needs.commands < most_commands_;
+        return std::max(needs.watched, needs.last) < most_watched_ && needs.remembered < kRememberedWays &&
+               tallies_.has_room_for(needs.hosts) && needs.streams < most_streams_ && needs.held < most_held_ &&
+               needs.queues < most_queues_ && needs.commands < most_commands_;
     }
 
-    // One of these, once: what was seen; or what it means, a result for each check of the catalogue that a capture can decide, in its order.
+    // One of these, once: what was seen; or what it means, a result for each check of the catalogue that a capture can
+    // decide, in its order.
     [[nodiscard]] PassiveRecord take();
     [[nodiscard]] std::vector<CheckResult> finish(const Timeline& timeline, const Profile& profile = {}) {
         return judge(take(), timeline, profile, device_);
     }
 
 private:
-    static constexpr std::size_t kMostWatched = 1 << 17;               // connections
+    static constexpr std::size_t kMostWatched = 1 << 17;                // connections
     static constexpr std::size_t kWatched = sizeof(ConversationWatch);  // bytes of one
     static constexpr std::uint64_t kMostOfIwarp = std::uint64_t{192} << 20;
     static constexpr std::uint64_t kMostOfNvme = std::uint64_t{64} << 20;
-    static constexpr std::size_t kMostHosts = 1 << 12;                 // a large cluster; a capture of one host has fewer
+    static constexpr std::size_t kMostHosts = 1 << 12;  // a large cluster; a capture of one host has fewer
     [[nodiscard]] static constexpr std::uint64_t most_watched(const MemoryBudget& budget) {
         return std::min<std::uint64_t>(kMostWatched, budget.bytes() / 4 / kWatched);
     }
@@ -102,7 +111,8 @@ private:
         return std::min<std::size_t>(kMostHosts, budget.bytes() / 16 / HostTallies::kHost);
     }
 
-    const std::array<std::uint64_t, kTraitSets>* looks_;  // bits of Passive by traits: which checks look at such packets
+    const std::array<std::uint64_t, kTraitSets>*
+        looks_;  // bits of Passive by traits: which checks look at such packets
     HostTallies tallies_;
     std::optional<Address> device_;
     std::size_t most_watched_;

@@ -15,7 +15,8 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint32_t kSmallestMtu = 256, kLargestMtu = 4096;
-constexpr std::uint8_t kNoRequest = std::to_underlying(Opcode{0x0e});  // a READ response MIDDLE, which no requester sends
+constexpr std::uint8_t kNoRequest =
+    std::to_underlying(Opcode{0x0e});  // a READ response MIDDLE, which no requester sends
 
 [[nodiscard]] std::uint32_t digest_of(const RemoteAccess& access) {
     const std::uint64_t what = mix(access.address) + std::uint64_t{std::to_underlying(access.key)} * 3 + access.length;
@@ -51,11 +52,13 @@ void take_port(std::uint16_t& port, const Observation& packet, HostTallies& tall
 }
 
 // 9.7.4.1.1
-void take_sequence(EndState& state, const Observation& packet, const OpcodeRow& row, std::uint32_t span, HostTallies& tallies) {
+void take_sequence(EndState& state, const Observation& packet, const OpcodeRow& row, std::uint32_t span,
+                   HostTallies& tallies) {
     const bool goes_on = row.place == Place::middle || row.place == Place::last;
     if (state.run_known && packet.psn == state.run_next) {
         tallies.look(Passive::req_02);
-        if (goes_on != state.run_open || (goes_on && row.verb != state.run_verb)) tallies.fail(Passive::req_02, packet.frame);
+        if (goes_on != state.run_open || (goes_on && row.verb != state.run_verb))
+            tallies.fail(Passive::req_02, packet.frame);
     }
     state.run_known = span != 0;
     state.run_next = packet.psn + span;
@@ -81,25 +84,31 @@ void compare_repeated(const EndState& state, const Observation& packet, const Pa
                 return;
             }
             tallies.look(Passive::req_29);
-            if (before.digest != 0 && facts.digest != 0 && before.digest != facts.digest) tallies.fail(Passive::req_29, packet.frame);
+            if (before.digest != 0 && facts.digest != 0 && before.digest != facts.digest)
+                tallies.fail(Passive::req_29, packet.frame);
             if (before.access != access) tallies.fail(Passive::req_03, packet.frame);
             return;
         }
     }
-    const bool response_due = std::ranges::any_of(
-        state.reads, [&](const EndState::OpenRead& read) { return read.first.before(packet.psn) && !read.last.before(packet.psn); });
+    const bool response_due = std::ranges::any_of(state.reads, [&](const EndState::OpenRead& read) {
+        return read.first.before(packet.psn) && !read.last.before(packet.psn);
+    });
     if (response_due && info(packet.opcode).verb != Verb::read_request) tallies.fail(Passive::req_01, packet.frame);
 }
 
-void remember_sent(EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access, std::uint32_t span,
-                   bool& remember) {
+void remember_sent(EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access,
+                   std::uint32_t span, bool& remember) {
     if (state.sent.empty()) {
         if (!remember) return;
         state.sent.resize(kRemembered);
         remember = false;
     }
-    state.sent[packet.psn.value() % kRemembered] = {
-        packet.psn, facts.digest, access, static_cast<std::uint16_t>(packet.payload_length), std::to_underlying(packet.opcode), true};
+    state.sent[packet.psn.value() % kRemembered] = {packet.psn,
+                                                    facts.digest,
+                                                    access,
+                                                    static_cast<std::uint16_t>(packet.payload_length),
+                                                    std::to_underlying(packet.opcode),
+                                                    true};
     if (span < 2) return;
     // Of those that a READ takes the two that a wrong count gives away: the second and the last.
     for (const std::uint32_t response : {1U, span - 1}) {
@@ -111,7 +120,8 @@ void remember_sent(EndState& state, const Observation& packet, const PacketFacts
 // 9.7.2: who wants an answer asks for it; READs and ATOMICs do by themselves.
 void take_asking(EndState& state, const Observation& packet, const OpcodeRow& row, HostTallies& tallies) {
     const bool asks = packet.ack_request || (row.verb != Verb::send && row.verb != Verb::write);
-    if (state.unasked && packet.time - state.unasked_end.time > kIdle) tallies.fail(Passive::req_30, state.unasked_end.frame);
+    if (state.unasked && packet.time - state.unasked_end.time > kIdle)
+        tallies.fail(Passive::req_30, state.unasked_end.frame);
     if (state.unasked && (asks || packet.time - state.unasked_end.time > kIdle)) state.unasked = false;
     state.ever_asked |= asks;
     if (asks || row.place == Place::first || row.place == Place::middle) return;
@@ -125,7 +135,8 @@ void settle_ghost(EndState& state, const Observation& packet, HostTallies& talli
     if (!state.ghost || state.ghost_psn.before(packet.psn)) return;
     tallies.about(packet.flow.destination);
     // The clocks of both directions may be apart.
-    if (packet.time - state.ghost->time > kLatestRequest) tallies.fail(Passive::rsp_02, state.ghost->frame, packet.frame);
+    if (packet.time - state.ghost->time > kLatestRequest)
+        tallies.fail(Passive::rsp_02, state.ghost->frame, packet.frame);
     else tallies.doubt(Passive::rsp_02, state.ghost->frame, packet.frame);
     tallies.about(packet.flow.source);
     state.ghost.reset();
@@ -159,8 +170,8 @@ std::uint32_t ConversationWatch::span_of_read(const EndState& requester, std::ui
     return packets_of(length, mtu);
 }
 
-void ConversationWatch::take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
-                                     HostTallies& tallies) {
+void ConversationWatch::take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record,
+                                     bool& remember, HostTallies& tallies) {
     EndState& state = this->state(record.from);
     const OpcodeRow& row = info(packet.opcode);
     if (record.arrival == Arrival::restart) {
@@ -182,8 +193,9 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
         compare_repeated(state, packet, facts, access, tallies);
         // What is asked for again may be answered again.
         if (is_read || is_atomic(row.verb))
-            std::erase_if(state.reads,
-                          [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
+            std::erase_if(state.reads, [&](const EndState::OpenRead& read) {
+                return !packet.psn.before(read.first) && !read.last.before(packet.psn);
+            });
     } else {
         remember_sent(state, packet, facts, access, span, remember);
     }
@@ -198,8 +210,8 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
     state.sent_known = span != 0;
 }
 
-void ConversationWatch::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
-                                HostTallies& tallies) {
+void ConversationWatch::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record,
+                                bool& remember, HostTallies& tallies) {
     const OpcodeRow& row = info(packet.opcode);
     EndState& state = this->state(record.from);
     watched_ = true;

@@ -1,8 +1,8 @@
-// Tally: what a passive check has seen: how much it looked at, what was wrong, what it could not decide. Of fixed size, and the same
-// whatever was seen first: what was seen of parts of a capture adds up to what is seen of the whole.
+// Tally: what a passive check has seen: how much it looked at, what was wrong, what it could not decide. Of fixed size,
+// and the same whatever was seen first: what was seen of parts of a capture adds up to what is seen of the whole.
 //
-// Tallies: of all checks, as they are concluded. Where one device alone is judged, about() says whom the following look(), fail() and
-// doubt() are about; others are not counted.
+// Tallies: of all checks, as they are concluded. Where one device alone is judged, about() says whom the following
+// look(), fail() and doubt() are about; others are not counted.
 #pragma once
 
 #include <transport-replay/checks/passive/passive_checks.hpp>

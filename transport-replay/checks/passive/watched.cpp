@@ -5,8 +5,8 @@ namespace qps::transport::conformance {
 
 namespace {
 
-// A sender that computes an ICRC wrongly does so for all packets of a kind; the wire spoils single ones, of any kind, and now and then
-// makes one of another kind of them.
+// A sender that computes an ICRC wrongly does so for all packets of a kind; the wire spoils single ones, of any kind,
+// and now and then makes one of another kind of them.
 bool is_computed_wrongly(const EndState& state) {
     std::uint32_t never_right = 0;
     std::uint32_t wrong = 0;

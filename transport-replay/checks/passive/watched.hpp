@@ -1,5 +1,5 @@
-// WatchedConnection: what is left of watching a connection (conversation_watch.hpp) when its last packet has passed: all that conclusions
-// need of it. A value: connections of all parts of a capture stand beside each other.
+// WatchedConnection: what is left of watching a connection (conversation_watch.hpp) when its last packet has passed:
+// all that conclusions need of it. A value: connections of all parts of a capture stand beside each other.
 #pragma once
 
 #include <dissect/types.hpp>

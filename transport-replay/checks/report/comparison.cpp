@@ -15,8 +15,8 @@ std::optional<Verdict> verdict_named(std::string_view text) {
     return static_cast<Verdict>(found - kVerdictNames.begin());
 }
 
-// Takes from JSON, as it is read, what is known of a report: {"subject": ..., "checks": [{"id": ..., "verdict": ...}, ...]}.
-// Nothing else is kept, and reading ends where it is nested deeper than any report.
+// Takes from JSON, as it is read, what is known of a report: {"subject": ..., "checks": [{"id": ..., "verdict": ...},
+// ...]}. Nothing else is kept, and reading ends where it is nested deeper than any report.
 class ReportReader final : public nlohmann::json_sax<nlohmann::json> {
 public:
     EarlierReport report;
@@ -95,7 +95,8 @@ ChangeKind kind_of(std::optional<Verdict> before, std::optional<Verdict> after) 
 std::expected<EarlierReport, std::string> read_report(std::string_view json) {
     if (json.size() > kLongestReport) return std::unexpected("too long for a report");
     ReportReader reader;
-    if (!nlohmann::json::sax_parse(json, &reader) || !reader.has_checks) return std::unexpected("not a JSON report of checks");
+    if (!nlohmann::json::sax_parse(json, &reader) || !reader.has_checks)
+        return std::unexpected("not a JSON report of checks");
     return std::move(reader.report);
 }
 

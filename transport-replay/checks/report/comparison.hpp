@@ -1,7 +1,7 @@
 // Two reports compared: what changed from an earlier one, of the same device with another firmware, say.
 //
-// What an attacker could feed: any file as the earlier report. It is read by a reader of JSON with bounds on length and depth, and
-// only what is known is taken from it.
+// What an attacker could feed: any file as the earlier report. It is read by a reader of JSON with bounds on length and
+// depth, and only what is known is taken from it.
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>

@@ -24,7 +24,8 @@ struct VerdictCounts {
     return counts;
 }
 
-// Whether two reports say the same: SHA-256, in hexadecimal, of a line "ID verdict" for each check, in the order of the catalogue.
+// Whether two reports say the same: SHA-256, in hexadecimal, of a line "ID verdict" for each check, in the order of the
+// catalogue.
 [[nodiscard]] std::string digest_of(const Report& report);
 
 // Whether a check failed that is as severe.

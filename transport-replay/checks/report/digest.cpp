@@ -7,7 +7,8 @@ namespace qps::transport::conformance {
 
 std::string digest_of(const Report& report) {
     std::string lines;
-    for (const CheckResult& result : report.results) lines += fmt::format("{} {}\n", result.check->id, name(result.verdict));
+    for (const CheckResult& result : report.results)
+        lines += fmt::format("{} {}\n", result.check->id, name(result.verdict));
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned length = 0;
     EVP_Digest(lines.data(), lines.size(), digest.data(), &length, EVP_sha256(), nullptr);

@@ -16,11 +16,13 @@ namespace qps::transport::conformance {
 namespace {
 
 std::string_view style_of(Verdict verdict) {
-    constexpr std::array<std::string_view, kVerdictNames.size()> kStyles{"pass", "fail", "inconclusive", "none", "deviation"};
+    constexpr std::array<std::string_view, kVerdictNames.size()> kStyles{"pass", "fail", "inconclusive", "none",
+                                                                         "deviation"};
     return kStyles[std::to_underlying(verdict)];
 }
 
-constexpr std::array kOrder{Verdict::fail, Verdict::inconclusive, Verdict::deviation, Verdict::pass, Verdict::not_applicable};
+constexpr std::array kOrder{Verdict::fail, Verdict::inconclusive, Verdict::deviation, Verdict::pass,
+                            Verdict::not_applicable};
 
 void append_head(std::string& out, const Report& report) {
     const std::string style = fmt::format("{}{}", kPageStyle, kLadderStyle);
@@ -63,10 +65,9 @@ void append_exchange(std::string& out, const std::vector<ExchangeStep>& exchange
                                  : step.wrong                     ? "wrong"
                                                                   : "",
                         .text = step.text});
-    out += fmt::format(
-        "<figure>{}<figcaption>Since the script began; <b class=\"wrong\">what is wrong</b>, "
-        "<b class=\"missing\">what was expected</b>.</figcaption></figure>\n",
-        ladder_picture("tester", "device", rows, "packets before the failure"));
+    out += fmt::format("<figure>{}<figcaption>Since the script began; <b class=\"wrong\">what is wrong</b>, "
+                       "<b class=\"missing\">what was expected</b>.</figcaption></figure>\n",
+                       ladder_picture("tester", "device", rows, "packets before the failure"));
 }
 
 void append_result(std::string& out, const CheckResult& result) {
@@ -79,8 +80,9 @@ void append_result(std::string& out, const CheckResult& result) {
     append_fact(out, "examines", check.stimulus);
     append_fact(out, "expects", check.expected);
     append_fact(out, "severity", name(check.severity));
-    append_fact(out, "basis",
-                fmt::format("{} ({}{})", check.basis, words(check.marks), check.marks.only_memory() ? ": to be verified" : ""));
+    append_fact(
+        out, "basis",
+        fmt::format("{} ({}{})", check.basis, words(check.marks), check.marks.only_memory() ? ": to be verified" : ""));
     if (result.examined != 0) append_fact(out, "examined", grouped(result.examined));
     if (result.failures != 0) append_fact(out, "failures", grouped(result.failures));
     append_fact(out, "frames", frames_text(result));
@@ -100,8 +102,8 @@ void append_comparison(std::string& out, const Comparison& comparison) {
                        : "<td class=\"none\">not checked</td>";
     };
     for (const Change& change : comparison.changes)
-        out += fmt::format("<tr><td class=\"id\">{}</td>{}{}<td>{}</td></tr>\n", change.check->id, cell(change.before), cell(change.after),
-                           markup_text(change.reason));
+        out += fmt::format("<tr><td class=\"id\">{}</td>{}{}<td>{}</td></tr>\n", change.check->id, cell(change.before),
+                           cell(change.after), markup_text(change.reason));
     if (!comparison.changes.empty()) out += "</table></div>\n";
     out += fmt::format("<p class=\"soft\">{} unchanged.</p>\n", counted(comparison.same, "verdict"));
 }

@@ -1,4 +1,5 @@
-// Reports as JSON and as JUnit XML, in the form that Jenkins and GitLab read: what each reader needs is in tests/cli/junit.xsd.
+// Reports as JSON and as JUnit XML, in the form that Jenkins and GitLab read: what each reader needs is in
+// tests/cli/junit.xsd.
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/report/document.hpp>
@@ -68,7 +69,8 @@ std::string seconds(const Report& report) {
 
 // What was found, what is expected, and where that is written.
 std::string failure_text(const CheckResult& result) {
-    std::string text = fmt::format("{}\nexpected: {}\nclause: {}\n", result.reason, result.check->expected, result.check->basis);
+    std::string text =
+        fmt::format("{}\nexpected: {}\nclause: {}\n", result.reason, result.check->expected, result.check->basis);
     if (!result.detail.empty()) text += result.detail + (result.detail.ends_with('\n') ? "" : "\n");
     if (result.evidence.empty()) return text;
     text += "frames";
@@ -84,18 +86,21 @@ bool counts_as_failure(const CheckResult& result, std::optional<CheckSeverity> f
 void append_case(std::string& out, const CheckResult& result, std::optional<CheckSeverity> fail_on) {
     const CheckRow& check = *result.check;
     out += fmt::format("    <testcase classname=\"qpscope.{}\" name=\"{} {}\" time=\"{}\"",
-                       kFamilies[std::to_underlying(check.family)].prefix, check.id, markup_text(check.stimulus), seconds(result.took));
+                       kFamilies[std::to_underlying(check.family)].prefix, check.id, markup_text(check.stimulus),
+                       seconds(result.took));
     if (result.verdict == Verdict::pass) {
         out += "/>\n";
         return;
     }
     out += ">\n";
     if (counts_as_failure(result, fail_on)) {
-        out += fmt::format("      <failure type=\"{}\" message=\"{}; expected: {} ({})\">{}</failure>\n", name(check.severity), markup_text(result.reason),
-                           markup_text(check.expected), markup_text(check.basis), markup_text(failure_text(result)));
+        out += fmt::format("      <failure type=\"{}\" message=\"{}; expected: {} ({})\">{}</failure>\n",
+                           name(check.severity), markup_text(result.reason), markup_text(check.expected),
+                           markup_text(check.basis), markup_text(failure_text(result)));
     } else if (result.verdict == Verdict::fail) {
-        out += fmt::format("      <skipped message=\"failed, {} severity, below --fail-on: {}; expected: {} ({})\"/>\n", name(check.severity),
-                           markup_text(result.reason), markup_text(check.expected), markup_text(check.basis));
+        out += fmt::format("      <skipped message=\"failed, {} severity, below --fail-on: {}; expected: {} ({})\"/>\n",
+                           name(check.severity), markup_text(result.reason), markup_text(check.expected),
+                           markup_text(check.basis));
     } else {
         out += fmt::format("      <skipped message=\"{}: {}\"/>\n", name(result.verdict), markup_text(result.reason));
     }
@@ -127,13 +132,16 @@ std::string json_text(const Report& report, const Comparison* comparison) {
 std::string junit_text(const Report& report, std::optional<CheckSeverity> fail_on) {
     const VerdictCounts all = count(report);
     const auto failures = [fail_on](const Report& of) {
-        return std::ranges::count_if(of.results, [fail_on](const CheckResult& result) { return counts_as_failure(result, fail_on); });
+        return std::ranges::count_if(
+            of.results, [fail_on](const CheckResult& result) { return counts_as_failure(result, fail_on); });
     };
-    std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{}\">\n",
-                                  markup_text(report.subject), all.all(), failures(report), seconds(report));
+    std::string out = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{}\">\n",
+        markup_text(report.subject), all.all(), failures(report), seconds(report));
     std::string properties = "    <properties>\n";
     for (const ReportFact& fact : report.facts)
-        properties += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", markup_text(fact.name), markup_text(fact.for_programs()));
+        properties += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", markup_text(fact.name),
+                                  markup_text(fact.for_programs()));
     properties += fmt::format("      <property name=\"digest\" value=\"{}\"/>\n    </properties>\n", digest_of(report));
     for (std::size_t family = 0; family < kFamilies.size(); ++family) {
         Report part;
@@ -141,8 +149,10 @@ std::string junit_text(const Report& report, std::optional<CheckSeverity> fail_o
             if (std::to_underlying(result.check->family) == family) part.results.push_back(result);
         if (part.results.empty()) continue;
         const VerdictCounts counts = count(part);
-        out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\">\n", kFamilies[family].name,
-                           counts.all(), failures(part), counts.all() - static_cast<std::uint64_t>(failures(part)) - counts[Verdict::pass], seconds(part));
+        out += fmt::format(
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\">\n",
+            kFamilies[family].name, counts.all(), failures(part),
+            counts.all() - static_cast<std::uint64_t>(failures(part)) - counts[Verdict::pass], seconds(part));
         out += properties;
         for (const CheckResult& result : part.results) append_case(out, result, fail_on);
         out += "  </testsuite>\n";

@@ -57,14 +57,16 @@ void AgentClient::hear(std::string_view line) {
     if (asked_.empty()) {
         // An agent that serves somebody else says so unasked.
         const ParsedAnswer answer = parse_answer(Verb::ping, line);
-        problem_ = answer.error.empty() ? "unsolicited answer from the agent" : fmt::format("{}: {}", answer.error, answer.text);
+        problem_ = answer.error.empty() ? "unsolicited answer from the agent"
+                                        : fmt::format("{}: {}", answer.error, answer.text);
         return;
     }
     const Asked first = asked_.front();
     ParsedAnswer answer = parse_answer(first.verb, line);
     const std::string_view verb = row_of(first.verb).name;
     if (answer.fault != Fault::none) {
-        problem_ = fmt::format("invalid answer from the agent to {}: {} {}", verb, kFaultWords[std::to_underlying(answer.fault)], answer.text);
+        problem_ = fmt::format("invalid answer from the agent to {}: {} {}", verb,
+                               kFaultWords[std::to_underlying(answer.fault)], answer.text);
     } else if (answer.sequence == 0 && !answer.ok) {
         problem_ = fmt::format("{}: {}", answer.error, answer.text);
     } else if (answer.sequence != first.sequence) {
@@ -87,7 +89,8 @@ void AgentClient::hear_proof(const ParsedAnswer& answer) {
         agent_nonce_ = answer.fields.text(Key::nonce);
         const std::string own = proof_of(secret_, Prover::client, agent_nonce_, own_nonce_);
         say(Verb::prove, Fields{}.add(Key::nonce, std::string_view(own_nonce_)).add(Key::proof, std::string_view(own)));
-    } else if (!same_proof(answer.fields.text(Key::proof), proof_of(secret_, Prover::agent, agent_nonce_, own_nonce_))) {
+    } else if (!same_proof(answer.fields.text(Key::proof),
+                           proof_of(secret_, Prover::agent, agent_nonce_, own_nonce_))) {
         problem_ = "the agent does not know the secret";
     } else {
         proof_ = Proof::done;

@@ -3,11 +3,12 @@
 //   AgentClient client;
 //   const std::uint32_t mr = client.ask({Verb::mr, Fields{}.add(Key::len, 8192)});
 //   send(client.take_output());  ...  client.process(heard);                           // AgentConnection does both
-//   if (auto answer = client.take_answer(mr)) if (answer->ok) va = *answer->fields.number(Key::va); else say(answer->error, answer->text);
+//   if (auto answer = client.take_answer(mr)) if (answer->ok) va = *answer->fields.number(Key::va); else
+//   say(answer->error, answer->text);
 //
-// Answers come in the order of requests. Whatever is no answer to the oldest of them that is open ends the session with a problem():
-// an agent that is out of step can be believed nothing. What it says is bounded by the protocol's table and by kMostLine; requests
-// that are not answered yet by kMostAsked.
+// Answers come in the order of requests. Whatever is no answer to the oldest of them that is open ends the session with
+// a problem(): an agent that is out of step can be believed nothing. What it says is bounded by the protocol's table
+// and by kMostLine; requests that are not answered yet by kMostAsked.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -22,7 +23,8 @@ inline constexpr std::size_t kMostAsked = 4096;  // requests under way, and answ
 
 class AgentClient {
 public:
-    // Before the first ask(): proves that it knows the secret, and demands the same of the agent. Requests wait for that.
+    // Before the first ask(): proves that it knows the secret, and demands the same of the agent. Requests wait for
+    // that.
     void prove(std::string secret);
     // The number of the request, never 0; 0 where there are too many, or the session is over.
     [[nodiscard]] std::uint32_t ask(const Request& request);

@@ -39,7 +39,8 @@ void add_parameters(Fields& fields, const live::ConnectionParameters& parameters
     fields.add(Key::responder_resources, std::uint64_t{parameters.responder_resources});
     fields.add(Key::initiator_depth, std::uint64_t{parameters.initiator_depth});
     fields.add(Key::flow_control, std::uint64_t{parameters.flow_control ? 1U : 0U});
-    fields.add(Key::retry, std::uint64_t{parameters.retry_count}).add(Key::rnr_retry, std::uint64_t{parameters.rnr_retry_count});
+    fields.add(Key::retry, std::uint64_t{parameters.retry_count})
+        .add(Key::rnr_retry, std::uint64_t{parameters.rnr_retry_count});
 }
 
 CmWord word_of(ConnectionEventKind kind) {
@@ -71,7 +72,8 @@ void State::take_cm_event(const live::ConnectionEvent& event) {
     if (word == CmWord::connect_request) {
         const auto service = live::ip_service_of(event.service);
         const auto asked = std::ranges::find_if(cms.all(), [&](const auto& each) {
-            return each.second.listens && service && each.second.space == service->space && each.second.port == service->port;
+            return each.second.listens && service && each.second.space == service->space &&
+                   each.second.port == service->port;
         });
         if (asked == cms.all().end() || cms.full()) return;  // the peer's patience ends, not ours
         const std::uint64_t listener = asked->first;
@@ -120,8 +122,10 @@ State::Later State::listen(const Fields& ask, const Turn& turn) {
     if (ask.has(Key::at) && !address_of(ask.text(Key::at))) return refused("EINVAL", "at");
     const live::PortSpace space = kSpaces[ask.number_or(Key::space, 0)];
     const live::IpPort port{static_cast<std::uint16_t>(ask.number_or(Key::port, 0))};
-    if (const auto done = turn.endpoint.connections().listen(space, port); !done) return refused(done.error(), "listen");
-    return Fields{}.add(Key::cm, cms.add({.listens = true, .datagrams = is_datagram(space), .space = space, .port = port}));
+    if (const auto done = turn.endpoint.connections().listen(space, port); !done)
+        return refused(done.error(), "listen");
+    return Fields{}.add(Key::cm,
+                        cms.add({.listens = true, .datagrams = is_datagram(space), .space = space, .port = port}));
 }
 
 State::Later State::cm_connect(const Fields& ask, const Turn& turn) {
@@ -139,10 +143,13 @@ State::Later State::cm_connect(const Fields& ask, const Turn& turn) {
         const auto active = connections.activate_datagrams(pair->qpn, live::kRdmaCmQkey);
         if (!active) return refused(active.error(), "modify_qp for datagrams");
     }
-    const auto id = is_datagram(space) ? connections.resolve(target, data_of(ask), turn.now)
-                                       : connections.connect(pair->qpn, target, options_of(ask, *pair, kDepth, kDepth), turn.now);
+    const auto id = is_datagram(space)
+                        ? connections.resolve(target, data_of(ask), turn.now)
+                        : connections.connect(pair->qpn, target, options_of(ask, *pair, kDepth, kDepth), turn.now);
     if (!id) return refused(id.error(), "connect");
-    return Fields{}.add(Key::cm, cms.add({.datagrams = is_datagram(space), .space = space, .port = target.port, .id = *id, .qp = number}));
+    return Fields{}.add(
+        Key::cm,
+        cms.add({.datagrams = is_datagram(space), .space = space, .port = target.port, .id = *id, .qp = number}));
 }
 
 State::Later State::accept(const Fields& ask, const Turn& turn) {
@@ -162,7 +169,8 @@ State::Later State::accept(const Fields& ask, const Turn& turn) {
         if (!done) return refused(done.error(), "accept");
     } else {
         const auto options = options_of(ask, *pair, end->requested.responder_resources, end->requested.initiator_depth);
-        if (const auto done = connections.accept(end->id, pair->qpn, options, turn.now); !done) return refused(done.error(), "accept");
+        if (const auto done = connections.accept(end->id, pair->qpn, options, turn.now); !done)
+            return refused(done.error(), "accept");
     }
     end->qp = number;
     return Fields{};
@@ -171,9 +179,9 @@ State::Later State::accept(const Fields& ask, const Turn& turn) {
 State::Later State::reject(const Fields& ask, const Turn& turn) {
     const CmEnd* end = cms.find(ask.number_or(Key::cm, 0));
     if (end == nullptr || end->listens || end->over) return unknown("cm");
-    const auto done = end->datagrams
-                          ? turn.endpoint.manager().sidr_reply(end->id, {.status = live::SidrStatus::rejected}, data_of(ask), turn.now)
-                          : turn.endpoint.connections().reject(end->id, data_of(ask), turn.now);
+    const auto done = end->datagrams ? turn.endpoint.manager().sidr_reply(
+                                           end->id, {.status = live::SidrStatus::rejected}, data_of(ask), turn.now)
+                                     : turn.endpoint.connections().reject(end->id, data_of(ask), turn.now);
     if (!done) return refused(done.error(), "reject");
     return Fields{};
 }
@@ -181,7 +189,8 @@ State::Later State::reject(const Fields& ask, const Turn& turn) {
 State::Later State::disconnect(const Fields& ask, const Turn& turn) {
     const CmEnd* end = cms.find(ask.number_or(Key::cm, 0));
     if (end == nullptr || end->listens || end->over) return unknown("cm");
-    if (const auto done = turn.endpoint.connections().disconnect(end->id, turn.now); !done) return refused(done.error(), "disconnect");
+    if (const auto done = turn.endpoint.connections().disconnect(end->id, turn.now); !done)
+        return refused(done.error(), "disconnect");
     return Fields{};
 }
 

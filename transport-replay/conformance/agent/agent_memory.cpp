@@ -169,7 +169,8 @@ State::Later State::hash(const Fields& ask, const Turn&) {
 State::Later State::compare(const Fields& ask, const Turn&) {
     const auto bytes = memory_of(ask, ask.number_or(Key::len, 0));
     if (!bytes) return std::unexpected(bytes.error());
-    const PatternDifference difference = compare_pattern(*bytes, ask.number_or(Key::seed, 0), ask.number_or(Key::from, 0));
+    const PatternDifference difference =
+        compare_pattern(*bytes, ask.number_or(Key::seed, 0), ask.number_or(Key::from, 0));
     Fields fields;
     fields.add(Key::wrong, difference.wrong);
     if (difference.wrong > 0) fields.add(Key::first, ask.number_or(Key::off, 0) + difference.first);

@@ -14,16 +14,17 @@ using State = AgentState;
 namespace {
 
 // What ibverbs would have returned.
-constexpr std::array<std::string_view, verbs::kVerbsErrorNames.size()> kVerbsErrno{"ENOENT", "ENOSPC", "ENOMEM",     "EINVAL", "EINVAL",
-                                                                                   "EINVAL", "EINVAL", "EOPNOTSUPP", "EINVAL", "EBUSY"};
-constexpr std::array<std::string_view, live::kCmErrorNames.size()> kCmErrno{"ENOENT", "EINVAL", "EMSGSIZE", "EINVAL", "ENOSPC"};
+constexpr std::array<std::string_view, verbs::kVerbsErrorNames.size()> kVerbsErrno{
+    "ENOENT", "ENOSPC", "ENOMEM", "EINVAL", "EINVAL", "EINVAL", "EINVAL", "EOPNOTSUPP", "EINVAL", "EBUSY"};
+constexpr std::array<std::string_view, live::kCmErrorNames.size()> kCmErrno{"ENOENT", "EINVAL", "EMSGSIZE", "EINVAL",
+                                                                            "ENOSPC"};
 
-constexpr std::array kAsyncOf{AsyncWord::cq_err,   AsyncWord::qp_fatal,   AsyncWord::qp_req_err,        AsyncWord::qp_access_err,
-                              AsyncWord::comm_est, AsyncWord::sq_drained, AsyncWord::srq_limit_reached, AsyncWord::qp_last_wqe_reached};
+constexpr std::array kAsyncOf{
+    AsyncWord::cq_err,   AsyncWord::qp_fatal,   AsyncWord::qp_req_err,        AsyncWord::qp_access_err,
+    AsyncWord::comm_est, AsyncWord::sq_drained, AsyncWord::srq_limit_reached, AsyncWord::qp_last_wqe_reached};
 static_assert(kAsyncOf.size() == verbs::kAsyncEventNames.size());
 
-template <class T>
-void keep(std::deque<T>& all, T event) {
+template <class T> void keep(std::deque<T>& all, T event) {
     if (all.size() >= kMostEvents) all.pop_front();
     all.push_back(std::move(event));
 }
@@ -53,13 +54,14 @@ std::unexpected<Refused> unknown(std::string_view key) { return refused("ENOENT"
 
 // In the order of Verb.
 const std::array<State::Function, kVerbCount> State::kFunctions{
-    &State::hello,      &State::ping,      &State::reset,   &State::quit,       &State::pd,       &State::pd_free,    &State::cq,
-    &State::cq_free,    &State::mr,        &State::mr_free, &State::mw,         &State::mw_free,  &State::bind,       &State::set,
-    &State::fill,       &State::read,      &State::hash,    &State::compare,    &State::srq,      &State::srq_limit,  &State::srq_free,
-    &State::xrcd,       &State::xrcd_free, &State::qp,      &State::connect,    &State::qp_set,   &State::qp_state,   &State::qp_free,
-    &State::recv,       &State::post,      &State::poll,    &State::attach,     &State::detach,   &State::event,      &State::counters,
-    &State::kernel_log, &State::listen,    &State::cm_connect, &State::accept,  &State::reject,   &State::disconnect, &State::cm_event,
-    &State::cm_free,    &State::challenge, &State::prove};
+    &State::hello,   &State::ping,       &State::reset,    &State::quit,    &State::pd,         &State::pd_free,
+    &State::cq,      &State::cq_free,    &State::mr,       &State::mr_free, &State::mw,         &State::mw_free,
+    &State::bind,    &State::set,        &State::fill,     &State::read,    &State::hash,       &State::compare,
+    &State::srq,     &State::srq_limit,  &State::srq_free, &State::xrcd,    &State::xrcd_free,  &State::qp,
+    &State::connect, &State::qp_set,     &State::qp_state, &State::qp_free, &State::recv,       &State::post,
+    &State::poll,    &State::attach,     &State::detach,   &State::event,   &State::counters,   &State::kernel_log,
+    &State::listen,  &State::cm_connect, &State::accept,   &State::reject,  &State::disconnect, &State::cm_event,
+    &State::cm_free, &State::challenge,  &State::prove};
 
 AgentOverVerbs::AgentOverVerbs() : state_(std::make_unique<AgentState>()) {}
 AgentOverVerbs::AgentOverVerbs(AgentOverVerbs&&) noexcept = default;
@@ -69,7 +71,8 @@ AgentOverVerbs::~AgentOverVerbs() = default;
 void AgentOverVerbs::hear(std::string_view line, live::Endpoint& endpoint, Instant now) {
     if (line.find_first_not_of(" \r\n") == std::string_view::npos || state_->quitting) return;
     if (state_->lines.size() >= kMostWaiting) {
-        state_->output += write_refusal(0, kFaultWords[std::to_underlying(Fault::line)], "too many before the answer to the first");
+        state_->output +=
+            write_refusal(0, kFaultWords[std::to_underlying(Fault::line)], "too many before the answer to the first");
         state_->quitting = true;
         return;
     }
@@ -101,7 +104,8 @@ void State::work_off(const Turn& turn) {
         const ParsedRequest parsed = parse_request(lines.front());
         if (parsed.request) {
             const Fields& ask = parsed.request->fields;
-            if (!waits_until) waits_until = turn.now + microseconds(static_cast<std::int64_t>(ask.number_or(Key::wait, 0)) * 1000);
+            if (!waits_until)
+                waits_until = turn.now + microseconds(static_cast<std::int64_t>(ask.number_or(Key::wait, 0)) * 1000);
             const Later answer = (this->*kFunctions[std::to_underlying(parsed.request->verb)])(ask, turn);
             if (!answer) return;
             output += *answer ? write_answer(parsed.sequence, **answer)
@@ -174,7 +178,9 @@ void State::clear(const Turn& turn) {
 State::Later State::hello(const Fields&, const Turn& turn) {
     const verbs::AdapterSettings& settings = turn.adapter().settings();
     Fields fields;
-    fields.add(Key::protocol, kProtocolVersion).add(Key::agent, std::string_view("qpscope")).add(Key::device, std::string_view("qpscope"));
+    fields.add(Key::protocol, kProtocolVersion)
+        .add(Key::agent, std::string_view("qpscope"))
+        .add(Key::device, std::string_view("qpscope"));
     fields.add(Key::port, std::uint64_t{1}).add(Key::port_state, std::string_view("PORT_ACTIVE"));
     fields.add(Key::mtu, std::uint64_t{std::to_underlying(settings.mtu)} - 1);
     for (std::size_t i = 0; i < settings.addresses.size(); ++i) {
@@ -184,9 +190,10 @@ State::Later State::hello(const Fields&, const Turn& turn) {
     }
     for (const Pkey pkey : settings.pkeys) fields.add(Key::pkey, std::uint64_t{std::to_underlying(pkey)});
     fields.add(Key::features, bit(Feature::atomic) | bit(Feature::mw_1) | bit(Feature::mw_2) | bit(Feature::flush) |
-                                  bit(Feature::atomic_write) | bit(Feature::srq) | bit(Feature::multicast) | bit(Feature::cm) |
-                                  bit(Feature::counters) | bit(Feature::xrc));
-    fields.add(Key::max_rd_atomic, std::uint64_t{verbs::kMaxRdAtomic}).add(Key::max_init_rd_atomic, std::uint64_t{verbs::kMaxRdAtomic});
+                                  bit(Feature::atomic_write) | bit(Feature::srq) | bit(Feature::multicast) |
+                                  bit(Feature::cm) | bit(Feature::counters) | bit(Feature::xrc));
+    fields.add(Key::max_rd_atomic, std::uint64_t{verbs::kMaxRdAtomic})
+        .add(Key::max_init_rd_atomic, std::uint64_t{verbs::kMaxRdAtomic});
     fields.add(Key::max_work, std::uint64_t{verbs::kMaxQpWr}).add(Key::max_sge, std::uint64_t{verbs::kMaxSge});
     return fields;
 }
@@ -242,7 +249,9 @@ State::Later State::counters(const Fields&, const Turn& turn) {
     return fields;
 }
 
-State::Later State::kernel_log(const Fields&, const Turn&) { return Answer(refused("EOPNOTSUPP", "there is no kernel below")); }
+State::Later State::kernel_log(const Fields&, const Turn&) {
+    return Answer(refused("EOPNOTSUPP", "there is no kernel below"));
+}
 
 // Where there is a secret, the door has asked for it before a request comes here.
 State::Later State::challenge(const Fields&, const Turn&) { return Answer(refused("EOPNOTSUPP", kNoSecretAsked)); }

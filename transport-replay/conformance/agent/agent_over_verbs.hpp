@@ -7,9 +7,9 @@
 //       endpoint.depart(now); send(agent.take_output());
 //   }
 //
-// Requests are done in order; one that waits (poll, event, cm_event with `wait`) keeps those behind it waiting, until something came
-// or its time is over. The endpoint is the agent's alone: it takes every event. reset() before the endpoint outlives the agent: its
-// regions show the agent's memory.
+// Requests are done in order; one that waits (poll, event, cm_event with `wait`) keeps those behind it waiting, until
+// something came or its time is over. The endpoint is the agent's alone: it takes every event. reset() before the
+// endpoint outlives the agent: its regions show the agent's memory.
 //
 // Every line is a stranger's: bounded by the protocol's table, kMostLine and kMostWaiting.
 #pragma once
@@ -23,8 +23,9 @@
 
 namespace qps::transport::conformance::agent {
 
-inline constexpr std::size_t kMostWaiting = 1024;  // lines that wait for the one before them; then the client is too fast
-inline constexpr std::size_t kMostEvents = 1024;   // not taken by the client; the oldest go
+inline constexpr std::size_t kMostWaiting =
+    1024;  // lines that wait for the one before them; then the client is too fast
+inline constexpr std::size_t kMostEvents = 1024;  // not taken by the client; the oldest go
 
 struct AgentState;  // agent_state.hpp, nobody's but the agent's
 

@@ -1,9 +1,10 @@
-// `qpscope peer agent`: an agent whose device is our own endpoint, so that checks can be tried without hardware: the program of
-// live/peers that listens on TCP and gives an AgentOverVerbs what it hears.
+// `qpscope peer agent`: an agent whose device is our own endpoint, so that checks can be tried without hardware: the
+// program of live/peers that listens on TCP and gives an AgentOverVerbs what it hears.
 //
-// A stranger may connect and say anything, or nothing. Who connects stands at the door (door.hpp), where there are kMostAtDoor places
-// and kPatienceAtDoor; who has passed it and asks for something has the agent, alone, until it goes or is silent for too long. Lines
-// are bounded by kMostLine. What a client does not read is not computed: no request is taken up while kMostUnread waits for it.
+// A stranger may connect and say anything, or nothing. Who connects stands at the door (door.hpp), where there are
+// kMostAtDoor places and kPatienceAtDoor; who has passed it and asks for something has the agent, alone, until it goes
+// or is silent for too long. Lines are bounded by kMostLine. What a client does not read is not computed: no request is
+// taken up while kMostUnread waits for it.
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
 #include <transport-replay/conformance/agent/agent_program.hpp>
 #include <transport-replay/conformance/agent/door.hpp>
@@ -82,10 +83,11 @@ public:
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint&, Instant) {
         auto listener = ExchangeListener::open(request_.exchange.tcp, port_);
-        if (!listener) return std::unexpected(fmt::format("{}: {}", listener.error().device, listener.error().sentence));
+        if (!listener)
+            return std::unexpected(fmt::format("{}: {}", listener.error().device, listener.error().sentence));
         listener_ = std::move(*listener);
-        said_.push_back(fmt::format("clients connect over TCP to {}, port {}, {} a secret", tcp_of(request_), listener_->port(),
-                                    request_.secret.empty() ? "without" : "with"));
+        said_.push_back(fmt::format("clients connect over TCP to {}, port {}, {} a secret", tcp_of(request_),
+                                    listener_->port(), request_.secret.empty() ? "without" : "with"));
         return {};
     }
     [[nodiscard]] static std::string tcp_of(const ProgramRequest& request) {
@@ -125,7 +127,8 @@ public:
     [[nodiscard]] std::vector<Watched> watched() const {
         std::vector<Watched> all;
         if (listener_) all.push_back({.descriptor = listener_->descriptor()});
-        for (const Caller& each : door_) all.push_back({each.connection.descriptor(), true, each.connection.wants_to_write()});
+        for (const Caller& each : door_)
+            all.push_back({each.connection.descriptor(), true, each.connection.wants_to_write()});
         // What is not read is not computed, and nothing new is heard meanwhile.
         if (client_) {
             const bool stuck = client_->connection.wants_to_write();
@@ -185,7 +188,8 @@ private:
     }
     // Whether the place is free. A client that has been silent for kIdleIfWanted loses it to who asks.
     [[nodiscard]] bool may_enter(Endpoint& endpoint, Instant now) {
-        if (client_ && now - client_->since >= seconds(kIdleIfWanted)) give_up("is silent while another client waits", endpoint, now);
+        if (client_ && now - client_->since >= seconds(kIdleIfWanted))
+            give_up("is silent while another client waits", endpoint, now);
         return !client_ && !enough();
     }
     void enter(Caller caller, Instant now) {
@@ -207,7 +211,8 @@ private:
         client_->session.say(agent_.take_output());
         if (agent_.quitting()) client_->session.end();
         client_->connection.speak(client_->session);
-        const bool silent = now - client_->since >= seconds(client_->connection.wants_to_write() ? kPatienceReading : kIdle);
+        const bool silent =
+            now - client_->since >= seconds(client_->connection.wants_to_write() ? kPatienceReading : kIdle);
         if (client_->connection.finished() || !client_->connection.wants_to_read()) leave(endpoint, now);
         else if (silent && client_->connection.wants_to_write()) give_up("does not read its answers", endpoint, now);
         else if (silent) give_up("is silent", endpoint, now);
@@ -250,8 +255,8 @@ private:
 std::expected<Program, std::string> make(const ProgramRequest& request) {
     const std::string tcp = AgentProgram::tcp_of(request);
     if (request.secret.empty() && !request.insecure && !is_loopback(tcp))
-        return std::unexpected(
-            fmt::format("every host that reaches {} could use the agent: give a secret (--secret FILE) or --insecure", tcp));
+        return std::unexpected(fmt::format(
+            "every host that reaches {} could use the agent: give a secret (--secret FILE) or --insecure", tcp));
     return Program(AgentProgram(request));
 }
 

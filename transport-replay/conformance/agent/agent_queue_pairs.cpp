@@ -48,12 +48,14 @@ constexpr std::array kAttributeRows{
                  [](QpAttr& attr, std::uint64_t value) { attr.max_rd_atomic = static_cast<std::uint8_t>(value); }},
     AttributeRow{Key::dest_rd_atomic, verbs::QpAttribute::max_dest_rd_atomic,
                  [](QpAttr& attr, std::uint64_t value) { attr.max_dest_rd_atomic = static_cast<std::uint8_t>(value); }},
-    AttributeRow{Key::access, verbs::QpAttribute::access, [](QpAttr& attr, std::uint64_t value) { attr.access = access_of(value); }},
+    AttributeRow{Key::access, verbs::QpAttribute::access,
+                 [](QpAttr& attr, std::uint64_t value) { attr.access = access_of(value); }},
     AttributeRow{Key::qkey, verbs::QpAttribute::qkey,
                  [](QpAttr& attr, std::uint64_t value) { attr.qkey = Qkey{static_cast<std::uint32_t>(value)}; }},
 };
 
-constexpr std::array kTypes{verbs::QpType::rc, verbs::QpType::uc, verbs::QpType::ud, verbs::QpType::xrc_send, verbs::QpType::xrc_recv};
+constexpr std::array kTypes{verbs::QpType::rc, verbs::QpType::uc, verbs::QpType::ud, verbs::QpType::xrc_send,
+                            verbs::QpType::xrc_recv};
 static_assert(kTypes.size() == kQpKindWords.size());
 static_assert(kQpStateWords == verbs::kQpStateNames);
 
@@ -79,15 +81,17 @@ std::expected<verbs::AddressHandle, Refused> handle_of(const Fields& ask, const 
         handle.source = addresses[*index];
     }
     handle.hop_limit = static_cast<std::uint8_t>(ask.number_or(Key::hops, 64));
-    if (const auto traffic_class = ask.number(Key::traffic_class)) handle.dscp = static_cast<std::uint8_t>(*traffic_class >> 2);
+    if (const auto traffic_class = ask.number(Key::traffic_class))
+        handle.dscp = static_cast<std::uint8_t>(*traffic_class >> 2);
     handle.flow_label = static_cast<std::uint32_t>(ask.number_or(Key::flow, 0));
     if (const auto sl = ask.number(Key::sl)) handle.sl = static_cast<std::uint8_t>(*sl & 7);
     return handle;
 }
 
-// What of a request one change of state is told: everything it must be, with defaults, and of what it may be what was said.
-std::expected<QpAttr, Refused> attributes_of(const Fields& ask, verbs::QpAttributes required, verbs::QpAttributes optional,
-                                             const Turn& turn) {
+// What of a request one change of state is told: everything it must be, with defaults, and of what it may be what was
+// said.
+std::expected<QpAttr, Refused> attributes_of(const Fields& ask, verbs::QpAttributes required,
+                                             verbs::QpAttributes optional, const Turn& turn) {
     QpAttr attr;
     const auto wanted = [&](verbs::QpAttribute attribute, Key key) {
         const verbs::QpAttributes which = verbs::attributes(attribute);
@@ -113,7 +117,9 @@ std::expected<QpAttr, Refused> attributes_of(const Fields& ask, verbs::QpAttribu
     return attr;
 }
 
-std::string modify_to(QpState state) { return fmt::format("modify_qp to {}", kQpStateWords[static_cast<std::size_t>(state)]); }
+std::string modify_to(QpState state) {
+    return fmt::format("modify_qp to {}", kQpStateWords[static_cast<std::size_t>(state)]);
+}
 
 }  // namespace
 
@@ -121,7 +127,8 @@ std::optional<Address> address_of(std::string_view text) {
     const auto ip = dissect::parse_ip(text);
     if (!ip) return std::nullopt;
     if (ip->ipv4) return live::ipv4_address(dissect::read_be<std::uint32_t>(ip->bytes, 0));
-    return live::ipv6_address(dissect::read_be<std::uint64_t>(ip->bytes, 0), dissect::read_be<std::uint64_t>(ip->bytes, 8));
+    return live::ipv6_address(dissect::read_be<std::uint64_t>(ip->bytes, 0),
+                              dissect::read_be<std::uint64_t>(ip->bytes, 8));
 }
 
 State::Later State::cq(const Fields& ask, const Turn& turn) {
@@ -153,7 +160,9 @@ State::Later State::srq(const Fields& ask, const Turn& turn) {
         if (queue == nullptr) return unknown("cq");
         const auto extended = turn.adapter().create_xrc_srq(*pd, *domain, *queue, receives);
         if (!extended) return refused(extended.error(), "create_xrc_srq");
-        return Fields{}.add(Key::srq, srqs.add(extended->handle)).add(Key::srqn, std::uint64_t{std::to_underlying(extended->number)});
+        return Fields{}
+            .add(Key::srq, srqs.add(extended->handle))
+            .add(Key::srqn, std::uint64_t{std::to_underlying(extended->number)});
     }
     const auto made = turn.adapter().create_srq(*pd, receives);
     if (!made) return refused(made.error(), "create_srq");
@@ -163,7 +172,8 @@ State::Later State::srq(const Fields& ask, const Turn& turn) {
 State::Later State::srq_limit(const Fields& ask, const Turn& turn) {
     const verbs::Srq* found = srqs.find(ask.number_or(Key::srq, 0));
     if (found == nullptr) return unknown("srq");
-    return answer_of(turn.adapter().modify_srq(*found, static_cast<std::uint32_t>(ask.number_or(Key::limit, 0))), "modify_srq");
+    return answer_of(turn.adapter().modify_srq(*found, static_cast<std::uint32_t>(ask.number_or(Key::limit, 0))),
+                     "modify_srq");
 }
 
 State::Later State::srq_free(const Fields& ask, const Turn& turn) {
@@ -200,7 +210,8 @@ State::Later State::qp(const Fields& ask, const Turn& turn) {
     init.cap.max_send_wr = static_cast<std::uint32_t>(ask.number_or(Key::sends, kSends));
     init.cap.max_recv_wr = static_cast<std::uint32_t>(ask.number_or(Key::receives, kReceives));
     init.cap.max_inline_data = static_cast<std::uint32_t>(ask.number_or(Key::inline_room, 0));
-    if (ask.has(Key::xrcd) != (pair.kind == QpKind::xrc_recv)) return refused(ask.has(Key::xrcd) ? "EINVAL" : "missing", "xrcd");
+    if (ask.has(Key::xrcd) != (pair.kind == QpKind::xrc_recv))
+        return refused(ask.has(Key::xrcd) ? "EINVAL" : "missing", "xrcd");
     if (pair.kind == QpKind::xrc_recv) return target(ask, pair, init, turn);
     if (ask.has(Key::srq) && pair.kind == QpKind::xrc_send) return refused("EINVAL", "srq");
     if (const auto srq = ask.number(Key::srq)) {
@@ -226,7 +237,10 @@ State::Later State::qp(const Fields& ask, const Turn& turn) {
     }
     if (pair.own_cq) pair.cq = cqs.add(init.send_cq);
     pair.qpn = *qpn;
-    return Fields{}.add(Key::qp, qps.add(pair)).add(Key::qpn, std::uint64_t{std::to_underlying(pair.qpn)}).add(Key::cq, pair.cq);
+    return Fields{}
+        .add(Key::qp, qps.add(pair))
+        .add(Key::qpn, std::uint64_t{std::to_underlying(pair.qpn)})
+        .add(Key::cq, pair.cq);
 }
 
 // Of XRC: it completes nothing and receives nothing itself.
@@ -242,7 +256,8 @@ Answer State::target(const Fields& ask, QueuePair pair, verbs::QpInitAttr init, 
     return Fields{}.add(Key::qp, qps.add(pair)).add(Key::qpn, std::uint64_t{std::to_underlying(pair.qpn)});
 }
 
-// INIT is said again to a queue pair that is there already (that is no change, and sets its rights): receives posted before stay.
+// INIT is said again to a queue pair that is there already (that is no change, and sets its rights): receives posted
+// before stay.
 State::Later State::connect(const Fields& ask, const Turn& turn) {
     const QueuePair* pair = qps.find(ask.number_or(Key::qp, 0));
     if (pair == nullptr) return unknown("qp");
@@ -259,7 +274,8 @@ State::Later State::connect(const Fields& ask, const Turn& turn) {
         auto attr = attributes_of(ask, row->required, row->optional, turn);
         if (!attr) return std::unexpected(attr.error());
         attr->qp_state = next;
-        if (const auto done = turn.adapter().modify_qp(pair->qpn, *attr); !done) return refused(done.error(), modify_to(next));
+        if (const auto done = turn.adapter().modify_qp(pair->qpn, *attr); !done)
+            return refused(done.error(), modify_to(next));
     }
     return Fields{};
 }
@@ -284,7 +300,8 @@ State::Later State::qp_state(const Fields& ask, const Turn& turn) {
     if (status->state == QpState::sqd) fields.add(Key::sq_drained, std::uint64_t{status->sends > 0 ? 1U : 0U});
     const auto add_field = [&](Key key, const auto& value) {
         if (!value) return;
-        if constexpr (std::is_enum_v<std::decay_t<decltype(*value)>>) fields.add(key, std::uint64_t{std::to_underlying(*value)});
+        if constexpr (std::is_enum_v<std::decay_t<decltype(*value)>>)
+            fields.add(key, std::uint64_t{std::to_underlying(*value)});
         else fields.add(key, std::uint64_t{*value});
     };
     add_field(Key::qpn, attr.dest_qp_num);
@@ -316,7 +333,8 @@ State::Later State::qp_free(const Fields& ask, const Turn& turn) {
         gone.ghosts += status->counts.ghosts;
     }
     // Others may have come to use its completion queue; then that stays until `cq_free` or the end.
-    if (const verbs::Cq* cq = cqs.find(pair->cq); pair->own_cq && cq != nullptr && turn.adapter().destroy_cq(*cq)) cqs.erase(pair->cq);
+    if (const verbs::Cq* cq = cqs.find(pair->cq); pair->own_cq && cq != nullptr && turn.adapter().destroy_cq(*cq))
+        cqs.erase(pair->cq);
     qps.erase(number);
     return Fields{};
 }

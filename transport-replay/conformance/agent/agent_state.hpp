@@ -138,7 +138,8 @@ struct AgentState {
     std::deque<std::string> lines;                // not done yet
     std::optional<dissect::Instant> waits_until;  // of the first of them
     bool quitting = false;
-    bool joins = false;  // groups changed: the endpoint tells its host in its next turn, which must not wait for a frame
+    bool joins =
+        false;  // groups changed: the endpoint tells its host in its next turn, which must not wait for a frame
 
     std::optional<verbs::Pd> first_pd;
     ObjectTable<verbs::Pd> pds;

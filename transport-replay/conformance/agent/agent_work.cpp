@@ -106,7 +106,8 @@ State::Later State::recv(const Fields& ask, const Turn& turn) {
                      .lkey = region->mr.lkey};
         verbs::RecvWr wr{.wr_id = ask.number_or(Key::wr, 0) + i};
         if (region != nullptr) wr.sg_list = {&piece, 1};
-        const auto posted = shared != nullptr ? turn.adapter().post_srq_recv(*shared, wr) : turn.adapter().post_recv(pair->qpn, wr);
+        const auto posted =
+            shared != nullptr ? turn.adapter().post_srq_recv(*shared, wr) : turn.adapter().post_recv(pair->qpn, wr);
         if (!posted) return refused(posted.error(), after(shared != nullptr ? "post_srq_recv" : "post_recv", i));
     }
     return Fields{};
@@ -121,8 +122,8 @@ State::Later State::post(const Fields& ask, const Turn& turn) {
     auto wr = work_of(ask, *pair, turn);
     if (!wr) return std::unexpected(wr.error());
     const WrOpcode opcode = wr->opcode;
-    const bool eight =
-        opcode == WrOpcode::atomic_fetch_and_add || opcode == WrOpcode::atomic_cmp_and_swp || opcode == WrOpcode::atomic_write;
+    const bool eight = opcode == WrOpcode::atomic_fetch_and_add || opcode == WrOpcode::atomic_cmp_and_swp ||
+                       opcode == WrOpcode::atomic_write;
     const bool none = opcode == WrOpcode::flush || opcode == WrOpcode::local_inv;  // no memory of ours
     const auto length = static_cast<std::uint32_t>(ask.number_or(Key::len, eight ? 8 : 0));
     if (region == nullptr && length > 0 && !none) return refused("missing", "mr");
@@ -130,9 +131,12 @@ State::Later State::post(const Fields& ask, const Turn& turn) {
     for (std::uint64_t i = 0; i < ask.number_or(Key::count, 1); ++i) {
         verbs::Sge piece;
         if (region != nullptr)
-            piece = {.address = region->mr.address + ask.number_or(Key::off, 0) + i * step, .length = length, .lkey = region->mr.lkey};
+            piece = {.address = region->mr.address + ask.number_or(Key::off, 0) + i * step,
+                     .length = length,
+                     .lkey = region->mr.lkey};
         if (region != nullptr && !none) wr->sg_list = {&piece, 1};
-        if (const auto posted = turn.adapter().post_send(pair->qpn, *wr); !posted) return refused(posted.error(), after("post_send", i));
+        if (const auto posted = turn.adapter().post_send(pair->qpn, *wr); !posted)
+            return refused(posted.error(), after("post_send", i));
         ++wr->wr_id;
         wr->remote.address += step;
     }
@@ -161,7 +165,8 @@ State::Later State::bind(const Fields& ask, const Turn& turn) {
         shown.rkey = *key;
     } else {
         const verbs::SendWr wr{.wr_id = wr_id, .opcode = WrOpcode::bind_mw, .send_flags = flags, .bind = bind};
-        if (const auto posted = turn.adapter().post_send(pair->qpn, wr); !posted) return refused(posted.error(), "post_send of a bind");
+        if (const auto posted = turn.adapter().post_send(pair->qpn, wr); !posted)
+            return refused(posted.error(), "post_send of a bind");
         shown.rkey = bind.rkey;
     }
     return Fields{}.add(Key::rkey, std::uint64_t{std::to_underlying(shown.rkey)});

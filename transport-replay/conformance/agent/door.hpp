@@ -1,5 +1,6 @@
-// Door: what every client of an agent passes before anything is done for it. Without a secret it is open; with one, a client first
-// asks for a `challenge` and then must `prove`, and every other request is refused and ends the connection.
+// Door: what every client of an agent passes before anything is done for it. Without a secret it is open; with one, a
+// client first asks for a `challenge` and then must `prove`, and every other request is refused and ends the
+// connection.
 //
 //   Door door(secret);
 //   if (!door.open()) { send(door.answer(line)); if (door.refused()) end(); } else ... the line is a request ...
@@ -15,10 +16,10 @@ namespace qps::transport::conformance::agent {
 inline constexpr std::string_view kNoSecretAsked = "this agent asks for no secret";
 
 // How clients share an agent, in seconds. One has the place from its first request on; who only connected has none.
-inline constexpr int kPatienceAtDoor = 30;    // for a first request, or a proof
-inline constexpr int kIdleIfWanted = 60;      // silent for so long, a client loses its place to one that asks for it
-inline constexpr int kIdle = 600;             // ... or to nobody
-inline constexpr int kPatienceReading = 10;   // for a client that does not read its answers
+inline constexpr int kPatienceAtDoor = 30;     // for a first request, or a proof
+inline constexpr int kIdleIfWanted = 60;       // silent for so long, a client loses its place to one that asks for it
+inline constexpr int kIdle = 600;              // ... or to nobody
+inline constexpr int kPatienceReading = 10;    // for a client that does not read its answers
 inline constexpr std::size_t kMostAtDoor = 8;  // clients that have not asked for anything; then the oldest goes
 
 class Door {
@@ -33,7 +34,8 @@ public:
         const ParsedRequest parsed = parse_request(line);
         if (!refused_ && parsed.request && parsed.request->verb == Verb::challenge && nonce_.empty()) {
             nonce_ = draw_nonce();
-            if (!nonce_.empty()) return write_answer(parsed.sequence, Fields{}.add(Key::nonce, std::string_view(nonce_)));
+            if (!nonce_.empty())
+                return write_answer(parsed.sequence, Fields{}.add(Key::nonce, std::string_view(nonce_)));
         }
         if (!refused_ && parsed.request && parsed.request->verb == Verb::prove && !nonce_.empty()) return judge(parsed);
         refused_ = true;
@@ -46,8 +48,9 @@ private:
         const std::string_view proof = parsed.request->fields.text(Key::proof);
         open_ = same_proof(proof, proof_of(secret_, Prover::client, nonce_, other));
         if (open_)
-            return write_answer(parsed.sequence,
-                                Fields{}.add(Key::proof, std::string_view(proof_of(secret_, Prover::agent, nonce_, other))));
+            return write_answer(
+                parsed.sequence,
+                Fields{}.add(Key::proof, std::string_view(proof_of(secret_, Prover::agent, nonce_, other))));
         refused_ = true;
         return write_refusal(parsed.sequence, "EACCES", "the secrets differ");
     }

@@ -7,8 +7,9 @@
 //   line = write_answer(7, fields);  or  write_refusal(7, "EINVAL", "ibv_reg_mr: Invalid argument");
 //   const ParsedAnswer answer = parse_answer(Verb::mr, line);     // answer.fields, or answer.error and answer.text
 //
-// Any bytes may be given to parse_*(): a value that comes out is within the bounds of the table, a key that must be there is
-// there, and none is there twice unless it may be. No answer that is written is longer than kMostLine: what has no room is left out.
+// Any bytes may be given to parse_*(): a value that comes out is within the bounds of the table, a key that must be
+// there is there, and none is there twice unless it may be. No answer that is written is longer than kMostLine: what
+// has no room is left out.
 #pragma once
 
 #include <transport-replay/conformance/agent/protocol.hpp>
@@ -29,8 +30,7 @@ struct Field {
     [[nodiscard]] bool operator==(const Field&) const = default;
 };
 
-template <class Enum>
-[[nodiscard]] constexpr std::uint64_t bit(Enum value) {
+template <class Enum> [[nodiscard]] constexpr std::uint64_t bit(Enum value) {
     return std::uint64_t{1} << static_cast<unsigned>(value);
 }
 
@@ -63,7 +63,9 @@ public:
         const Field* found = find(key);
         return found == nullptr ? std::nullopt : std::optional(found->number);
     }
-    [[nodiscard]] std::uint64_t number_or(Key key, std::uint64_t otherwise) const { return number(key).value_or(otherwise); }
+    [[nodiscard]] std::uint64_t number_or(Key key, std::uint64_t otherwise) const {
+        return number(key).value_or(otherwise);
+    }
     [[nodiscard]] std::string_view text(Key key) const {
         const Field* found = find(key);
         return found == nullptr ? std::string_view{} : std::string_view(found->text);
@@ -88,7 +90,8 @@ struct ParsedRequest {
     std::string where{};  // the word that is wrong, or the key that is missing
 };
 
-// An answer: `fields` where it is well, else the name of what is wrong (that of an errno, or of a Fault) and words for people.
+// An answer: `fields` where it is well, else the name of what is wrong (that of an errno, or of a Fault) and words for
+// people.
 struct ParsedAnswer {
     std::uint32_t sequence = 0;
     bool ok = false;
@@ -209,7 +212,9 @@ inline void append_field(std::string& line, const Field& field) {
             line += "0x";
             append_number(line, field.number, 16);
             break;
-        case KeyType::word: line += field.number < row.words.size() ? row.words[field.number] : std::string_view("?"); break;
+        case KeyType::word:
+            line += field.number < row.words.size() ? row.words[field.number] : std::string_view("?");
+            break;
         case KeyType::words: append_words(line, field.number, row.words); break;
         case KeyType::hex:
             for (const char c : field.text) append_hex(line, static_cast<unsigned char>(c));

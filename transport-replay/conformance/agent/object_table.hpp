@@ -1,7 +1,7 @@
 // ObjectTable: what an agent made for its client, by the numbers that the client has of it.
 //
-// Numbers are given out once per connection. Never more than kMostObjects: who adds asks full() first. Like protocol.hpp this
-// needs nothing but the standard library of C++20.
+// Numbers are given out once per connection. Never more than kMostObjects: who adds asks full() first. Like
+// protocol.hpp this needs nothing but the standard library of C++20.
 #pragma once
 
 #include <transport-replay/conformance/agent/protocol.hpp>
@@ -12,8 +12,7 @@
 
 namespace qps::transport::conformance::agent {
 
-template <class T>
-class ObjectTable {
+template <class T> class ObjectTable {
 public:
     [[nodiscard]] bool full() const { return all_.size() >= kMostObjects; }
     std::uint64_t add(T object) {

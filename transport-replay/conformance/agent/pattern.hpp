@@ -1,7 +1,8 @@
 // What memory is filled with, and a hash of it: pure functions that the agent and its clients have in common.
 //
-// Byte i of the pattern of a seed is byte i % 8 (the least significant first) of mix(seed * kGolden + i / 8), where mix is the
-// finalizer of SplitMix64 (Steele, Lea, Flood 2014). So every byte says where it belongs, and patterns of different seeds differ.
+// Byte i of the pattern of a seed is byte i % 8 (the least significant first) of mix(seed * kGolden + i / 8), where mix
+// is the finalizer of SplitMix64 (Steele, Lea, Flood 2014). So every byte says where it belongs, and patterns of
+// different seeds differ.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ struct PatternDifference {
     std::uint64_t wrong = 0;  // bytes
     std::uint64_t first = 0;  // place in the memory of the first, where there is one
 };
-[[nodiscard]] constexpr PatternDifference compare_pattern(std::span<const std::byte> memory, std::uint64_t seed, std::uint64_t from = 0) {
+[[nodiscard]] constexpr PatternDifference compare_pattern(std::span<const std::byte> memory, std::uint64_t seed,
+                                                          std::uint64_t from = 0) {
     PatternDifference difference;
     for (std::size_t i = 0; i < memory.size(); ++i)
         if (memory[i] != pattern_byte(seed, from + i) && difference.wrong++ == 0) difference.first = i;

@@ -1,4 +1,5 @@
-// What is said to an agent, the program beside a device under test, and what it answers: THE table of verbs and their keys.
+// What is said to an agent, the program beside a device under test, and what it answers: THE table of verbs and their
+// keys.
 //
 // One line asks, one line answers, over TCP (kAgentPort), in words that a person can type:
 //
@@ -6,12 +7,12 @@
 //   2 qp kind=rc                                       2 ok qp=1 qpn=17 cq=1
 //   3 connect qp=1 to=10.0.0.2 qpn=9 rq_psn=5 sq_psn=7    3 error EINVAL ibv_modify_qp to rtr: Invalid argument
 //
-// A number before it says which request an answer is of; answers come in the order of requests. line.hpp reads and writes lines,
-// pattern.hpp is what memory is filled with. Objects have numbers that are given out once per connection; protection domain 0 is
-// always there. What a client made goes when its connection ends.
+// A number before it says which request an answer is of; answers come in the order of requests. line.hpp reads and
+// writes lines, pattern.hpp is what memory is filled with. Objects have numbers that are given out once per connection;
+// protection domain 0 is always there. What a client made goes when its connection ends.
 //
-// Who implements a verb and who asks for it derive from this table; it needs C++20 and the standard library alone. Every value a
-// stranger can write has its bounds here; what is right for a device beyond them, the device says.
+// Who implements a verb and who asks for it derive from this table; it needs C++20 and the standard library alone.
+// Every value a stranger can write has its bounds here; what is right for a device beyond them, the device says.
 #pragma once
 
 #include <transport-replay/conformance/agent/keys.hpp>
@@ -37,7 +38,8 @@ inline constexpr std::uint64_t kProofBytes = 32;          // of SHA-256
 
 enum class Need : std::uint8_t { required, optional, repeated };
 
-// A key of a request or an answer, and the bounds of its number (of `words`: of its bits; of bytes and text: of its length).
+// A key of a request or an answer, and the bounds of its number (of `words`: of its bits; of bytes and text: of its
+// length).
 struct Use {
     Key key;
     Need need = Need::required;
@@ -129,8 +131,10 @@ inline constexpr std::array kPdFree{Use{Key::pd, required, ~0ULL, 1}};
 inline constexpr std::array kCq{Use{Key::depth, required, std::uint64_t{1} << 17, 1}};
 inline constexpr std::array kCqAnswer{Use{Key::cq}};
 
-inline constexpr std::array kMrMake{kLen, Use{Key::access, optional}, Use{Key::pd, optional}, Use{Key::of, optional}, kOff};
-inline constexpr std::array kMrAnswer{Use{Key::mr}, Use{Key::va}, Use{Key::rkey, required, k32}, Use{Key::lkey, required, k32}};
+inline constexpr std::array kMrMake{kLen, Use{Key::access, optional}, Use{Key::pd, optional}, Use{Key::of, optional},
+                                    kOff};
+inline constexpr std::array kMrAnswer{Use{Key::mr}, Use{Key::va}, Use{Key::rkey, required, k32},
+                                      Use{Key::lkey, required, k32}};
 inline constexpr std::array kMrFree{kMr};
 inline constexpr std::array kMw{Use{Key::mw_type, optional, 2, 1}, Use{Key::pd, optional}};
 inline constexpr std::array kMwAnswer{Use{Key::mw}, Use{Key::rkey, required, k32}};
@@ -146,8 +150,8 @@ inline constexpr std::array kHash{kMr, kOff, kLen};
 inline constexpr std::array kHashAnswer{Use{Key::hash}};
 inline constexpr std::array kCompareAnswer{Use{Key::wrong, required, kEnd}, Use{Key::first, optional, kEnd}};
 
-inline constexpr std::array kSrq{Use{Key::receives, required, kMostWork, 1}, Use{Key::pd, optional}, Use{Key::xrcd, optional},
-                                 Use{Key::cq, optional}};
+inline constexpr std::array kSrq{Use{Key::receives, required, kMostWork, 1}, Use{Key::pd, optional},
+                                 Use{Key::xrcd, optional}, Use{Key::cq, optional}};
 inline constexpr std::array kSrqAnswer{Use{Key::srq}, Use{Key::srqn, optional, k24}};
 inline constexpr std::array kSrqLimit{Use{Key::srq}, Use{Key::limit, required, kMostWork}};
 inline constexpr std::array kSrqFree{Use{Key::srq}};
@@ -162,7 +166,8 @@ inline constexpr std::array kQpMake{Use{Key::kind, optional},
                                     Use{Key::receives, optional, kMostWork},
                                     Use{Key::inline_room, optional, kMostShown}};
 inline constexpr std::array kQpAnswer{kQp, Use{Key::qpn, required, k24}, Use{Key::cq, optional}};
-// Of connect and qp_set. connect: to `state` (rts), on the way there with what is not said as the defaults of kConnectDefaults.
+// Of connect and qp_set. connect: to `state` (rts), on the way there with what is not said as the defaults of
+// kConnectDefaults.
 inline constexpr std::array kAttributes{kQp,
                                         Use{Key::state, optional},
                                         Use{Key::to, optional, 64},
@@ -201,9 +206,14 @@ inline constexpr std::array kStateAnswer{Use{Key::state},
                                          Use{Key::qkey, optional, k32}};
 
 inline constexpr Use kCount{Key::count, optional, kMostWork, 1}, kStep{Key::step, optional, kEnd};
-inline constexpr std::array kRecv{
-    Use{Key::qp, optional}, Use{Key::srq, optional}, Use{Key::mr, optional}, kOff, Use{Key::len, optional, kEnd}, kCount, kStep,
-    Use{Key::wr, optional}};
+inline constexpr std::array kRecv{Use{Key::qp, optional},
+                                  Use{Key::srq, optional},
+                                  Use{Key::mr, optional},
+                                  kOff,
+                                  Use{Key::len, optional, kEnd},
+                                  kCount,
+                                  kStep,
+                                  Use{Key::wr, optional}};
 inline constexpr std::array kPost{kQp,
                                   Use{Key::op},
                                   Use{Key::mr, optional},
@@ -223,20 +233,24 @@ inline constexpr std::array kPost{kQp,
                                   Use{Key::qpn, optional, k24},
                                   Use{Key::qkey, optional, k32},
                                   Use{Key::srqn, optional, k24}};
-inline constexpr std::array kPoll{Use{Key::qp, optional}, Use{Key::cq, optional}, Use{Key::max, optional, kMostCompletions, 1},
+inline constexpr std::array kPoll{Use{Key::qp, optional}, Use{Key::cq, optional},
+                                  Use{Key::max, optional, kMostCompletions, 1},
                                   Use{Key::least, optional, kMostCompletions}, kWait};
 inline constexpr std::array kPollAnswer{Use{Key::wc, repeated, kMostText}};
 inline constexpr std::array kAttach{kQp, Use{Key::group, required, 64}};
 
 inline constexpr std::array kEvent{kWait};
-inline constexpr std::array kEventAnswer{Use{Key::event}, Use{Key::qp, optional}, Use{Key::srq, optional}, Use{Key::cq, optional}};
+inline constexpr std::array kEventAnswer{Use{Key::event}, Use{Key::qp, optional}, Use{Key::srq, optional},
+                                         Use{Key::cq, optional}};
 inline constexpr std::array kCountersAnswer{Use{Key::counter, repeated, kMostText}};
 inline constexpr std::array kLogAnswer{Use{Key::line, repeated, kMostText}, Use{Key::more, optional}};
 
 inline constexpr Use kData{Key::data, optional, kMostPrivate}, kResources{Key::responder_resources, optional, 255},
-    kInitiator{Key::initiator_depth, optional, 255}, kFlow{Key::flow_control, optional, 1}, kRetry{Key::retry, optional, 7},
-    kRnrRetry{Key::rnr_retry, optional, 7}, kMinRnr{Key::min_rnr, optional, 31}, kAccess{Key::access, optional};
-inline constexpr std::array kListen{Use{Key::port, required, 0xffff}, Use{Key::space, optional}, Use{Key::at, optional, 64}};
+    kInitiator{Key::initiator_depth, optional, 255}, kFlow{Key::flow_control, optional, 1},
+    kRetry{Key::retry, optional, 7}, kRnrRetry{Key::rnr_retry, optional, 7}, kMinRnr{Key::min_rnr, optional, 31},
+    kAccess{Key::access, optional};
+inline constexpr std::array kListen{Use{Key::port, required, 0xffff}, Use{Key::space, optional},
+                                    Use{Key::at, optional, 64}};
 inline constexpr std::array kCmAnswer{kCm};
 inline constexpr std::array kCmConnect{Use{Key::to, required, 64},
                                        Use{Key::port, required, 0xffff},
@@ -269,7 +283,8 @@ inline constexpr std::array kCmEventAnswer{Use{Key::cm_event},
                                            Use{Key::port, optional, 0xffff}};
 
 inline constexpr std::array kChallengeAnswer{Use{Key::nonce, required, kNonceBytes, kNonceBytes}};
-inline constexpr std::array kProve{Use{Key::nonce, required, kNonceBytes, kNonceBytes}, Use{Key::proof, required, kProofBytes, kProofBytes}};
+inline constexpr std::array kProve{Use{Key::nonce, required, kNonceBytes, kNonceBytes},
+                                   Use{Key::proof, required, kProofBytes, kProofBytes}};
 inline constexpr std::array kProveAnswer{Use{Key::proof, required, kProofBytes, kProofBytes}};
 
 }  // namespace uses
@@ -291,23 +306,28 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::pd_free, "pd_free", uses::kPdFree, {}, ""},
     VerbRow{Verb::cq, "cq", uses::kCq, uses::kCqAnswer, "a completion queue for several queue pairs"},
     VerbRow{Verb::cq_free, "cq_free", uses::kCqAnswer, {}, ""},
-    VerbRow{Verb::mr, "mr", uses::kMrMake, uses::kMrAnswer, "memory of zeros, or a part of another region's, registered"},
+    VerbRow{Verb::mr, "mr", uses::kMrMake, uses::kMrAnswer,
+            "memory of zeros, or a part of another region's, registered"},
     VerbRow{Verb::mr_free, "mr_free", uses::kMrFree, {}, "deregistered at once, even while it is in use"},
     VerbRow{Verb::mw, "mw", uses::kMw, uses::kMwAnswer, "a memory window, of type 2 where nothing is said"},
     VerbRow{Verb::mw_free, "mw_free", uses::kMwFree, {}, ""},
-    VerbRow{Verb::bind, "bind", uses::kBind, uses::kBindAnswer, "posts a bind of a window, of length 0: an unbind; its key from then on"},
+    VerbRow{Verb::bind, "bind", uses::kBind, uses::kBindAnswer,
+            "posts a bind of a window, of length 0: an unbind; its key from then on"},
     VerbRow{Verb::set, "set", uses::kSet, {}, "memory becomes these bytes"},
     VerbRow{Verb::fill, "fill", uses::kPattern, {}, "memory becomes the pattern of a seed (0)"},
     VerbRow{Verb::read, "read", uses::kRead, uses::kReadAnswer, "what is in memory"},
     VerbRow{Verb::hash, "hash", uses::kHash, uses::kHashAnswer, "a hash of what is in memory"},
-    VerbRow{Verb::compare, "compare", uses::kPattern, uses::kCompareAnswer, "how many bytes of memory are not the pattern's"},
-    VerbRow{Verb::srq, "srq", uses::kSrq, uses::kSrqAnswer, "a shared receive queue; of XRC: of a domain, and with its completion queue"},
+    VerbRow{Verb::compare, "compare", uses::kPattern, uses::kCompareAnswer,
+            "how many bytes of memory are not the pattern's"},
+    VerbRow{Verb::srq, "srq", uses::kSrq, uses::kSrqAnswer,
+            "a shared receive queue; of XRC: of a domain, and with its completion queue"},
     VerbRow{Verb::srq_limit, "srq_limit", uses::kSrqLimit, {}, "arms its limit"},
     VerbRow{Verb::srq_free, "srq_free", uses::kSrqFree, {}, ""},
     VerbRow{Verb::xrcd, "xrcd", {}, uses::kXrcd, "a domain of XRC"},
     VerbRow{Verb::xrcd_free, "xrcd_free", uses::kXrcd, {}, ""},
-    VerbRow{Verb::qp, "qp", uses::kQpMake, uses::kQpAnswer,
-            "a queue pair (rc) in reset, with a completion queue of its own where none is named; xrc_recv: of a domain, and without one"},
+    VerbRow{
+        Verb::qp, "qp", uses::kQpMake, uses::kQpAnswer,
+        "a queue pair (rc) in reset, with a completion queue of its own where none is named; xrc_recv: of a domain, and without one"},
     VerbRow{Verb::connect,
             "connect",
             uses::kAttributes,
@@ -318,21 +338,30 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::qp_free, "qp_free", uses::kQpOnly, {}, "destroyed, with the completion queue it came with"},
     VerbRow{Verb::recv, "recv", uses::kRecv, {}, "posts receives to a queue pair or a shared queue"},
     VerbRow{Verb::post, "post", uses::kPost, {}, "posts work; datagrams name to, qpn and qkey, xrc_send names srqn"},
-    VerbRow{Verb::poll, "poll", uses::kPoll, uses::kPollAnswer, "completions, as soon as there are `least` (1), or when the time is over"},
+    VerbRow{Verb::poll, "poll", uses::kPoll, uses::kPollAnswer,
+            "completions, as soon as there are `least` (1), or when the time is over"},
     VerbRow{Verb::attach, "attach", uses::kAttach, {}, "to a multicast group"},
     VerbRow{Verb::detach, "detach", uses::kAttach, {}, ""},
     VerbRow{Verb::event, "event", uses::kEvent, uses::kEventAnswer, "the next asynchronous event, or none"},
     VerbRow{Verb::counters, "counters", {}, uses::kCountersAnswer, "every counter that the device has"},
-    VerbRow{Verb::kernel_log, "kernel_log", {}, uses::kLogAnswer, "warnings and worse of the kernel since the last time"},
+    VerbRow{
+        Verb::kernel_log, "kernel_log", {}, uses::kLogAnswer, "warnings and worse of the kernel since the last time"},
     VerbRow{Verb::listen, "listen", uses::kListen, uses::kCmAnswer, "for connections by rdma_cm"},
-    VerbRow{Verb::cm_connect, "cm_connect", uses::kCmConnect, uses::kCmAnswer, "by rdma_cm; what comes of it is an event"},
+    VerbRow{Verb::cm_connect, "cm_connect", uses::kCmConnect, uses::kCmAnswer,
+            "by rdma_cm; what comes of it is an event"},
     VerbRow{Verb::accept, "accept", uses::kAccept, {}, "what connect_request brought"},
     VerbRow{Verb::reject, "reject", uses::kReject, {}, "what connect_request brought"},
     VerbRow{Verb::disconnect, "disconnect", uses::kCmOnly, {}, "the queue pair goes to err, and the peer is notified"},
     VerbRow{Verb::cm_event, "cm_event", uses::kEvent, uses::kCmEventAnswer, "the next event of rdma_cm, or none"},
-    VerbRow{Verb::cm_free, "cm_free", uses::kCmOnly, {}, "the id is destroyed; a listener stops, an attempt is given up"},
-    VerbRow{Verb::challenge, "challenge", {}, uses::kChallengeAnswer, "before everything else, where the agent has a secret"},
-    VerbRow{Verb::prove, "prove", uses::kProve, uses::kProveAnswer, "that both know the secret; each answers the other's nonce"},
+    VerbRow{
+        Verb::cm_free, "cm_free", uses::kCmOnly, {}, "the id is destroyed; a listener stops, an attempt is given up"},
+    VerbRow{Verb::challenge,
+            "challenge",
+            {},
+            uses::kChallengeAnswer,
+            "before everything else, where the agent has a secret"},
+    VerbRow{Verb::prove, "prove", uses::kProve, uses::kProveAnswer,
+            "that both know the secret; each answers the other's nonce"},
 };
 
 [[nodiscard]] constexpr const VerbRow& row_of(Verb verb) { return kVerbs[static_cast<std::size_t>(verb)]; }

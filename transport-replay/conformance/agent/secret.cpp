@@ -51,8 +51,9 @@ std::optional<std::string> read_secret(const std::string& path, std::string& why
     } else {
         text->resize(std::min(text->size(), text->find_first_of("\r\n")));
         if (text->size() < kLeastSecret || text->size() > kMostSecret) {
-            why = path + ": the secret has " + std::to_string(text->size()) + " bytes, expected " + std::to_string(kLeastSecret) + " to " +
-                  std::to_string(kMostSecret) + "; make one with: openssl rand -hex 32";
+            why = path + ": the secret has " + std::to_string(text->size()) + " bytes, expected " +
+                  std::to_string(kLeastSecret) + " to " + std::to_string(kMostSecret) +
+                  "; make one with: openssl rand -hex 32";
             text.reset();
         }
     }
@@ -74,8 +75,9 @@ std::string proof_of(std::string_view secret, Prover who, std::string_view agent
     text += client_nonce;
     std::array<unsigned char, kProofBytes> proof{};
     unsigned length = 0;
-    const auto* const made = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-                                  reinterpret_cast<const unsigned char*>(text.data()), text.size(), proof.data(), &length);
+    const auto* const made =
+        HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+             reinterpret_cast<const unsigned char*>(text.data()), text.size(), proof.data(), &length);
     if (made == nullptr || length != proof.size()) return {};
     return {proof.begin(), proof.end()};
 }

@@ -1,11 +1,13 @@
-// The secret that an agent and its clients share: read from a file, proved with HMAC-SHA256 of OpenSSL's libcrypto, never told.
+// The secret that an agent and its clients share: read from a file, proved with HMAC-SHA256 of OpenSSL's libcrypto,
+// never told.
 //
 //   auto secret = read_secret("lab.secret", why);                    // made with: openssl rand -hex 32 > lab.secret
-//   proof_of(*secret, Prover::client, agent_nonce, client_nonce)     // what a client sends; the agent answers with its own
+//   proof_of(*secret, Prover::client, agent_nonce, client_nonce)     // what a client sends; the agent answers with its
+//   own
 //
-// Both sides draw a nonce for each connection, and each proof covers both nonces and who proves: a proof that was overheard is worth
-// nothing on another connection, nor in the other direction. It says who is there when a connection begins; what follows is neither
-// hidden nor protected against somebody on the way (docs/security.md).
+// Both sides draw a nonce for each connection, and each proof covers both nonces and who proves: a proof that was
+// overheard is worth nothing on another connection, nor in the other direction. It says who is there when a connection
+// begins; what follows is neither hidden nor protected against somebody on the way (docs/security.md).
 //
 // C++20 and libcrypto, for agent/ is also built alone.
 #pragma once
@@ -30,7 +32,8 @@ enum class Prover : std::uint8_t { client, agent };
 [[nodiscard]] std::string draw_nonce();
 
 // kProofBytes; empty where libcrypto refuses.
-[[nodiscard]] std::string proof_of(std::string_view secret, Prover who, std::string_view agent_nonce, std::string_view client_nonce);
+[[nodiscard]] std::string proof_of(std::string_view secret, Prover who, std::string_view agent_nonce,
+                                   std::string_view client_nonce);
 
 // Takes as long for any two texts of the same length.
 [[nodiscard]] bool same_proof(std::string_view a, std::string_view b);

@@ -24,7 +24,10 @@ StreamBytes set_up(std::string_view key, const MpaRequest& request, std::uint8_t
     const bool enhanced = request.revision >= kEnhancedRevision;
     StreamBytes made;
     append(made, std::as_bytes(std::span(key)));
-    append(made, static_cast<std::uint64_t>((request.markers ? kMarkersBit : 0) | kCrcBit | (enhanced ? kEnhancedBit : 0) | more_flags), 1);
+    append(made,
+           static_cast<std::uint64_t>((request.markers ? kMarkersBit : 0) | kCrcBit | (enhanced ? kEnhancedBit : 0) |
+                                      more_flags),
+           1);
     append(made, request.revision, 1);
     append(made, request.private_bytes + (enhanced ? kDepthBytes : 0), 2);
     if (enhanced) {
@@ -59,7 +62,9 @@ StreamBytes untagged(RdmapOpcode opcode, std::uint32_t queue, std::uint32_t msn)
 }  // namespace
 
 StreamBytes mpa_request(const MpaRequest& request) { return set_up("MPA ID Req Frame", request, 0); }
-StreamBytes mpa_reply(const MpaRequest& request, bool rejected) { return set_up("MPA ID Rep Frame", request, rejected ? kRejectedBit : 0); }
+StreamBytes mpa_reply(const MpaRequest& request, bool rejected) {
+    return set_up("MPA ID Rep Frame", request, rejected ? kRejectedBit : 0);
+}
 
 StreamBytes fpdu(Bytes ulpdu) {
     StreamBytes made;
@@ -80,8 +85,12 @@ StreamBytes read_request_ulpdu(std::uint32_t msn, const ReadWanted& read) {
     return made;
 }
 
-StreamBytes read_response_ulpdu(std::uint32_t sink, std::uint64_t offset, Bytes data) { return tagged(RdmapOpcode::read_response, sink, offset, data); }
-StreamBytes write_ulpdu(std::uint32_t stag, std::uint64_t offset, Bytes data) { return tagged(RdmapOpcode::write, stag, offset, data); }
+StreamBytes read_response_ulpdu(std::uint32_t sink, std::uint64_t offset, Bytes data) {
+    return tagged(RdmapOpcode::read_response, sink, offset, data);
+}
+StreamBytes write_ulpdu(std::uint32_t stag, std::uint64_t offset, Bytes data) {
+    return tagged(RdmapOpcode::write, stag, offset, data);
+}
 
 StreamBytes terminate_ulpdu(const TerminateReason& reason) {
     StreamBytes made = untagged(RdmapOpcode::terminate, 2, 1);

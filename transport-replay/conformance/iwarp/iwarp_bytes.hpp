@@ -1,5 +1,5 @@
-// What a tester of iWARP sends, as bytes of a TCP stream: set-up frames of MPA, FPDUs with a CRC, DDP segments with what RDMAP puts into
-// them. Right, unless the caller changes a byte.
+// What a tester of iWARP sends, as bytes of a TCP stream: set-up frames of MPA, FPDUs with a CRC, DDP segments with
+// what RDMAP puts into them. Right, unless the caller changes a byte.
 #pragma once
 
 #include <dissect/bytes.hpp>

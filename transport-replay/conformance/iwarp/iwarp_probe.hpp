@@ -1,6 +1,6 @@
-// Probes of iWARP: what is said to a service of a device over TCP, any service that takes connections, and what has to come of it. No
-// consumer is needed behind it: a READ of no bytes needs no memory (RFC 5040 4.4), so it is answered by every implementation, and shows that
-// what was before it was taken.
+// Probes of iWARP: what is said to a service of a device over TCP, any service that takes connections, and what has to
+// come of it. No consumer is needed behind it: a READ of no bytes needs no memory (RFC 5040 4.4), so it is answered by
+// every implementation, and shows that what was before it was taken.
 //
 // IwarpProbeRun plays one, without socket and clock, as the sessions of exchange_connection.hpp do.
 //
@@ -20,11 +20,11 @@
 namespace qps::transport::conformance {
 
 enum class ProbeExpects : std::uint8_t {
-    refused,    // no connection: it ends, or a reply rejects it
-    answered,   // each READ of no bytes, in order
-    ended,      // the connection ends, and nothing that was sent last is answered
-    reason,     // the same, by a Terminate with one of these reasons
-    left,       // nothing: we go, and the next connection is taken
+    refused,   // no connection: it ends, or a reply rejects it
+    answered,  // each READ of no bytes, in order
+    ended,     // the connection ends, and nothing that was sent last is answered
+    reason,    // the same, by a Terminate with one of these reasons
+    left,      // nothing: we go, and the next connection is taken
 };
 
 struct IwarpProbe {
@@ -54,12 +54,14 @@ struct ProbeOutcome {
 class IwarpProbeRun {
 public:
     static constexpr dissect::Duration kPatience{2'000'000'000};
-    // Between the reply and the first FPDU: soft-iWARP now and then does not notice what comes at once, until more comes.
+    // Between the reply and the first FPDU: soft-iWARP now and then does not notice what comes at once, until more
+    // comes.
     static constexpr dissect::Duration kSettling{100'000'000};
     static constexpr std::size_t kMostHeard = 1 << 17;
 
     // `flow`: from us to the device. What it sends is judged as the packets of a capture, in `tallies`.
-    IwarpProbeRun(const IwarpProbe& probe, const FlowKey& flow, HostTallies& tallies, dissect::Instant now, dissect::Duration patience = kPatience);
+    IwarpProbeRun(const IwarpProbe& probe, const FlowKey& flow, HostTallies& tallies, dissect::Instant now,
+                  dissect::Duration patience = kPatience);
 
     void process(dissect::Bytes heard);
     void closed();  // by the device, or lost
@@ -90,7 +92,7 @@ private:
     dissect::Duration patience_;
     std::vector<std::byte> heard_{};
     std::size_t sent_of_request_ = 0;
-    std::size_t next_ = 0;        // of `then`
+    std::size_t next_ = 0;  // of `then`
     std::size_t sent_of_part_ = 0;
     std::optional<dissect::Instant> accepted_{};
     std::size_t answers_ = 0;

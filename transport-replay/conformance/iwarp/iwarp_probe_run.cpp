@@ -31,7 +31,8 @@ constexpr std::string_view kMarkersWanted = "the device asks for markers, which 
 
 }  // namespace
 
-IwarpProbeRun::IwarpProbeRun(const IwarpProbe& probe, const FlowKey& flow, HostTallies& tallies, Instant now, Duration patience)
+IwarpProbeRun::IwarpProbeRun(const IwarpProbe& probe, const FlowKey& flow, HostTallies& tallies, Instant now,
+                             Duration patience)
     : probe_(probe), exchange_(flow), tallies_(tallies), flow_(flow), began_(now), now_(now), patience_(patience) {
     outcome_.probe = &probe;
 }
@@ -60,7 +61,8 @@ void IwarpProbeRun::show(End from, Bytes bytes, bool fin) {
     Observation observation;
     observation.frame = FrameIndex{++frames_};
     observation.time = now_;
-    observation.flow = from == End::a ? flow_ : FlowKey{flow_.destination, flow_.source, flow_.source_qp, flow_.destination_qp};
+    observation.flow =
+        from == End::a ? flow_ : FlowKey{flow_.destination, flow_.source, flow_.source_qp, flow_.destination_qp};
     const TcpSegmentView segment{.seq = streams_[sender],
                                  .ack = streams_[receiver],
                                  .has_ack = true,
@@ -80,7 +82,8 @@ std::vector<std::byte> IwarpProbeRun::take_output() {
     if (over_) return {};
     const auto some = [&](const StreamBytes& all, std::size_t& sent, bool bytewise) {
         const std::size_t count = bytewise ? 1 : all.size() - sent;
-        std::vector<std::byte> part(all.begin() + static_cast<std::ptrdiff_t>(sent), all.begin() + static_cast<std::ptrdiff_t>(sent + count));
+        std::vector<std::byte> part(all.begin() + static_cast<std::ptrdiff_t>(sent),
+                                    all.begin() + static_cast<std::ptrdiff_t>(sent + count));
         sent += count;
         // A request is judged by its first segment: here it has one.
         if (&all != &probe_.request) show(End::a, part, false);
@@ -88,7 +91,8 @@ std::vector<std::byte> IwarpProbeRun::take_output() {
         return part;
     };
     if (sent_of_request_ < probe_.request.size()) {
-        if (sent_of_request_ == 0) note(ExchangeWay::to_device, fmt::format("MPA request, {}", counted(probe_.request.size(), "byte")));
+        if (sent_of_request_ == 0)
+            note(ExchangeWay::to_device, fmt::format("MPA request, {}", counted(probe_.request.size(), "byte")));
         return some(probe_.request, sent_of_request_, probe_.request_bytewise);
     }
     if (probe_.expects == ProbeExpects::left) {
@@ -117,7 +121,8 @@ void IwarpProbeRun::process(Bytes heard) {
     heard_.insert(heard_.end(), heard.begin(), heard.end());
     if (heard_.size() > kMostHeard) return end(Verdict::fail, "the device sends what nobody asked for, without end");
     if (!accepted_ && !take_reply()) return;
-    while (!over_ && take_fpdu()) {}
+    while (!over_ && take_fpdu()) {
+    }
 }
 
 // False where there is no more to read.
@@ -157,7 +162,8 @@ bool IwarpProbeRun::take_fpdu() {
     const std::size_t ulpdu = read_be<std::uint16_t>(heard_, 0), total = mpa::plain_bytes(ulpdu);
     if (heard_.size() < total) return false;
     const Bytes bytes = Bytes(heard_).first(total);
-    const bool right = crc32c(bytes.first(total - mpa::kCrcLength)) == read_be<std::uint32_t>(bytes, total - mpa::kCrcLength);
+    const bool right =
+        crc32c(bytes.first(total - mpa::kCrcLength)) == read_be<std::uint32_t>(bytes, total - mpa::kCrcLength);
     const Bytes segment = slice(bytes, mpa::kLengthField, ulpdu);
     const auto heading = mpa::heading(segment, ulpdu);
     if (!right || !heading) {
@@ -168,7 +174,9 @@ bool IwarpProbeRun::take_fpdu() {
     const auto opcode = static_cast<RdmapOpcode>(heading->opcode);
     if (opcode == RdmapOpcode::read_response) take_response();
     else if (opcode == RdmapOpcode::terminate) take_terminate(segment.subspan(heading->length()));
-    else note(ExchangeWay::from_device, std::string(name_in(kRdmapOpcodeNames, heading->opcode)));  // of the service, on its own
+    else
+        note(ExchangeWay::from_device,
+             std::string(name_in(kRdmapOpcodeNames, heading->opcode)));  // of the service, on its own
     if (!over_) heard_.erase(heard_.begin(), heard_.begin() + static_cast<std::ptrdiff_t>(total));
     return true;
 }
@@ -180,7 +188,8 @@ void IwarpProbeRun::take_response() {
         if (answers_ == probe_.answers && next_ == probe_.then.size()) pass();
         return;
     }
-    if (answers_ > probe_.answers) end(Verdict::fail, fmt::format("{} was taken: what followed it was answered", probe_.title));
+    if (answers_ > probe_.answers)
+        end(Verdict::fail, fmt::format("{} was taken: what followed it was answered", probe_.title));
 }
 
 void IwarpProbeRun::take_terminate(Bytes payload) {
@@ -189,10 +198,14 @@ void IwarpProbeRun::take_terminate(Bytes payload) {
                           .code = static_cast<std::uint8_t>(read(payload, kErrorCode))};
     const std::string text = terminate_text(said);
     note(ExchangeWay::from_device, "Terminate: " + text);
-    if (!is_settled()) return end(Verdict::inconclusive, fmt::format("the device terminated before anything was wrong: {}", text));
-    if (probe_.expects == ProbeExpects::answered) return end(Verdict::fail, fmt::format("the device terminated the connection: {}", text));
-    const bool named = std::ranges::find(probe_.reasons, TerminateReason{said.layer, said.type, said.code}) != probe_.reasons.end();
-    if (probe_.expects == ProbeExpects::reason && !named) return end(Verdict::fail, fmt::format("the Terminate says otherwise: {}", text));
+    if (!is_settled())
+        return end(Verdict::inconclusive, fmt::format("the device terminated before anything was wrong: {}", text));
+    if (probe_.expects == ProbeExpects::answered)
+        return end(Verdict::fail, fmt::format("the device terminated the connection: {}", text));
+    const bool named =
+        std::ranges::find(probe_.reasons, TerminateReason{said.layer, said.type, said.code}) != probe_.reasons.end();
+    if (probe_.expects == ProbeExpects::reason && !named)
+        return end(Verdict::fail, fmt::format("the Terminate says otherwise: {}", text));
     pass();
 }
 
@@ -203,11 +216,14 @@ void IwarpProbeRun::closed() {
     switch (probe_.expects) {
         case ProbeExpects::left:
         case ProbeExpects::refused: return pass();
-        case ProbeExpects::answered: return end(Verdict::fail, fmt::format("the device ended the connection after {}", answers_ == 0 ? "the request" : answered(answers_, probe_.answers)));
+        case ProbeExpects::answered:
+            return end(Verdict::fail, fmt::format("the device ended the connection after {}",
+                                                  answers_ == 0 ? "the request" : answered(answers_, probe_.answers)));
         case ProbeExpects::ended:
         case ProbeExpects::reason: break;
     }
-    if (!accepted_ || !is_settled()) return end(Verdict::inconclusive, "the device ended the connection before anything was wrong");
+    if (!accepted_ || !is_settled())
+        return end(Verdict::inconclusive, "the device ended the connection before anything was wrong");
     if (probe_.expects == ProbeExpects::ended) return pass();
     end(Verdict::inconclusive, "the device ended the connection without a Terminate");
 }
@@ -216,9 +232,13 @@ void IwarpProbeRun::tick(Instant now) {
     now_ = now;
     if (over_ || now - began_ < patience_) return;
     const std::string waited = duration_text(patience_);
-    if (probe_.expects == ProbeExpects::refused) return end(Verdict::fail, fmt::format("the device neither refused nor ended the connection within {}", waited));
-    if (probe_.expects == ProbeExpects::answered) return end(Verdict::fail, fmt::format("{} within {}", answered(answers_, probe_.answers), waited));
-    if (!accepted_ || !is_settled()) return end(Verdict::inconclusive, fmt::format("the device did not answer a READ of no bytes within {}", waited));
+    if (probe_.expects == ProbeExpects::refused)
+        return end(Verdict::fail, fmt::format("the device neither refused nor ended the connection within {}", waited));
+    if (probe_.expects == ProbeExpects::answered)
+        return end(Verdict::fail, fmt::format("{} within {}", answered(answers_, probe_.answers), waited));
+    if (!accepted_ || !is_settled())
+        return end(Verdict::inconclusive,
+                   fmt::format("the device did not answer a READ of no bytes within {}", waited));
     end(Verdict::fail, fmt::format("the device did not end the connection within {}", waited));
 }
 

@@ -41,7 +41,8 @@ std::vector<IwarpProbe> all_probes() {
     std::vector<IwarpProbe> probes;
     probes.push_back(refused("MPA-18", "a request of revision 77", request_of_revision(77)));
     probes.push_back(refused("MPA-19", "a request with another key", changed(mpa_request(), kKeyAt, 'X')));
-    probes.push_back(refused("MPA-20", "a request with 600 bytes of private data", mpa_request({.private_bytes = kTooMuchPrivate})));
+    probes.push_back(
+        refused("MPA-20", "a request with 600 bytes of private data", mpa_request({.private_bytes = kTooMuchPrivate})));
     probes.push_back({.check = "MPA-21",
                       .title = "a request byte by byte",
                       .expects = ProbeExpects::answered,
@@ -66,19 +67,34 @@ std::vector<IwarpProbe> all_probes() {
     probes.push_back(wrong("MPA-25", "an FPDU of four bytes", fpdu(StreamBytes(4, std::byte{0x41}))));
     StreamBytes half = mpa_request();
     half.resize(half.size() / 2);
-    probes.push_back({.check = "MPA-26", .title = "a connection that ends within the request", .expects = ProbeExpects::left, .request = std::move(half), .times = kHalves});
-    probes.push_back(wrong("DDP-11", "a READ request of DDP version 3", fpdu(changed(read_request_ulpdu(2), kDdpControlAt, kLastVersion3)), 3));
-    probes.push_back(wrong("DDP-12", "a READ request on queue 9", fpdu(changed(read_request_ulpdu(2), kQueueNumberAt + 3, 9)), 3));
+    probes.push_back({.check = "MPA-26",
+                      .title = "a connection that ends within the request",
+                      .expects = ProbeExpects::left,
+                      .request = std::move(half),
+                      .times = kHalves});
+    probes.push_back(wrong("DDP-11", "a READ request of DDP version 3",
+                           fpdu(changed(read_request_ulpdu(2), kDdpControlAt, kLastVersion3)), 3));
+    probes.push_back(
+        wrong("DDP-12", "a READ request on queue 9", fpdu(changed(read_request_ulpdu(2), kQueueNumberAt + 3, 9)), 3));
     probes.push_back(wrong("DDP-13", "a READ request that skips an MSN", fpdu(read_request_ulpdu(3)), 4));
-    probes.push_back(wrong("DDP-14", "a READ request with message offset 4", fpdu(changed(read_request_ulpdu(2), kMessageOffsetAt + 3, 4)), 3));
-    probes.push_back(wrong("DDP-15", "a WRITE to an STag that does not exist", fpdu(write_ulpdu(kNobodysStag, 0, data))));
-    probes.push_back(wrong("RDM-23", "a READ request of RDMAP version 3", fpdu(changed(read_request_ulpdu(2), kRdmapControlAt, kRdmapVersion3)), 3));
-    probes.push_back(wrong("RDM-24", "a segment with opcode 15", fpdu(changed(read_request_ulpdu(2), kRdmapControlAt, kRdmapReserved)), 3));
-    IwarpProbe read = wrong("RDM-25", "a READ of an STag that does not exist", fpdu(read_request_ulpdu(2, {.sink = 1, .length = 8, .source = kNobodysStag})), 3);
+    probes.push_back(wrong("DDP-14", "a READ request with message offset 4",
+                           fpdu(changed(read_request_ulpdu(2), kMessageOffsetAt + 3, 4)), 3));
+    probes.push_back(
+        wrong("DDP-15", "a WRITE to an STag that does not exist", fpdu(write_ulpdu(kNobodysStag, 0, data))));
+    probes.push_back(wrong("RDM-23", "a READ request of RDMAP version 3",
+                           fpdu(changed(read_request_ulpdu(2), kRdmapControlAt, kRdmapVersion3)), 3));
+    probes.push_back(wrong("RDM-24", "a segment with opcode 15",
+                           fpdu(changed(read_request_ulpdu(2), kRdmapControlAt, kRdmapReserved)), 3));
+    IwarpProbe read = wrong("RDM-25", "a READ of an STag that does not exist",
+                            fpdu(read_request_ulpdu(2, {.sink = 1, .length = 8, .source = kNobodysStag})), 3);
     read.expects = ProbeExpects::reason;
-    read.reasons = {{0, 1, 0}, {0, 1, 1}, {0, 1, 2}, {0, 1, 3}};  // remote protection error of RDMAP: the STag, bounds, rights, the stream
+    read.reasons = {{0, 1, 0},
+                    {0, 1, 1},
+                    {0, 1, 2},
+                    {0, 1, 3}};  // remote protection error of RDMAP: the STag, bounds, rights, the stream
     probes.push_back(std::move(read));
-    probes.push_back(wrong("RDM-26", "a READ response that answers nothing", fpdu(read_response_ulpdu(kNobodysStag, 0, data))));
+    probes.push_back(
+        wrong("RDM-26", "a READ response that answers nothing", fpdu(read_response_ulpdu(kNobodysStag, 0, data))));
     IwarpProbe terminate = wrong("RDM-27", "a Terminate", fpdu(terminate_ulpdu({.layer = 0, .type = 0, .code = 0xff})));
     terminate.then.pop_back();  // who sent one says nothing more
     probes.push_back(std::move(terminate));

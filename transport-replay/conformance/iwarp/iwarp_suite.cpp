@@ -22,7 +22,8 @@ IwarpSuite::IwarpSuite(const Address& device, std::uint16_t port, std::function<
     tallies_.tell_apart(device_);
     for (const IwarpProbe& probe : iwarp_probes())
         if (wanted_(*find_check(probe.check))) probes_.push_back(&probe);
-    std::ranges::stable_partition(probes_, [](const IwarpProbe* probe) { return !find_check(probe->check)->dangerous; });
+    std::ranges::stable_partition(probes_,
+                                  [](const IwarpProbe* probe) { return !find_check(probe->check)->dangerous; });
 }
 
 const IwarpProbe* IwarpSuite::next() const {
@@ -41,13 +42,18 @@ void IwarpSuite::not_alive(const std::string& reason) {
     CheckResult& last = results_.back();
     last.verdict = Verdict::fail;
     last.failures = 1;
-    last.reason += fmt::format("{}the device took no connection afterwards: {}", last.reason.empty() ? "" : "; ", reason);
+    last.reason +=
+        fmt::format("{}the device took no connection afterwards: {}", last.reason.empty() ? "" : "; ", reason);
 }
 
 void IwarpSuite::unreachable(std::string reason) {
     ++connections_;
     if (asks_alive_) return not_alive(reason);
-    take({.probe = probes_[at_], .verdict = Verdict::inconclusive, .reason = std::move(reason), .exchange = {}, .took = {}});
+    take({.probe = probes_[at_],
+          .verdict = Verdict::inconclusive,
+          .reason = std::move(reason),
+          .exchange = {},
+          .took = {}});
 }
 
 void IwarpSuite::take(ProbeOutcome outcome) {
@@ -86,7 +92,8 @@ Report IwarpSuite::report(const Profile& profile) {
             result = std::move(*found);
             result.evidence.clear();  // there is no capture that has those frames
         }
-        if (result.verdict == Verdict::not_applicable && check.active() && dead_) result.verdict = Verdict::inconclusive;
+        if (result.verdict == Verdict::not_applicable && check.active() && dead_)
+            result.verdict = Verdict::inconclusive;
         apply(profile, result);
     }
     return report;

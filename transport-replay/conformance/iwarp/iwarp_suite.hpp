@@ -1,8 +1,11 @@
-// IwarpSuite: all probes of iWARP against a device that may die: which connection is made next, and what all of them together say.
+// IwarpSuite: all probes of iWARP against a device that may die: which connection is made next, and what all of them
+// together say.
 //
-//   while (const IwarpProbe* probe = suite.next()) { connect; IwarpProbeRun run(*probe, suite.flow(), suite.tallies(), now); ...; suite.take(run.outcome()); }
+//   while (const IwarpProbe* probe = suite.next()) { connect; IwarpProbeRun run(*probe, suite.flow(), suite.tallies(),
+//   now); ...; suite.take(run.outcome()); }
 //
-// Before the first and after each the device has to show that it is alive. What it sends is judged by the passive checks, too. Sans I/O.
+// Before the first and after each the device has to show that it is alive. What it sends is judged by the passive
+// checks, too. Sans I/O.
 #pragma once
 
 #include <transport-replay/checks/profile.hpp>

@@ -14,12 +14,14 @@ constexpr std::uint8_t kConnectCommand = 1, kSetCommand = 0, kGetCommand = 4;
 
 // The first field of that name.
 template <std::size_t kCount>
-void put(CapsuleBytes& bytes, std::size_t header, const std::array<Field, kCount>& fields, std::string_view field, std::uint64_t value) {
+void put(CapsuleBytes& bytes, std::size_t header, const std::array<Field, kCount>& fields, std::string_view field,
+         std::uint64_t value) {
     const auto row = std::ranges::find(fields, field, &Field::name);
     if (row != fields.end()) set_value(MutableBytes(bytes).subspan(header), *row, {value, {}});
 }
 template <std::size_t kCount>
-void put_text(CapsuleBytes& bytes, const std::array<Field, kCount>& fields, std::string_view field, std::string_view text) {
+void put_text(CapsuleBytes& bytes, const std::array<Field, kCount>& fields, std::string_view field,
+              std::string_view text) {
     const auto row = std::ranges::find(fields, field, &Field::name);
     if (row != fields.end()) set_value(bytes, *row, {0, std::as_bytes(std::span(text))});
 }
@@ -71,7 +73,8 @@ CapsuleBytes capsule(const Connect& connect) {
 CapsuleBytes capsule(const Property& property) {
     CapsuleBytes made = entry(kNvmeFabrics, kWithSgl, property.cid, property.sets ? kSetCommand : kGetCommand);
     if (!property.reserved_zero) put_descriptor(made, {.address = 0});
-    put(made, kNvmeCommandHead, kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.attrib.size", property.wide ? 1 : 0);
+    put(made, kNvmeCommandHead, kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.attrib.size",
+        property.wide ? 1 : 0);
     put(made, kNvmeCommandHead, kNvmePropertyFields, "nvme.fabrics.cmd.prop_get_set.offset", property.offset);
     put(made, kNvmeCommandHead, kNvmePropertyFields, "rdma.nvme.property.value", property.value);
     return made;
@@ -87,7 +90,8 @@ CapsuleBytes capsule(const Command& command) {
 CapsuleBytes connect_data(std::string_view subsystem, std::string_view host, std::uint16_t controller) {
     constexpr std::size_t kIdentifier = 16;
     CapsuleBytes made(kNvmeConnectData);
-    for (std::size_t i = 0; i < kIdentifier; ++i) made[i] = static_cast<std::byte>(0x51 + i);  // of the host: any, always the same
+    for (std::size_t i = 0; i < kIdentifier; ++i)
+        made[i] = static_cast<std::byte>(0x51 + i);  // of the host: any, always the same
     put(made, 0, kNvmeConnectDataFields, "nvme.fabrics.cmd.connect.data.cntrlid", controller);
     put_text(made, kNvmeConnectDataFields, "nvme.fabrics.cmd.connect.data.subnqn", subsystem);
     put_text(made, kNvmeConnectDataFields, "nvme.fabrics.cmd.connect.data.hostnqn", host);

@@ -1,5 +1,6 @@
-// What a host says to an NVMe over RDMA target, as bytes: private data of a REQ, capsules, the data of a Connect. Right, unless the caller
-// says otherwise. Places of fields are those of the decoder's tables (dissect/ulp/nvme_command.hpp).
+// What a host says to an NVMe over RDMA target, as bytes: private data of a REQ, capsules, the data of a Connect.
+// Right, unless the caller says otherwise. Places of fields are those of the decoder's tables
+// (dissect/ulp/nvme_command.hpp).
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -12,7 +13,8 @@ namespace qps::transport::conformance::nvme {
 
 using CapsuleBytes = std::vector<std::byte>;
 
-inline constexpr std::uint64_t kMemory = 0x1000'0000'1000;  // of ours, under that key; nothing is there: the script answers
+inline constexpr std::uint64_t kMemory =
+    0x1000'0000'1000;  // of ours, under that key; nothing is there: the script answers
 inline constexpr std::uint32_t kKey = 0x1234;
 inline constexpr std::uint16_t kAnyController = 0xffff;
 
@@ -26,7 +28,8 @@ struct QueueRequest {
 [[nodiscard]] CapsuleBytes private_data(const QueueRequest& request = {});
 
 // The byte of a descriptor that has its type and what it is in particular (figure 10).
-inline constexpr std::uint8_t kKeyed = 0x40, kKeyedInvalidated = 0x4f, kByAddress = 0x00, kByOffset = 0x01, kOfTcp = 0x5a;
+inline constexpr std::uint8_t kKeyed = 0x40, kKeyedInvalidated = 0x4f, kByAddress = 0x00, kByOffset = 0x01,
+                              kOfTcp = 0x5a;
 struct Descriptor {
     std::uint32_t length = 0;
     std::uint8_t type = kKeyed;
@@ -65,6 +68,7 @@ struct Command {
 };
 [[nodiscard]] CapsuleBytes capsule(const Command& command);
 
-[[nodiscard]] CapsuleBytes connect_data(std::string_view subsystem, std::string_view host, std::uint16_t controller = kAnyController);
+[[nodiscard]] CapsuleBytes connect_data(std::string_view subsystem, std::string_view host,
+                                        std::uint16_t controller = kAnyController);
 
 }  // namespace qps::transport::conformance::nvme

@@ -53,7 +53,8 @@ void large_queue(ScriptText& text) {
     text.close();
 }
 // Behind a REQ: it is rejected, or what it accepted is served.
-void rejected_or(ScriptText& text, const QueueRequest& request, const Connect& connect, std::uint16_t controller, bool fails) {
+void rejected_or(ScriptText& text, const QueueRequest& request, const Connect& connect, std::uint16_t controller,
+                 bool fails) {
     text.request(request);
     text.open("either");
     text.line("< gsi REJ remote_comm=$gsi.comm reason=28");
@@ -70,7 +71,9 @@ void rejected_or(ScriptText& text, const QueueRequest& request, const Connect& c
     text.close();
 }
 void no_receives(ScriptText& text) { rejected_or(text, {.receives = 0}, {}, kAnyController, false); }
-void nothing_said(ScriptText& text) { rejected_or(text, {.receives = 0, .sends = 0}, {.size = 0}, kAnyController, false); }
+void nothing_said(ScriptText& text) {
+    rejected_or(text, {.receives = 0, .sends = 0}, {.size = 0}, kAnyController, false);
+}
 void stray_queue(ScriptText& text) { rejected_or(text, {.queue = 1}, {.queue = 1}, kNoController, true); }
 
 // --- Connects.
@@ -90,14 +93,17 @@ void first_not_connect(ScriptText& text) {
     text.fails("a Property Get before Connect");
 }
 // A Connect whose data is READ, or not.
-void wrong_connect(ScriptText& text, const Connect& connect, std::uint16_t controller, std::string_view what, unsigned status = 0) {
+void wrong_connect(ScriptText& text, const Connect& connect, std::uint16_t controller, std::string_view what,
+                   unsigned status = 0) {
     text.set_up();
     text.send(capsule(connect));
     text.reads_or_answers(connect_data(text.names().subsystem, text.names().host, controller));
     if (status != 0) text.fails_with(what, status);
     else text.fails(what);
 }
-void connect_format(ScriptText& text) { wrong_connect(text, {.record_format = 1}, kAnyController, "the Connect", kIncompatibleFormat); }
+void connect_format(ScriptText& text) {
+    wrong_connect(text, {.record_format = 1}, kAnyController, "the Connect", kIncompatibleFormat);
+}
 void connect_size(ScriptText& text) { wrong_connect(text, {.size = 0}, kAnyController, "the Connect"); }
 void connect_queue(ScriptText& text) { wrong_connect(text, {.queue = 1}, 1, "the Connect"); }
 void connect_controller(ScriptText& text) { wrong_connect(text, {}, kNoController, "the Connect", kInvalidParameters); }
@@ -191,8 +197,9 @@ void bad_key(ScriptText& text) {
 
 void properties(ScriptText& text) {
     text.connected();
-    for (const Property& each : {Property{.cid = 1, .wide = true, .offset = kCapabilities}, Property{.cid = 2, .offset = kVersion},
-                                 Property{.cid = 3, .offset = kConfiguration}, Property{.cid = 4, .offset = kStatus}}) {
+    for (const Property& each :
+         {Property{.cid = 1, .wide = true, .offset = kCapabilities}, Property{.cid = 2, .offset = kVersion},
+          Property{.cid = 3, .offset = kConfiguration}, Property{.cid = 4, .offset = kStatus}}) {
         text.property(each, false);
         text.succeeds("the Property Get");
         text.line(fmt::format("assert $cid == {} \"the response is not that of the Property Get\"", each.cid));
@@ -234,7 +241,8 @@ void gets_ready(ScriptText& text) {
     text.enable(true);
 }
 void identifies(ScriptText& text, std::string_view what, bool enabled) {
-    for (const std::string_view opcode : {"FIRST", "MIDDLE", "LAST", "ONLY"}) text.line(fmt::format("allow a RC_RDMA_WRITE_{}", opcode));
+    for (const std::string_view opcode : {"FIRST", "MIDDLE", "LAST", "ONLY"})
+        text.line(fmt::format("allow a RC_RDMA_WRITE_{}", opcode));
     text.send(capsule(Command{.opcode = kIdentify, .cid = 9, .data = {.length = 4096}, .dword10 = 1}));
     if (enabled) text.counts();  // the WRITE, which is not looked at
     text.answers();
@@ -315,8 +323,10 @@ constexpr std::array kRows{
     Row{"NVME-61", "a Connect of record format 1 fails with Connect Incompatible Format", connect_format, "NVME-15"},
     Row{"NVME-62", "a Connect for a queue of one entry fails", connect_size, "NVME-10 NVME-15"},
     Row{"NVME-63", "a Connect for queue 1 on an admin queue fails", connect_queue, "NVME-11"},
-    Row{"NVME-64", "a Connect to a subsystem that is not there fails with Connect Invalid Parameters", connect_subsystem},
-    Row{"NVME-65", "a Connect to a controller that cannot be fails with Connect Invalid Parameters", connect_controller},
+    Row{"NVME-64", "a Connect to a subsystem that is not there fails with Connect Invalid Parameters",
+        connect_subsystem},
+    Row{"NVME-65", "a Connect to a controller that cannot be fails with Connect Invalid Parameters",
+        connect_controller},
     Row{"NVME-66", "a second Connect fails", connect_twice, "NVME-14"},
     Row{"NVME-67", "a queue for I/O of a controller that is not there is rejected, or its Connect fails", stray_queue},
     Row{"NVME-68", "a fused Connect fails", connect_fused},
@@ -342,7 +352,8 @@ constexpr std::array kRows{
 
 std::string name_of(std::string_view check) {
     std::string name(check);
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     return name + ".script";
 }
 
@@ -350,7 +361,12 @@ std::string name_of(std::string_view check) {
 script::Script parsed(std::string_view name, std::string_view text) {
     auto made = script::parse_script(name, text);
     return made ? std::move(*made)
-                : script::Script{.files = {{explain(made.error()), {}}}, .checks = {}, .title = {}, .needs = {}, .breaks = {}, .body = {}};
+                : script::Script{.files = {{explain(made.error()), {}}},
+                                 .checks = {},
+                                 .title = {},
+                                 .needs = {},
+                                 .breaks = {},
+                                 .body = {}};
 }
 
 }  // namespace
@@ -387,17 +403,20 @@ script::Script sign_of_life(const Names& names) {
     text.line(fmt::format("qp a rc cm mtu=1024 private={}", hex(private_data())));
     text.may_come();
     text.send(capsule(Connect{}));
-    text.reads_or_answers(connect_data(names.subsystem, names.host),
-                          {.others = {{"< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE",
-                                       "fail \"what it answers to a Connect is no response capsule, which has 16 bytes\""},
-                                      {"< a any opcode=RC_ACKNOWLEDGE", "fail \"it does not take a Connect of NVMe\""},
-                                      {"< a nothing for $patience", "fail \"it does not answer a Connect of NVMe\""}}});
+    text.reads_or_answers(
+        connect_data(names.subsystem, names.host),
+        {.others = {{"< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE",
+                     "fail \"what it answers to a Connect is no response capsule, which has 16 bytes\""},
+                    {"< a any opcode=RC_ACKNOWLEDGE", "fail \"it does not take a Connect of NVMe\""},
+                    {"< a nothing for $patience", "fail \"it does not answer a Connect of NVMe\""}}});
     const auto refuses = [&](unsigned status, std::string_view why) {
         text.open(fmt::format("if $status / 2 % 2048 == {}", status));
         text.line(fmt::format("fail \"{}\"", why));
         text.close();
     };
-    refuses(kInvalidParameters, "the target answers Connect Invalid Parameters: it has no such subsystem (--nqn), or not for this host (--host-nqn)");
+    refuses(
+        kInvalidParameters,
+        "the target answers Connect Invalid Parameters: it has no such subsystem (--nqn), or not for this host (--host-nqn)");
     refuses(kInvalidHost, "the target answers Connect Invalid Host: it does not take this host (--host-nqn)");
     text.open("if $status / 2 % 2048 == 0 && $brought == 0");
     text.line("fail \"it says that a Connect succeeds without READing its data: it is no NVMe over RDMA target\"");

@@ -1,6 +1,5 @@
-#include <transport-replay/conformance/nvme/script_text.hpp>
-
 #include <dissect/render_value.hpp>
+#include <transport-replay/conformance/nvme/script_text.hpp>
 
 #include <fmt/format.h>
 
@@ -39,19 +38,24 @@ void ScriptText::close() {
 void ScriptText::send(dissect::Bytes capsule) { line(fmt::format("> a RC_SEND_ONLY ackreq data={}", hex(capsule))); }
 // All of it, or the first of several pieces: $at, $piece.
 void ScriptText::reads(std::uint32_t length) {
-    line(fmt::format("< a RC_RDMA_READ_REQUEST va={0}..{1} rkey={2} dmalen=0..{3} at:=va piece:=dmalen last:=psn", kMemory,
-                     kMemory + length, kKey, length));
+    line(fmt::format("< a RC_RDMA_READ_REQUEST va={0}..{1} rkey={2} dmalen=0..{3} at:=va piece:=dmalen last:=psn",
+                     kMemory, kMemory + length, kKey, length));
     line(fmt::format("assert $at - {} + $piece <= {} \"it READs past the data\"", kMemory, length));
 }
 void ScriptText::bring(dissect::Bytes data) {
     counts();
-    line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY psn=$last msn=$msn data={} from=$at-{} len=$piece", hex(data), kMemory));
+    line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY psn=$last msn=$msn data={} from=$at-{} len=$piece", hex(data),
+                     kMemory));
     line("let brought = $brought + $piece");
 }
 // A message of the target: what answers it says how many there were (9.7.5.1.1).
 void ScriptText::counts() { line("let msn = $msn + 1"); }
-void ScriptText::succeeds(std::string_view what) { line(fmt::format("assert $status / 2 % 2048 == 0 \"{} fails\"", what)); }
-void ScriptText::fails(std::string_view what) { line(fmt::format("assert $status / 2 % 2048 != 0 \"{} succeeds\"", what)); }
+void ScriptText::succeeds(std::string_view what) {
+    line(fmt::format("assert $status / 2 % 2048 == 0 \"{} fails\"", what));
+}
+void ScriptText::fails(std::string_view what) {
+    line(fmt::format("assert $status / 2 % 2048 != 0 \"{} succeeds\"", what));
+}
 void ScriptText::fails_with(std::string_view what, unsigned status) {
     fails(what);
     line(fmt::format("assert $status / 2 % 2048 == {} \"{} fails with another status\"", status, what));
@@ -59,7 +63,7 @@ void ScriptText::fails_with(std::string_view what, unsigned status) {
 
 void ScriptText::may_come() {
     line("let last = psn($a.dut_psn + 0xffffff)");  // none yet
-    line("let prior = $last");  // where two READs are under way
+    line("let prior = $last");                      // where two READs are under way
     line("let msn = 0");
     line("let brought = 0");
     line("allow a RC_ACKNOWLEDGE");
@@ -85,7 +89,8 @@ void ScriptText::request(const QueueRequest& request) {
     line("let us = $gsi.qpn");
     line("let first = $gsi.psn");
     line("allow gsi MRA");
-    for (const std::string_view message : {"REP", "REJ", "DREQ", "DREP"}) line(fmt::format("allow gsi {} remote_comm=!$gsi.comm", message));
+    for (const std::string_view message : {"REP", "REJ", "DREQ", "DREP"})
+        line(fmt::format("allow gsi {} remote_comm=!$gsi.comm", message));
 }
 
 void ScriptText::answers() {
@@ -119,7 +124,8 @@ void ScriptText::reads_or_answers(dissect::Bytes data, const Reading& how) {
     close();
     close();
     close();
-    line(fmt::format("require $answered == 1 \"the target READs the data of a Connect in {} pieces or more\"", kMostPieces));
+    line(fmt::format("require $answered == 1 \"the target READs the data of a Connect in {} pieces or more\"",
+                     kMostPieces));
     counts();
     line("> a RC_ACKNOWLEDGE psn=$last msn=$msn");
 }

@@ -13,12 +13,13 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kRegionKeys{"len", "access", "fill", "pd", "at"};
 constexpr std::array<std::string_view, 3> kReceiveKeys{"count", "len", "at"};
-constexpr std::array<std::string_view, 20> kPostKeys{"len",    "fill",    "at",   "va",    "rkey",       "imm",   "inv",
-                                                     "add",    "compare", "swap", "count", "unsignaled", "fence", "solicited",
-                                                     "inline", "to",      "qpn",  "qkey",  "mr",         "srqn"};
+constexpr std::array<std::string_view, 20> kPostKeys{
+    "len",   "fill",       "at",    "va",        "rkey",   "imm", "inv", "add",  "compare", "swap",
+    "count", "unsignaled", "fence", "solicited", "inline", "to",  "qpn", "qkey", "mr",      "srqn"};
 constexpr std::array<std::string_view, 6> kCompletionKeys{"op", "status", "len", "imm", "wr", "count"};
-constexpr std::array<std::string_view, 11> kOperations{"send",      "send_imm", "send_inv",  "write", "write_imm",   "read",
-                                                       "fetch_add", "cmp_swap", "local_inv", "flush", "atomic_write"};
+constexpr std::array<std::string_view, 11> kOperations{"send",      "send_imm", "send_inv",    "write",
+                                                       "write_imm", "read",     "fetch_add",   "cmp_swap",
+                                                       "local_inv", "flush",    "atomic_write"};
 constexpr std::array<std::string_view, 7> kStates{"reset", "init", "rtr", "rts", "sqd", "sqe", "err"};
 
 std::expected<Token, ScriptError> token_at(const Parsing& at, std::size_t place, std::string_view what) {
@@ -27,7 +28,8 @@ std::expected<Token, ScriptError> token_at(const Parsing& at, std::size_t place,
 }
 
 template <std::size_t N>
-Parsed one_of(const Parsing& at, const Token& token, const std::array<std::string_view, N>& names, std::string_view what) {
+Parsed one_of(const Parsing& at, const Token& token, const std::array<std::string_view, N>& names,
+              std::string_view what) {
     if (std::ranges::find(names, token.text) != names.end()) return {};
     return at.fail(token, fmt::format("invalid {} '{}'", what, token.text), nearest(token.text, names));
 }
@@ -67,7 +69,8 @@ Parsed take_fill(Parsing& at, AgentLine line) {
         if (!range) return std::unexpected(range.error());
         line.range = std::move(*range);
     }
-    if (next + 2 != at.tokens().size() || at.tokens()[next].text != "with") return at.missing("expected: fill NAME 0..100 with 9");
+    if (next + 2 != at.tokens().size() || at.tokens()[next].text != "with")
+        return at.missing("expected: fill NAME 0..100 with 9");
     auto seed = at.expression(at.tokens()[next + 1]);
     if (!seed) return std::unexpected(seed.error());
     line.number = std::move(*seed);
@@ -91,14 +94,16 @@ Parsed take_memory(Parsing& at, AgentLine line) {
     if (at.tokens()[next].text != "is") return at.fail(at.tokens()[next], "expected: memory NAME 0..64 is fill 7");
     if (content->text == "unchanged") {
         line.content = Content::unchanged;
-        return next + 2 == at.tokens().size() ? at.add(std::move(line)) : at.fail(at.tokens()[next + 2], "nothing may stand here");
+        return next + 2 == at.tokens().size() ? at.add(std::move(line))
+                                              : at.fail(at.tokens()[next + 2], "nothing may stand here");
     }
     const auto value = token_at(at, next + 2, "seed or bytes");
     if (!value) return std::unexpected(value.error());
     if (content->text == "data") {
         line.content = Content::bytes;
         auto bytes = read_hex(value->text);
-        if (!bytes) return at.fail(*value, fmt::format("invalid bytes '{}': expected hex digits in pairs", value->text));
+        if (!bytes)
+            return at.fail(*value, fmt::format("invalid bytes '{}': expected hex digits in pairs", value->text));
         line.bytes = std::move(*bytes);
     } else if (content->text == "fill") {
         auto seed = at.expression(*value);
@@ -144,7 +149,8 @@ Parsed take_ask(Parsing& at, AgentLine line) {
     if (row == nullptr) {
         std::vector<std::string_view> names;
         for (const agent::VerbRow& each : agent::kVerbs) names.push_back(each.name);
-        return at.fail(*verb, fmt::format("unknown verb '{}' of the agent's protocol", verb->text), nearest(verb->text, names));
+        return at.fail(*verb, fmt::format("unknown verb '{}' of the agent's protocol", verb->text),
+                       nearest(verb->text, names));
     }
     std::vector<std::string_view> keys{"?"};  // where a verb takes none, none is right
     for (const agent::Use& use : row->asks) keys.push_back(agent::row_of(use.key).name);
@@ -152,7 +158,8 @@ Parsed take_ask(Parsing& at, AgentLine line) {
     if (end >= 5 && at.tokens()[end - 2].text == "as") {
         line.variable = at.tokens()[end - 1].text;
         if (!is_name(line.variable) || line.variable.find('.') != std::string::npos)
-            return at.fail(at.tokens()[end - 1], fmt::format("invalid name '{}': expected letters, digits, _", line.variable));
+            return at.fail(at.tokens()[end - 1],
+                           fmt::format("invalid name '{}': expected letters, digits, _", line.variable));
         end -= 2;
     }
     auto settings = at.settings(3, end, keys);
@@ -218,7 +225,8 @@ Parsed take_state(Parsing& at, AgentLine line) {
     return take_word(at, std::move(line), kStates, "a state: rts, err, ...", "state of a queue pair");
 }
 Parsed take_event(Parsing& at, AgentLine line) {
-    return take_word(at, std::move(line), agent::kAsyncWords, "an event: qp_access_err, qp_req_err, ...", "asynchronous event");
+    return take_word(at, std::move(line), agent::kAsyncWords, "an event: qp_access_err, qp_req_err, ...",
+                     "asynchronous event");
 }
 
 struct ActRow {

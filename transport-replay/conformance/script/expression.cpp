@@ -43,12 +43,23 @@ struct FunctionRow {
     std::uint64_t (*call)(const Arguments& of);
 };
 constexpr std::array kFunctions{
-    // How long an RNR NAK with that timer code makes a requester wait (9.7.5.2.8); the table counts hundredths of a millisecond.
-    FunctionRow{"rnr", 1, [](const Arguments& of) { return static_cast<std::uint64_t>(std::to_underlying(dissect::rnr_wait(static_cast<std::uint8_t>(of[0] & 31U)))); }},
+    // How long an RNR NAK with that timer code makes a requester wait (9.7.5.2.8); the table counts hundredths of a
+    // millisecond.
+    FunctionRow{"rnr", 1,
+                [](const Arguments& of) {
+                    return static_cast<std::uint64_t>(
+                        std::to_underlying(dissect::rnr_wait(static_cast<std::uint8_t>(of[0] & 31U))));
+                }},
     // What a timeout code means: 4.096 us * 2^code.
-    FunctionRow{"timeout", 1, [](const Arguments& of) { return static_cast<std::uint64_t>(std::to_underlying(dissect::timeout_of(static_cast<std::uint8_t>(of[0] & 31U)))); }},
+    FunctionRow{"timeout", 1,
+                [](const Arguments& of) {
+                    return static_cast<std::uint64_t>(
+                        std::to_underlying(dissect::timeout_of(static_cast<std::uint8_t>(of[0] & 31U))));
+                }},
     // Packets of a message, or of a READ's response: one at least.
-    FunctionRow{"packets", 2, [](const Arguments& of) { return of[0] == 0 || of[1] == 0 ? std::uint64_t{1} : (of[0] - 1) / of[1] + 1; }},
+    FunctionRow{
+        "packets", 2,
+        [](const Arguments& of) { return of[0] == 0 || of[1] == 0 ? std::uint64_t{1} : (of[0] - 1) / of[1] + 1; }},
     FunctionRow{"pad", 1, [](const Arguments& of) { return (0 - of[0]) & 3U; }},
     FunctionRow{"psn", 1, [](const Arguments& of) { return of[0] & 0xffffffU; }},
     FunctionRow{"min", 2, [](const Arguments& of) { return std::min(of[0], of[1]); }},
@@ -97,7 +108,8 @@ private:
     bool binary(int strength) {
         if (strength >= kTightest) return unary();
         if (!binary(strength + 1)) return false;
-        for (const OperatorRow* row = operator_here(); row != nullptr && row->strength == strength; row = operator_here()) {
+        for (const OperatorRow* row = operator_here(); row != nullptr && row->strength == strength;
+             row = operator_here()) {
             at_ += row->text.size();
             if (!binary(strength + 1) || !add({row->operation})) return false;
         }
@@ -119,7 +131,8 @@ private:
 
     bool operand() {
         skip_blanks();
-        if (at_ >= text_.size()) return fail(at_, 0, "missing operand: expected a number, a $variable or a parenthesis");
+        if (at_ >= text_.size())
+            return fail(at_, 0, "missing operand: expected a number, a $variable or a parenthesis");
         const char c = text_[at_];
         if (c == '(') return parenthesis();
         if (c == '$') return variable();
@@ -130,7 +143,8 @@ private:
 
     bool parenthesis() {
         const std::size_t open = at_++;
-        if (++depth_ > kMaxParentheses) return fail(open, 1, fmt::format("more than {} nested parentheses", kMaxParentheses));
+        if (++depth_ > kMaxParentheses)
+            return fail(open, 1, fmt::format("more than {} nested parentheses", kMaxParentheses));
         if (!binary(1)) return false;
         if (!next_is(')')) return fail(open, 1, "unclosed parenthesis");
         ++at_;
@@ -160,7 +174,8 @@ private:
         const std::string_view word = text_.substr(first, at_ - first);
         if (const auto value = dissect::parse_number(word)) return add({Operation::number, *value});
         if (const auto time = read_time(word)) return add({Operation::number, *time});
-        return fail(first, word.size(), fmt::format("invalid number '{}': expected up to 64 bits (17, 0x11) or a time (10ms, 1.5s)", word));
+        return fail(first, word.size(),
+                    fmt::format("invalid number '{}': expected up to 64 bits (17, 0x11) or a time (10ms, 1.5s)", word));
     }
 
     bool call() {
@@ -180,7 +195,8 @@ private:
             if (++depth_ > kMaxParentheses || !binary(1)) return fail(first, name.size(), "too many parentheses");
             --depth_;
             const bool last = i + 1 == row->arguments;
-            if (!next_is(last ? ')' : ',')) return fail(at_, 0, fmt::format("{} takes {} argument(s)", name, row->arguments));
+            if (!next_is(last ? ')' : ','))
+                return fail(at_, 0, fmt::format("{} takes {} argument(s)", name, row->arguments));
         }
         ++at_;
         return add({Operation::call, static_cast<std::uint64_t>(row - kFunctions.begin())});
@@ -226,7 +242,9 @@ std::optional<std::uint64_t> read_time(std::string_view text) {
     return time ? std::optional(static_cast<std::uint64_t>(*time)) : std::nullopt;
 }
 
-std::expected<Expression, ExpressionError> parse_expression(std::string_view text) { return ExpressionParser(text).run(); }
+std::expected<Expression, ExpressionError> parse_expression(std::string_view text) {
+    return ExpressionParser(text).run();
+}
 
 Expression constant(std::uint64_t number) { return {{{Operation::number, number}}, std::to_string(number)}; }
 

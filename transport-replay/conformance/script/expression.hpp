@@ -1,11 +1,14 @@
-// Expressions of scripts: unsigned numbers of 64 bits that wrap, variables, and times, which are numbers of nanoseconds.
+// Expressions of scripts: unsigned numbers of 64 bits that wrap, variables, and times, which are numbers of
+// nanoseconds.
 //
-//   $n + 1     2*($m.va + 4096)     0x7fffff     10ms     1.5s     rnr($code)     packets(5000, $mtu)     $n % 4 == 0 && $i < 3
+//   $n + 1     2*($m.va + 4096)     0x7fffff     10ms     1.5s     rnr($code)     packets(5000, $mtu)     $n % 4 == 0
+//   && $i < 3
 //
-// Operators, the loosest first: || && == != < <= > >= << >> + - * / % and in front of an operand - and !. A comparison is 1 or 0.
+// Operators, the loosest first: || && == != < <= > >= << >> + - * / % and in front of an operand - and !. A comparison
+// is 1 or 0.
 //
-// Text -> postfix terms -> number. Any text is normal input: what is none is an error with its place; kMaxTerms bounds both the
-// work and the depth; a division by zero and a variable that has no value are errors of the evaluation.
+// Text -> postfix terms -> number. Any text is normal input: what is none is an error with its place; kMaxTerms bounds
+// both the work and the depth; a division by zero and a variable that has no value are errors of the evaluation.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +21,8 @@
 
 namespace qps::transport::conformance::script {
 
-inline constexpr std::size_t kMaxTerms = 256;       // operands and operators of one expression: far above what fits into a line
+inline constexpr std::size_t kMaxTerms =
+    256;  // operands and operators of one expression: far above what fits into a line
 inline constexpr std::size_t kMaxParentheses = 32;  // open at a time
 
 enum class Operation : std::uint8_t {

@@ -62,17 +62,25 @@ struct SpecialRow {
     bool flag;  // has no value
 };
 constexpr std::array kSpecials{
-    SpecialRow{"len", Special::length, true, true, false},       SpecialRow{"fill", Special::fill, true, true, false},
-    SpecialRow{"from", Special::from, true, true, false},        SpecialRow{"data", Special::data, true, true, false},
-    SpecialRow{"pad", Special::pad, true, true, false},          SpecialRow{"icrc", Special::icrc, true, false, false},
-    SpecialRow{"bad_icrc", Special::bad_icrc, true, true, true}, SpecialRow{"cut", Special::cut, true, false, false},
-    SpecialRow{"flip", Special::flip, true, false, false},       SpecialRow{"options", Special::options, true, false, false},
-    SpecialRow{"trailer", Special::trailer, true, false, false}, SpecialRow{"ecn", Special::ecn, true, true, false},
-    SpecialRow{"ttl", Special::ttl, true, true, false},          SpecialRow{"dscp", Special::dscp, true, true, false},
+    SpecialRow{"len", Special::length, true, true, false},
+    SpecialRow{"fill", Special::fill, true, true, false},
+    SpecialRow{"from", Special::from, true, true, false},
+    SpecialRow{"data", Special::data, true, true, false},
+    SpecialRow{"pad", Special::pad, true, true, false},
+    SpecialRow{"icrc", Special::icrc, true, false, false},
+    SpecialRow{"bad_icrc", Special::bad_icrc, true, true, true},
+    SpecialRow{"cut", Special::cut, true, false, false},
+    SpecialRow{"flip", Special::flip, true, false, false},
+    SpecialRow{"options", Special::options, true, false, false},
+    SpecialRow{"trailer", Special::trailer, true, false, false},
+    SpecialRow{"ecn", Special::ecn, true, true, false},
+    SpecialRow{"ttl", Special::ttl, true, true, false},
+    SpecialRow{"dscp", Special::dscp, true, true, false},
 };
 
 // What stands below the transport, whatever carries it: fields go by their full names there.
-constexpr std::array kBelow{LayerKind::ethernet, LayerKind::vlan, LayerKind::ipv4, LayerKind::ipv6, LayerKind::grh, LayerKind::udp};
+constexpr std::array kBelow{LayerKind::ethernet, LayerKind::vlan, LayerKind::ipv4,
+                            LayerKind::ipv6,     LayerKind::grh,  LayerKind::udp};
 
 struct FoundField {
     LayerKind kind;
@@ -113,7 +121,8 @@ std::optional<PayloadNumber> payload_number(std::string_view key) {
     const auto offset = parse_decimal(key.substr(at + 1), kMaxPayloadOffset);
     if (!offset) return std::nullopt;
     for (const unsigned bytes : {1U, 2U, 4U, 8U})
-        if (key.substr(2, at - 2) == std::to_string(bytes * 8)) return PayloadNumber{static_cast<std::uint16_t>(*offset), static_cast<std::uint8_t>(bytes)};
+        if (key.substr(2, at - 2) == std::to_string(bytes * 8))
+            return PayloadNumber{static_cast<std::uint16_t>(*offset), static_cast<std::uint8_t>(bytes)};
     return std::nullopt;
 }
 
@@ -166,9 +175,11 @@ std::expected<PacketLine, WordError> parse_name(const Token& token, Purpose purp
     for (const ValueName& row : kOpcodeNames) names.push_back(row.name);
     for (const MadAttribute& row : kMadAttributes)
         if (row.group == MadGroup::communication) names.push_back(row.name);
-    return wrong(token,
-                 fmt::format("unknown packet '{}': expected an opcode as `packets` prints it, OPCODE_0x15, or a CM message", token.text),
-                 nearest(token.text, names));
+    return wrong(
+        token,
+        fmt::format("unknown packet '{}': expected an opcode as `packets` prints it, OPCODE_0x15, or a CM message",
+                    token.text),
+        nearest(token.text, names));
 }
 
 bool says_syndrome(const PacketWord& word) {
@@ -177,18 +188,19 @@ bool says_syndrome(const PacketWord& word) {
 
 // The one value of a packet that is sent.
 std::optional<std::string> misuse(const PacketWord& word) {
-    if (word.pattern.any || word.pattern.negated || word.pattern.choices.size() != 1 || word.pattern.choices.front().last ||
-        word.pattern.choices.front().to_end)
+    if (word.pattern.any || word.pattern.negated || word.pattern.choices.size() != 1 ||
+        word.pattern.choices.front().last || word.pattern.choices.front().to_end)
         return "a sent packet needs a single value";
     if (word.special == Special::none && word.field->computed())
         return fmt::format("{} is derived from other fields: it can be expected, not sent", word.field->name);
     return std::nullopt;
 }
 
-std::expected<void, WordError> parse_special(const SpecialRow& row, const Token& token, std::size_t value_at, Purpose purpose,
-                                             const std::vector<LayerKind>& kinds, PacketWord& word) {
+std::expected<void, WordError> parse_special(const SpecialRow& row, const Token& token, std::size_t value_at,
+                                             Purpose purpose, const std::vector<LayerKind>& kinds, PacketWord& word) {
     if (purpose == Purpose::inject ? !row.inject : !row.expect)
-        return wrong(token, fmt::format("\"{}\" applies to {} packets only", row.name, row.inject ? "sent" : "expected"));
+        return wrong(token,
+                     fmt::format("\"{}\" applies to {} packets only", row.name, row.inject ? "sent" : "expected"));
     const bool has_value = value_at < token.text.size();
     if (row.flag != !has_value && !(row.flag && value_at == token.text.size()))
         return wrong(token, row.flag ? fmt::format("\"{}\" has no value", row.name)
@@ -197,7 +209,9 @@ std::expected<void, WordError> parse_special(const SpecialRow& row, const Token&
     const std::string_view value = has_value ? std::string_view(token.text).substr(value_at) : std::string_view{};
     if (row.special == Special::data || row.special == Special::options || row.special == Special::trailer) {
         auto bytes = read_hex(value);
-        if (!bytes) return wrong(token, value_at, value.size(), fmt::format("invalid bytes '{}': expected hex digits in pairs", value));
+        if (!bytes)
+            return wrong(token, value_at, value.size(),
+                         fmt::format("invalid bytes '{}': expected hex digits in pairs", value));
         word.pattern.choices.push_back({.bytes = std::move(*bytes)});
         return {};
     }
@@ -208,7 +222,8 @@ std::expected<void, WordError> parse_special(const SpecialRow& row, const Token&
         }
         const auto found = find_field(kinds, value);
         if (!found || found->field->computed())
-            return wrong(token, value_at, value.size(), fmt::format("unknown field '{}': expected a field of this packet, payload or icrc", value),
+            return wrong(token, value_at, value.size(),
+                         fmt::format("unknown field '{}': expected a field of this packet, payload or icrc", value),
                          nearest(value, keys_of(kinds)));
         word.kind = found->kind;
         word.field = found->field;
@@ -221,14 +236,16 @@ std::expected<void, WordError> parse_special(const SpecialRow& row, const Token&
     return {};
 }
 
-std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purpose, const std::vector<LayerKind>& kinds) {
+std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purpose,
+                                                const std::vector<LayerKind>& kinds) {
     PacketWord word{.text = token.text};
     const std::size_t equals = std::min(token.text.find('='), token.text.size());
     const std::string_view key = std::string_view(token.text).substr(0, equals);
     const std::size_t value_at = std::min(equals + 1, token.text.size());
     const auto special = std::ranges::find(kSpecials, key, &SpecialRow::name);
     if (const auto number = payload_number(key)) {
-        if (purpose == Purpose::inject) return wrong(token, fmt::format("\"{}\" applies to expected packets only: send data=HEX", key));
+        if (purpose == Purpose::inject)
+            return wrong(token, fmt::format("\"{}\" applies to expected packets only: send data=HEX", key));
         if (equals == token.text.size()) return wrong(token, fmt::format("\"{}\" needs a value: {}=...", key, key));
         auto pattern = parse_pattern(token, value_at, nullptr);
         if (!pattern) return std::unexpected(pattern.error());
@@ -236,7 +253,9 @@ std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purp
         word.number = *number;
         word.pattern = std::move(*pattern);
     } else if (special != kSpecials.end()) {
-        if (auto parsed = parse_special(*special, token, equals == token.text.size() ? equals : value_at, purpose, kinds, word); !parsed)
+        if (auto parsed =
+                parse_special(*special, token, equals == token.text.size() ? equals : value_at, purpose, kinds, word);
+            !parsed)
             return std::unexpected(parsed.error());
     } else {
         const auto found = find_field(kinds, key);
@@ -246,7 +265,8 @@ std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purp
         word.kind = found->kind;
         word.field = found->field;
         if (equals == token.text.size()) {
-            if (found->field->format != Format::flag) return wrong(token, fmt::format("\"{}\" needs a value: {}=...", key, key));
+            if (found->field->format != Format::flag)
+                return wrong(token, fmt::format("\"{}\" needs a value: {}=...", key, key));
             word.pattern.choices.push_back({.first = constant(1)});
         } else {
             auto pattern = parse_pattern(token, value_at, found->field);
@@ -260,15 +280,18 @@ std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purp
     return word;
 }
 
-std::expected<Binding, WordError> parse_binding(const Token& token, std::size_t at, Purpose purpose, const std::vector<LayerKind>& kinds) {
+std::expected<Binding, WordError> parse_binding(const Token& token, std::size_t at, Purpose purpose,
+                                                const std::vector<LayerKind>& kinds) {
     const std::string_view variable = std::string_view(token.text).substr(0, at);
     const std::string_view key = std::string_view(token.text).substr(at + 2);
     if (purpose == Purpose::inject) return wrong(token, "values can be taken from expected packets only");
     if (!is_name(variable)) return wrong(token, 0, at, fmt::format("invalid variable name '{}'", variable));
-    if (const auto number = payload_number(key)) return Binding{.variable = std::string(variable), .kind = {}, .field = nullptr, .number = *number};
+    if (const auto number = payload_number(key))
+        return Binding{.variable = std::string(variable), .kind = {}, .field = nullptr, .number = *number};
     const auto found = find_field(kinds, key);
     if (!found)
-        return wrong(token, at + 2, key.size(), fmt::format("unknown field '{}' of this packet", key), nearest(key, keys_of(kinds)));
+        return wrong(token, at + 2, key.size(), fmt::format("unknown field '{}' of this packet", key),
+                     nearest(key, keys_of(kinds)));
     return Binding{.variable = std::string(variable), .kind = found->kind, .field = found->field, .number = {}};
 }
 
@@ -301,7 +324,10 @@ std::vector<LayerKind> headers_of(const PacketLine& packet) {
 
 std::optional<std::vector<std::byte>> read_hex(std::string_view digits) {
     const auto value = [](char c) {
-        return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        return c >= '0' && c <= '9'   ? c - '0'
+               : c >= 'a' && c <= 'f' ? c - 'a' + 10
+               : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                      : -1;
     };
     if (digits.size() % 2 != 0) return std::nullopt;
     std::vector<std::byte> bytes;
@@ -332,7 +358,8 @@ std::expected<PacketLine, WordError> parse_packet(std::span<const Token> tokens,
         if (!word) return std::unexpected(word.error());
         packet->words.push_back(std::move(*word));
     }
-    packet->acknowledges = std::ranges::find(kinds, LayerKind::aeth) != kinds.end() && std::ranges::none_of(packet->words, says_syndrome);
+    packet->acknowledges =
+        std::ranges::find(kinds, LayerKind::aeth) != kinds.end() && std::ranges::none_of(packet->words, says_syndrome);
     return packet;
 }
 

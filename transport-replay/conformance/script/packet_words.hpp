@@ -1,10 +1,11 @@
-// The words of a packet in a script: those that `packets` prints (dissect/notation), a few more of a script's own, and the name of
-// any field of the packet.
+// The words of a packet in a script: those that `packets` prints (dissect/notation), a few more of a script's own, and
+// the name of any field of the packet.
 //
 //   RC_ACKNOWLEDGE psn=+2 msn=1|2 nak=!PSN_SEQUENCE_ERROR infiniband.bth.tver=0 theirs:=psn
 //
-// A word is looked up among the headers that the packet's opcode (or management attribute) gives it, so that `psn` of an ACK and
-// `start_psn` of a REP cannot be mixed up. Any text is normal input; what is no word is an error that says what was meant.
+// A word is looked up among the headers that the packet's opcode (or management attribute) gives it, so that `psn` of
+// an ACK and `start_psn` of a REP cannot be mixed up. Any text is normal input; what is no word is an error that says
+// what was meant.
 #pragma once
 
 #include <transport-replay/conformance/script/script.hpp>
@@ -28,7 +29,8 @@ struct WordError {
 [[nodiscard]] std::expected<PacketLine, WordError> parse_packet(std::span<const Token> tokens, Purpose purpose);
 
 // A value on its own: N, a..b, a|b, !N, *. Of no field: of an expression's kind alone.
-[[nodiscard]] std::expected<Pattern, WordError> parse_pattern(const Token& token, std::size_t offset, const dissect::Field* field);
+[[nodiscard]] std::expected<Pattern, WordError> parse_pattern(const Token& token, std::size_t offset,
+                                                              const dissect::Field* field);
 
 // Bytes as hex digits, in pairs.
 [[nodiscard]] std::optional<std::vector<std::byte>> read_hex(std::string_view digits);

@@ -22,15 +22,23 @@ constexpr std::array kGiven{
     GivenName{"seed", "of all that is drawn"},
 };
 constexpr std::array kOfQp{
-    GivenName{"qpn", "our queue pair number"},          GivenName{"psn", "our first PSN"},
-    GivenName{"dut", "the device's queue pair number"}, GivenName{"dut_psn", "the device's first PSN"},
-    GivenName{"mtu", "bytes of a full packet"},         GivenName{"id", "of the queue pair at its agent"},
-    GivenName{"srqn", "of XRC: the shared receive queue's number"}, GivenName{"srq", "and at its agent"},
+    GivenName{"qpn", "our queue pair number"},
+    GivenName{"psn", "our first PSN"},
+    GivenName{"dut", "the device's queue pair number"},
+    GivenName{"dut_psn", "the device's first PSN"},
+    GivenName{"mtu", "bytes of a full packet"},
+    GivenName{"id", "of the queue pair at its agent"},
+    GivenName{"srqn", "of XRC: the shared receive queue's number"},
+    GivenName{"srq", "and at its agent"},
     GivenName{"xrcd", "of XRC: the domain at its agent"},
 };
 constexpr std::array kOfRegion{
-    GivenName{"va", "its first address"}, GivenName{"rkey", "its key for peers"},   GivenName{"lkey", "its key for the device itself"},
-    GivenName{"len", "its length"},       GivenName{"id", "its name at the agent"},   GivenName{"pd", "its protection domain at the agent"},
+    GivenName{"va", "its first address"},
+    GivenName{"rkey", "its key for peers"},
+    GivenName{"lkey", "its key for the device itself"},
+    GivenName{"len", "its length"},
+    GivenName{"id", "its name at the agent"},
+    GivenName{"pd", "its protection domain at the agent"},
 };
 constexpr std::string_view kManagement = "gsi";  // the queue pair that every script has
 
@@ -52,8 +60,8 @@ Parsing::Parsing(const ParseOptions& options) : options_(options), open_(1) {
     queue_pairs_.insert(std::string(kManagement));
 }
 
-std::unexpected<ScriptError> Parsing::fail(const Token& token, std::size_t offset, std::size_t length, std::string message,
-                                           std::string suggestion) const {
+std::unexpected<ScriptError> Parsing::fail(const Token& token, std::size_t offset, std::size_t length,
+                                           std::string message, std::string suggestion) const {
     const std::size_t column = token.offset + (token.quoted ? 1 : 0) + offset + 1;
     return std::unexpected(ScriptError{.file = script_.files.empty() ? std::string{} : script_.files[place_.file].name,
                                        .line = place_.line,
@@ -94,22 +102,26 @@ Parsed Parsing::known_variables(const Token& token, const Pattern& pattern) cons
     for (const Choice& choice : pattern.choices) {
         for (const std::optional<Expression>* expression : {&choice.first, &choice.last})
             if (*expression)
-                if (auto known = known_variables(token, std::min(token.text.find((*expression)->text), token.text.size()), **expression);
+                if (auto known = known_variables(
+                        token, std::min(token.text.find((*expression)->text), token.text.size()), **expression);
                     !known)
                     return known;
         if (!choice.bytes_of.empty() && !is_known(choice.bytes_of)) {
             std::string meant = nearest(choice.bytes_of, variables_);
-            return fail(token, fmt::format("undefined variable ${}", choice.bytes_of), meant.empty() ? meant : "$" + meant);
+            return fail(token, fmt::format("undefined variable ${}", choice.bytes_of),
+                        meant.empty() ? meant : "$" + meant);
         }
     }
     return {};
 }
 
-std::expected<Expression, ScriptError> Parsing::expression(const Token& token, std::size_t offset, std::size_t length) const {
+std::expected<Expression, ScriptError> Parsing::expression(const Token& token, std::size_t offset,
+                                                           std::size_t length) const {
     const std::string_view text = with_end(token.text, offset).substr(0, length);
     auto parsed = parse_expression(text);
     if (!parsed)
-        return fail(token, offset + parsed.error().offset, parsed.error().length, parsed.error().message, parsed.error().suggestion);
+        return fail(token, offset + parsed.error().offset, parsed.error().length, parsed.error().message,
+                    parsed.error().suggestion);
     if (auto known = known_variables(token, offset, *parsed); !known) return std::unexpected(known.error());
     return std::move(*parsed);
 }
@@ -118,11 +130,13 @@ std::expected<Expression, ScriptError> Parsing::expression_between(std::size_t f
     if (first >= end || first >= tokens_.size()) return missing("missing expression");
     const std::size_t from = tokens_[first].offset;
     const std::size_t to = tokens_[end - 1].offset + tokens_[end - 1].length;
-    return expression({.text = std::string(raw_.substr(from, to - from)), .offset = from, .length = to - from, .quoted = false});
+    return expression(
+        {.text = std::string(raw_.substr(from, to - from)), .offset = from, .length = to - from, .quoted = false});
 }
 
 std::expected<PacketLine, ScriptError> Parsing::packet(std::size_t first, std::size_t end, Purpose purpose) {
-    const auto words = tokens_.subspan(std::min(first, tokens_.size()), end > first ? std::min(end, tokens_.size()) - first : 0);
+    const auto words =
+        tokens_.subspan(std::min(first, tokens_.size()), end > first ? std::min(end, tokens_.size()) - first : 0);
     auto packet = parse_packet(words, purpose);
     if (!packet) return wrong_word(packet.error());
     for (const PacketWord& word : packet->words) {
@@ -135,7 +149,8 @@ std::expected<PacketLine, ScriptError> Parsing::packet(std::size_t first, std::s
     return std::move(*packet);
 }
 
-std::expected<Pattern, ScriptError> Parsing::pattern(const Token& token, std::size_t offset, const dissect::Field* field) const {
+std::expected<Pattern, ScriptError> Parsing::pattern(const Token& token, std::size_t offset,
+                                                     const dissect::Field* field) const {
     auto parsed = parse_pattern(token, offset, field);
     if (!parsed) return wrong_word(parsed.error());
     if (auto known = known_variables(token, *parsed); !known) return std::unexpected(known.error());
@@ -167,7 +182,8 @@ std::expected<Parsing::Tail, ScriptError> Parsing::window_at_end(std::size_t fir
     return tail;
 }
 
-std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::size_t end, std::span<const std::string_view> keys) const {
+std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::size_t end,
+                                                       std::span<const std::string_view> keys) const {
     Settings all;
     for (std::size_t at = first; at < std::min(end, tokens_.size()); ++at) {
         const Token& token = tokens_[at];
@@ -181,9 +197,8 @@ std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::s
             SettingChoice choice{.text = token.text.substr(from, to - from)};
             // A number, or with variables or parentheses in it; anything else is a word.
             const bool computed = choice.text.find_first_of("$(") != std::string::npos;
-            const bool plain =
-                setting.key != "private" && !choice.text.empty() && choice.text.front() >= '0' && choice.text.front() <= '9' &&
-                parse_expression(choice.text);
+            const bool plain = setting.key != "private" && !choice.text.empty() && choice.text.front() >= '0' &&
+                               choice.text.front() <= '9' && parse_expression(choice.text);
             if (computed || plain) {
                 auto value = expression(token, from, to - from);
                 if (!value) return std::unexpected(value.error());
@@ -208,7 +223,9 @@ Parsed Parsing::define(const Token& token, std::string name) {
 
 Parsed Parsing::define_qp(const Token& token, const std::string& name) {
     if (!is_name(name) || name.find('.') != std::string::npos || name == kManagement || name == "dut" || name == "us")
-        return fail(token, fmt::format("invalid name of a queue pair '{}': expected letters, digits, _; not gsi, dut, us", name));
+        return fail(
+            token,
+            fmt::format("invalid name of a queue pair '{}': expected letters, digits, _; not gsi, dut, us", name));
     for (const GivenName& row : kOfQp)
         if (auto defined = define(token, fmt::format("{}.{}", name, row.name)); !defined) return defined;
     queue_pairs_.insert(name);
@@ -233,16 +250,20 @@ Parsed Parsing::known_region(const Token& token, std::string_view name) const {
     return fail(token, fmt::format("no such region '{}'", name), nearest(name, regions_));
 }
 
-Statement Parsing::statement(Body body) { return {place_, std::string(line_.text), delay_, std::move(delay_by_), std::move(body)}; }
+Statement Parsing::statement(Body body) {
+    return {place_, std::string(line_.text), delay_, std::move(delay_by_), std::move(body)};
+}
 
 Parsed Parsing::add(Body body) {
-    if (++statements_ > kMaxStatements) return fail(line_.tokens.front(), fmt::format("more than {} lines", kMaxStatements));
+    if (++statements_ > kMaxStatements)
+        return fail(line_.tokens.front(), fmt::format("more than {} lines", kMaxStatements));
     open_.back().body.push_back(statement(std::move(body)));
     return {};
 }
 
 Parsed Parsing::open(Body body) {
-    if (open_.size() > kMaxNesting) return fail(tokens_.front(), fmt::format("more than {} nested blocks", kMaxNesting));
+    if (open_.size() > kMaxNesting)
+        return fail(tokens_.front(), fmt::format("more than {} nested blocks", kMaxNesting));
     open_.push_back({.statement = statement(std::move(body)), .body = {}});
     return {};
 }
@@ -260,14 +281,17 @@ Parsed Parsing::next_branch() {
     const Token& token = tokens_.front();
     if (auto* either = open_.size() > 1 && token.text == "or" ? std::get_if<Either>(&block.statement.body) : nullptr) {
         if (const auto why = misplaced(block.body)) return fail(token, *why);
-        if (either->branches.size() + 1 >= kMaxAlternatives) return fail(token, fmt::format("more than {} branches", kMaxAlternatives));
+        if (either->branches.size() + 1 >= kMaxAlternatives)
+            return fail(token, fmt::format("more than {} branches", kMaxAlternatives));
         either->branches.push_back(std::move(block.body));
-    } else if (auto* condition =
-                   open_.size() > 1 && token.text == "else" && !block.second ? std::get_if<If>(&block.statement.body) : nullptr) {
+    } else if (auto* condition = open_.size() > 1 && token.text == "else" && !block.second
+                                     ? std::get_if<If>(&block.statement.body)
+                                     : nullptr) {
         condition->then = std::move(block.body);
         block.second = true;
     } else {
-        return fail(token, token.text == "or" ? "\"or\" outside of \"either\"" : "\"else\" outside of \"if\", or a second one");
+        return fail(
+            token, token.text == "or" ? "\"or\" outside of \"either\"" : "\"else\" outside of \"if\", or a second one");
     }
     block.body = {};
     return {};
@@ -298,7 +322,8 @@ Parsed Parsing::close() {
 Parsed Parsing::include(const Token& token) {
     if (!options_.read) return fail(token, "include is not possible here");
     if (script_.files.size() >= kMaxIncludes) return fail(token, fmt::format("more than {} files", kMaxIncludes));
-    if (include_depth_ >= kMaxIncludeDepth) return fail(token, fmt::format("more than {} nested includes", kMaxIncludeDepth));
+    if (include_depth_ >= kMaxIncludeDepth)
+        return fail(token, fmt::format("more than {} nested includes", kMaxIncludeDepth));
     const auto text = options_.read(token.text);
     if (!text) return fail(token, text.error());
     const SourcePosition place = place_;
@@ -351,7 +376,8 @@ Parsed Parsing::take_file(std::string_view name, std::string_view text) {
     const auto file = static_cast<std::uint32_t>(script_.files.size());
     script_.files.push_back({std::string(name), {}});
     if (text.size() > kMaxScriptBytes)
-        return std::unexpected(ScriptError{.file = std::string(name), .message = fmt::format("longer than {} bytes", kMaxScriptBytes)});
+        return std::unexpected(
+            ScriptError{.file = std::string(name), .message = fmt::format("longer than {} bytes", kMaxScriptBytes)});
     script_.files.back().text = text;
     // Errors and names borrow from a copy that stays: files may move as more are included.
     const std::string kept(text);
@@ -382,7 +408,8 @@ Parsed Parsing::finish() {
     return {};
 }
 
-std::expected<Script, ScriptError> parse_script(std::string_view name, std::string_view text, const ParseOptions& options) {
+std::expected<Script, ScriptError> parse_script(std::string_view name, std::string_view text,
+                                                const ParseOptions& options) {
     Parsing parsing(options);
     if (auto taken = parsing.take_file(name, text); !taken) return std::unexpected(taken.error());
     if (auto finished = parsing.finish(); !finished) return std::unexpected(finished.error());

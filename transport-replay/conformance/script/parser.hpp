@@ -1,10 +1,10 @@
 // Text -> Script: line by line, with what it includes.
 //
-//   const auto script = parse_script("rsp-05.script", text, {.read = [&](std::string_view name) { return read_beside(name); }});
-//   if (!script) print(explain(script.error()));
+//   const auto script = parse_script("rsp-05.script", text, {.read = [&](std::string_view name) { return
+//   read_beside(name); }}); if (!script) print(explain(script.error()));
 //
-// Nothing of a device is needed: a script that parses has known words, set variables and closed blocks. Any text is normal input; what
-// is wrong is one error with its place, and the bounds of script.hpp hold.
+// Nothing of a device is needed: a script that parses has known words, set variables and closed blocks. Any text is
+// normal input; what is wrong is one error with its place, and the bounds of script.hpp hold.
 #pragma once
 
 #include <transport-replay/conformance/script/script.hpp>

@@ -30,9 +30,10 @@ public:
     [[nodiscard]] std::string_view line_text() const { return line_.text; }
     [[nodiscard]] std::string_view raw_line() const { return raw_; }
 
-    [[nodiscard]] std::unexpected<ScriptError> fail(const Token& token, std::size_t offset, std::size_t length, std::string message,
+    [[nodiscard]] std::unexpected<ScriptError> fail(const Token& token, std::size_t offset, std::size_t length,
+                                                    std::string message, std::string suggestion = {}) const;
+    [[nodiscard]] std::unexpected<ScriptError> fail(const Token& token, std::string message,
                                                     std::string suggestion = {}) const;
-    [[nodiscard]] std::unexpected<ScriptError> fail(const Token& token, std::string message, std::string suggestion = {}) const;
     [[nodiscard]] std::unexpected<ScriptError> missing(std::string message) const;  // behind the last token
     [[nodiscard]] std::unexpected<ScriptError> wrong_word(const WordError& error) const;
 
@@ -42,7 +43,8 @@ public:
     // Of all from one token to before another, blanks and all.
     [[nodiscard]] std::expected<Expression, ScriptError> expression_between(std::size_t first, std::size_t end) const;
     [[nodiscard]] std::expected<PacketLine, ScriptError> packet(std::size_t first, std::size_t end, Purpose purpose);
-    [[nodiscard]] std::expected<Pattern, ScriptError> pattern(const Token& token, std::size_t offset, const dissect::Field* field) const;
+    [[nodiscard]] std::expected<Pattern, ScriptError> pattern(const Token& token, std::size_t offset,
+                                                              const dissect::Field* field) const;
     // within T, after T, between A B at the end of the line: where it begins, and what it says.
     struct Tail {
         std::size_t begins;

@@ -62,7 +62,8 @@ public:
             piece = {piece.text.substr(1), piece.offset + 1};
         }
         for (const Piece& part : split(piece, '|')) {
-            if (pattern.choices.size() >= kMaxAlternatives) return fail(part, fmt::format("more than {} alternatives", kMaxAlternatives));
+            if (pattern.choices.size() >= kMaxAlternatives)
+                return fail(part, fmt::format("more than {} alternatives", kMaxAlternatives));
             if (part.text.empty()) return fail(part, "missing value");
             if (auto added = add_choice(part, pattern); !added) return std::unexpected(added.error());
         }
@@ -73,7 +74,8 @@ private:
     using Added = std::expected<void, WordError>;
 
     [[nodiscard]] std::unexpected<WordError> fail(Piece piece, std::string message, std::string suggestion = {}) const {
-        return std::unexpected(WordError{token_, piece.offset, piece.text.size(), std::move(message), std::move(suggestion)});
+        return std::unexpected(
+            WordError{token_, piece.offset, piece.text.size(), std::move(message), std::move(suggestion)});
     }
 
     Added add_choice(Piece piece, Pattern& pattern) {
@@ -81,11 +83,13 @@ private:
         Choice choice;
         if (piece.text.starts_with('+') || piece.text.starts_with('-')) {
             if (!is_psn_like(field_))
-                return fail(piece, "only PSNs and MSNs are relative to their start; others count from 0 or from a $variable");
+                return fail(piece,
+                            "only PSNs and MSNs are relative to their start; others count from 0 or from a $variable");
             choice.relative = piece.text.front() == '+' ? Relative::plus : Relative::minus;
             piece = {piece.text.substr(1), piece.offset + 1};
         }
-        if (const std::size_t dots = range_in(piece.text); dots != std::string_view::npos) return add_range(piece, dots, choice, pattern);
+        if (const std::size_t dots = range_in(piece.text); dots != std::string_view::npos)
+            return add_range(piece, dots, choice, pattern);
         return add_number(piece, choice, pattern);
     }
 
@@ -100,8 +104,9 @@ private:
         choice.first = std::move(*first);
         choice.to_end = high.text.empty();
         if (!choice.to_end) {
-            auto last = number(high.text.starts_with('+') && choice.relative == Relative::plus ? Piece{high.text.substr(1), high.offset + 1}
-                                                                                               : high);
+            auto last = number(high.text.starts_with('+') && choice.relative == Relative::plus
+                                   ? Piece{high.text.substr(1), high.offset + 1}
+                                   : high);
             if (!last) return std::unexpected(last.error());
             choice.last = std::move(*last);
         }
@@ -121,7 +126,8 @@ private:
         if (field_ == nullptr) return wrong_expression(piece, expression.error());
         const auto meant = filter_language::numbers_meant(*field_, {.text = piece.text, .quoted = false});
         if (!meant) {
-            if (piece.text.find_first_of("$(") != std::string_view::npos && !expression) return wrong_expression(piece, expression.error());
+            if (piece.text.find_first_of("$(") != std::string_view::npos && !expression)
+                return wrong_expression(piece, expression.error());
             return fail(piece, meant.error().message, meant.error().suggestion);
         }
         for (const filter_language::NumberRange& range : *meant) {
@@ -141,7 +147,8 @@ private:
     }
 
     [[nodiscard]] std::unexpected<WordError> wrong_expression(Piece piece, const ExpressionError& error) const {
-        return std::unexpected(WordError{token_, piece.offset + error.offset, error.length, error.message, error.suggestion});
+        return std::unexpected(
+            WordError{token_, piece.offset + error.offset, error.length, error.message, error.suggestion});
     }
 
     Added add_bytes(Piece piece, Pattern& pattern) {
@@ -153,7 +160,8 @@ private:
         const auto meant = filter_language::bytes_meant(field_, false, {.text = piece.text, .quoted = false});
         if (!meant) return fail(piece, meant.error().message, meant.error().suggestion);
         Choice choice;
-        std::ranges::transform(meant->low, std::back_inserter(choice.bytes), [](char c) { return static_cast<std::byte>(c); });
+        std::ranges::transform(meant->low, std::back_inserter(choice.bytes),
+                               [](char c) { return static_cast<std::byte>(c); });
         const std::size_t most = field_->width == kToEnd ? kMadLength : field_->width / 8;
         if (choice.bytes.size() > most) return fail(piece, fmt::format("{} has room for {} bytes", field_->name, most));
         pattern.choices.push_back(std::move(choice));
@@ -167,7 +175,8 @@ private:
 }  // namespace
 
 std::expected<Pattern, WordError> parse_pattern(const Token& token, std::size_t offset, const Field* field) {
-    return PatternParser(token, field).run({std::string_view(token.text).substr(std::min(offset, token.text.size())), offset});
+    return PatternParser(token, field)
+        .run({std::string_view(token.text).substr(std::min(offset, token.text.size())), offset});
 }
 
 }  // namespace qps::transport::conformance::script

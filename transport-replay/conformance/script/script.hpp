@@ -1,8 +1,8 @@
 // A script as values: what a conversation with a device shall be, line by line. docs/scripts.md is the language.
 //
-// What the parser made is right as far as that can be known without a device: every word is a field of the packet it stands in, every
-// variable is set by a line before. Values that need variables are expressions. A script may be anybody's: the bounds below hold for
-// all that parse_script() returns.
+// What the parser made is right as far as that can be known without a device: every word is a field of the packet it
+// stands in, every variable is set by a line before. Values that need variables are expressions. A script may be
+// anybody's: the bounds below hold for all that parse_script() returns.
 #pragma once
 
 #include <dissect/mad/attributes.hpp>
@@ -15,9 +15,10 @@
 namespace qps::transport::conformance::script {
 
 inline constexpr std::size_t kMaxScriptBytes = std::size_t{1} << 20;  // of one file
-inline constexpr std::size_t kMaxStatements = 20'000;  // of a script with what it includes: above any made of a capture's part
-inline constexpr std::size_t kMaxWords = 128;          // of a line
-inline constexpr std::size_t kMaxNesting = 16;         // blocks in blocks
+inline constexpr std::size_t kMaxStatements =
+    20'000;                                     // of a script with what it includes: above any made of a capture's part
+inline constexpr std::size_t kMaxWords = 128;   // of a line
+inline constexpr std::size_t kMaxNesting = 16;  // blocks in blocks
 inline constexpr std::size_t kMaxIncludeDepth = 8;
 inline constexpr std::size_t kMaxIncludes = 64;      // files of one script, each time it is included counted
 inline constexpr std::size_t kMaxAlternatives = 64;  // of a value; of branches
@@ -121,7 +122,8 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
-// We are packets; a queue pair of our own; packets, connected by the CM; packets, and the device's queue pair is there already.
+// We are packets; a queue pair of our own; packets, connected by the CM; packets, and the device's queue pair is there
+// already.
 enum class EndKind : std::uint8_t { raw, verbs, managed, known };
 struct MakeQp {
     std::string name;
@@ -229,8 +231,8 @@ struct AgentLine {
     Window window{};         // of completions, states and events
 };
 
-using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, GivenThat, If, Require, Assert, Trust, Fail, Wait,
-                          Mark, Alive, AgentLine>;
+using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, GivenThat, If,
+                          Require, Assert, Trust, Fail, Wait, Mark, Alive, AgentLine>;
 
 struct Statement {
     SourcePosition place;

@@ -19,7 +19,8 @@ std::string explain(const ScriptError& error) {
     std::size_t first = 0;
     const std::size_t at = error.column - 1;
     if (error.source_line.size() > kShown && at > kShown / 2) first = at - kShown / 2;
-    const std::string_view line = std::string_view(error.source_line).substr(std::min(first, error.source_line.size()), kShown);
+    const std::string_view line =
+        std::string_view(error.source_line).substr(std::min(first, error.source_line.size()), kShown);
     text += "\n    ";
     for (const char each : line) text += each >= ' ' && each < 0x7f ? each : each == '\t' ? ' ' : '?';
     text += "\n    ";

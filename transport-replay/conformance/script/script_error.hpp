@@ -1,6 +1,7 @@
 // What is wrong with a script, where, and what was probably meant: for the author.
 //
-// Everything in it is borrowed from a text that anybody may have written; explain() shows it with control characters escaped.
+// Everything in it is borrowed from a text that anybody may have written; explain() shows it with control characters
+// escaped.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,7 @@ struct ScriptError {
 [[nodiscard]] std::string explain(const ScriptError& error);
 
 // The nearest of the names, where one is near enough to have been meant; else empty.
-template <class Names>
-[[nodiscard]] std::string nearest(std::string_view typed, const Names& names);
+template <class Names> [[nodiscard]] std::string nearest(std::string_view typed, const Names& names);
 
 }  // namespace qps::transport::conformance::script
 
@@ -32,8 +32,7 @@ template <class Names>
 
 namespace qps::transport::conformance::script {
 
-template <class Names>
-std::string nearest(std::string_view typed, const Names& names) {
+template <class Names> std::string nearest(std::string_view typed, const Names& names) {
     const std::size_t limit = typed.size() < 4 ? 1 : typed.size() < 9 ? 2 : 3;
     std::string best;
     std::size_t least = limit + 1;

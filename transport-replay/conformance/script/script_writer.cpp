@@ -53,15 +53,20 @@ constexpr std::array kKept{
 };
 
 std::string time_text(std::uint64_t nanoseconds) {
-    return nanoseconds % 1'000'000 == 0 ? fmt::format("{}ms", nanoseconds / 1'000'000) : fmt::format("{}us", nanoseconds / 1000);
+    return nanoseconds % 1'000'000 == 0 ? fmt::format("{}ms", nanoseconds / 1'000'000)
+                                        : fmt::format("{}us", nanoseconds / 1000);
 }
 
-bool begins(Opcode opcode) { return info(opcode).place == dissect::Place::first || info(opcode).place == dissect::Place::only; }
-bool ends(Opcode opcode) { return info(opcode).place == dissect::Place::last || info(opcode).place == dissect::Place::only; }
+bool begins(Opcode opcode) {
+    return info(opcode).place == dissect::Place::first || info(opcode).place == dissect::Place::only;
+}
+bool ends(Opcode opcode) {
+    return info(opcode).place == dissect::Place::last || info(opcode).place == dissect::Place::only;
+}
 bool takes_receive(Opcode opcode) {
     const OpcodeRow& row = info(opcode);
-    return ends(opcode) && (row.verb == Verb::send ||
-                            (row.verb == Verb::write && row.header_count > 0 && row.headers[row.header_count - 1U] == LayerKind::immdt));
+    return ends(opcode) && (row.verb == Verb::send || (row.verb == Verb::write && row.header_count > 0 &&
+                                                       row.headers[row.header_count - 1U] == LayerKind::immdt));
 }
 
 // What an agent is asked to post, by the requests that it makes.
@@ -116,20 +121,22 @@ void ScriptWriter::add(const Packet& packet) {
             const std::string key = key_of(kept.kind, field);
             if (field.format == Format::flag) row.words += " " + key;
             else
-                row.words +=
-                    field.format == Format::hexadecimal ? fmt::format(" {}=0x{:x}", key, *value) : fmt::format(" {}={}", key, *value);
+                row.words += field.format == Format::hexadecimal ? fmt::format(" {}=0x{:x}", key, *value)
+                                                                 : fmt::format(" {}={}", key, *value);
         }
     }
     if (packet.icrc.status == CrcStatus::bad) row.words += " bad_icrc";
     if (const Layer* mad = find(packet, LayerKind::mad); mad != nullptr && packet.dest_qp == kGsiQpn) {
         const auto attribute = number_in(packet, LayerKind::mad, "infiniband.mad.attributeid").value_or(0);
-        const MadAttribute* found = find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(attribute));
+        const MadAttribute* found =
+            find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(attribute));
         row.words = found == nullptr ? std::string{} : std::string(found->name) + row.words;
     }
     rows_.push_back(std::move(row));
 }
 
-// Queue pairs in the order in which each direction first meets them: the first of one belongs to the first of the other.
+// Queue pairs in the order in which each direction first meets them: the first of one belongs to the first of the
+// other.
 std::vector<ScriptWriter::Written> ScriptWriter::queue_pairs() const {
     std::vector<Qpn> of_us, of_device;
     for (const Row& row : rows_) {
@@ -139,8 +146,8 @@ std::vector<ScriptWriter::Written> ScriptWriter::queue_pairs() const {
     }
     std::vector<Written> all;
     for (std::size_t i = 0; i < std::max(of_us.size(), of_device.size()); ++i)
-        all.push_back(
-            {std::string(1, static_cast<char>('a' + i)), i < of_us.size() ? of_us[i] : Qpn{}, i < of_device.size() ? of_device[i] : Qpn{}});
+        all.push_back({std::string(1, static_cast<char>('a' + i)), i < of_us.size() ? of_us[i] : Qpn{},
+                       i < of_device.size() ? of_device[i] : Qpn{}});
     return all;
 }
 
@@ -161,7 +168,8 @@ Psn ScriptWriter::base_of(const Written& qp, bool our_space) const {
     return first.value_or(Psn{});
 }
 
-void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const {
+void ScriptWriter::write_head(std::string& text, std::vector<Written>& all,
+                              const std::map<std::uint32_t, Touched>& regions) const {
     for (Written& qp : all) {
         std::uint32_t mtu = 256, longest = 0, message = 0;
         std::optional<Service> service;
@@ -183,7 +191,8 @@ void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, cons
         for (const Row& row : rows_)
             if (qp_of(all, row) == &qp)
                 while (mtu < row.length && mtu < 4096) mtu *= 2;
-        const bool ask = std::ranges::any_of(rows_, [&](const Row& row) { return row.ours && row.request && qp_of(all, row) == &qp; });
+        const bool ask = std::ranges::any_of(
+            rows_, [&](const Row& row) { return row.ours && row.request && qp_of(all, row) == &qp; });
         const std::string_view kind = service == Service::uc    ? "uc"
                                       : service == Service::ud  ? "ud"
                                       : service == Service::xrc ? (ask ? "xrc_recv" : "xrc_send")
@@ -198,7 +207,8 @@ void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, cons
                             std::max<std::uint64_t>(region.high - region.low, 8));
 }
 
-std::string ScriptWriter::packet_line(const Row& row, const Written& qp, const std::map<std::uint32_t, Touched>& regions) const {
+std::string ScriptWriter::packet_line(const Row& row, const Written& qp,
+                                      const std::map<std::uint32_t, Touched>& regions) const {
     const bool our_space = row.ours == row.request;
     std::string text = fmt::format("{} psn={:+}", info(row.opcode).name(), row.psn - base_of(qp, our_space));
     if (const auto region = regions.find(row.rkey); row.has_reth && row.ours && region != regions.end())
@@ -237,14 +247,19 @@ std::string ScriptWriter::post_line(std::size_t at, const Written& qp) const {
     return fmt::format("dut {} post {}{} len={}\n", qp.name, operation, immediate ? "_imm" : "", length);
 }
 
-// Whether the packet took a receive that was posted after one had been missing: the first sending of its PSN that was not refused.
+// Whether the packet took a receive that was posted after one had been missing: the first sending of its PSN that was
+// not refused.
 bool ScriptWriter::finds_late_receive(std::size_t at, const Written& qp) const {
     const Row& row = rows_[at];
     if (!qp.refused || !row.ours || !row.request || row.psn.before(*qp.refused)) return false;
     // A SEND needs it with its first packet, a WRITE with immediate with its last.
     if (info(row.opcode).verb == Verb::send ? !begins(row.opcode) : !takes_receive(row.opcode)) return false;
-    const auto refuses = [&](const Row& other) { return !other.ours && other.rnr && other.psn == row.psn && other.to == qp.ours; };
-    const auto sends = [&](const Row& other) { return other.ours && other.request && other.psn == row.psn && other.to == row.to; };
+    const auto refuses = [&](const Row& other) {
+        return !other.ours && other.rnr && other.psn == row.psn && other.to == qp.ours;
+    };
+    const auto sends = [&](const Row& other) {
+        return other.ours && other.request && other.psn == row.psn && other.to == row.to;
+    };
     const std::span rows(rows_);
     if (std::ranges::any_of(rows.subspan(at + 1), refuses)) return false;
     for (std::size_t before = at; before-- > 0;)
@@ -278,7 +293,8 @@ std::string ScriptWriter::finish(std::string_view source) const {
         if (row.to == kGsiQpn ? row.words.empty() : qp == nullptr) continue;
         const auto gap = static_cast<std::uint64_t>(std::max(before ? row.time - *before : Duration{}, Duration{}));
         if (qp != nullptr) text += post_line(i, *qp);
-        if (qp != nullptr && finds_late_receive(i, *qp)) text += fmt::format("dut {} recv count=1 len={}\n", qp->name, qp->receive);
+        if (qp != nullptr && finds_late_receive(i, *qp))
+            text += fmt::format("dut {} recv count=1 len={}\n", qp->name, qp->receive);
         if (row.ours && gap >= kWorthATime) text += fmt::format("@+{} ", time_text(gap));
         text += fmt::format("{} {} {}", row.ours ? ">" : "<", qp == nullptr ? "gsi" : qp->name,
                             qp == nullptr ? row.words : packet_line(row, *qp, regions));

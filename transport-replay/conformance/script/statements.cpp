@@ -68,33 +68,36 @@ Parsed take_let(Parsing& at) {
     return at.add(Let{name->text, std::move(*value)});
 }
 
-constexpr std::array<std::string_view, 26> kQpKeys{"mtu",     "recv",  "recv_len",  "recv_count", "send",   "timeout", "retry", "rnr_retry",
-                                                   "min_rnr", "depth", "resources", "access",     "pd",     "srq",     "psn",   "dut_psn",
-                                                   "qkey",    "port",  "sq",        "rq",         "inline", "private", "dut",   "us",
-                                                   "xrcd",    "srqn"};
+constexpr std::array<std::string_view, 26> kQpKeys{
+    "mtu",   "recv",      "recv_len", "recv_count", "send", "timeout", "retry",   "rnr_retry", "min_rnr",
+    "depth", "resources", "access",   "pd",         "srq",  "psn",     "dut_psn", "qkey",      "port",
+    "sq",    "rq",        "inline",   "private",    "dut",  "us",      "xrcd",    "srqn"};
 
 struct ServiceRow {
     std::string_view word;
     dissect::Service service;
     bool serves;
 };
-constexpr std::array kServices{ServiceRow{"rc", dissect::Service::rc, false}, ServiceRow{"uc", dissect::Service::uc, false},
-                               ServiceRow{"ud", dissect::Service::ud, false}, ServiceRow{"xrc_send", dissect::Service::xrc, false},
-                               ServiceRow{"xrc_recv", dissect::Service::xrc, true}};
+constexpr std::array kServices{
+    ServiceRow{"rc", dissect::Service::rc, false}, ServiceRow{"uc", dissect::Service::uc, false},
+    ServiceRow{"ud", dissect::Service::ud, false}, ServiceRow{"xrc_send", dissect::Service::xrc, false},
+    ServiceRow{"xrc_recv", dissect::Service::xrc, true}};
 
 // recv=4x1024: two settings.
 Parsed split_receives(Parsing& at, Settings& settings) {
     const auto recv = std::ranges::find(settings, "recv", &Setting::key);
     if (recv == settings.end()) return {};
     // "recv" alone is a setting too, without a value.
-    const auto token = std::ranges::find_if(at.tokens(), [](const Token& each) { return each.text == "recv" || each.text.starts_with("recv="); });
+    const auto token = std::ranges::find_if(
+        at.tokens(), [](const Token& each) { return each.text == "recv" || each.text.starts_with("recv="); });
     const std::size_t cross = token->text.find('x');
     if (cross == std::string::npos) return at.fail(*token, "expected COUNTxBYTES, such as recv=4x1024");
     for (const bool second : {false, true}) {
         const std::size_t from = second ? cross + 1 : token->text.find('=') + 1;
         auto value = at.expression(*token, from, second ? std::string::npos : cross - from);
         if (!value) return std::unexpected(value.error());
-        settings.push_back({.key = second ? "recv_len" : "recv_count", .choices = {{.text = value->text, .value = std::move(*value)}}});
+        settings.push_back({.key = second ? "recv_len" : "recv_count",
+                            .choices = {{.text = value->text, .value = std::move(*value)}}});
     }
     std::erase_if(settings, [](const Setting& each) { return each.key == "recv"; });
     return {};
@@ -102,16 +105,21 @@ Parsed split_receives(Parsing& at, Settings& settings) {
 
 // What only XRC has, and what it has not.
 Parsed extended_settings(const Parsing& at, const Token& service, const MakeQp& made) {
-    const auto says = [&](std::string_view key) { return std::ranges::find(made.settings, key, &Setting::key) != made.settings.end(); };
+    const auto says = [&](std::string_view key) {
+        return std::ranges::find(made.settings, key, &Setting::key) != made.settings.end();
+    };
     if (made.service != dissect::Service::xrc) {
         for (const std::string_view key : {"xrcd", "srqn"})
             if (says(key)) return at.fail(service, fmt::format("{}= is for queue pairs of XRC", key));
         return {};
     }
-    if (made.kind == EndKind::managed) return at.fail(service, "the connection manager here connects no queue pair of XRC");
-    if (says("srq")) return at.fail(service, "the shared receive queue of XRC is made with its domain: xrcd=N names another one's");
+    if (made.kind == EndKind::managed)
+        return at.fail(service, "the connection manager here connects no queue pair of XRC");
+    if (says("srq"))
+        return at.fail(service, "the shared receive queue of XRC is made with its domain: xrcd=N names another one's");
     if (says("xrcd") && !made.serves) return at.fail(service, "xrcd= is for xrc_recv: the half that serves");
-    if (says("srqn") && made.serves && made.kind != EndKind::known) return at.fail(service, "the agent says which srqn it is");
+    if (says("srqn") && made.serves && made.kind != EndKind::known)
+        return at.fail(service, "the agent says which srqn it is");
     return {};
 }
 
@@ -122,8 +130,10 @@ Parsed take_qp(Parsing& at) {
     if (!service) return std::unexpected(service.error());
     const auto* const row = std::ranges::find(kServices, std::string_view(service->text), &ServiceRow::word);
     if (row == kServices.end())
-        return at.fail(*service, fmt::format("invalid service '{}': expected rc, uc, ud, xrc_send or xrc_recv", service->text));
-    MakeQp made{.name = name->text, .service = row->service, .kind = EndKind::raw, .settings = {}, .serves = row->serves};
+        return at.fail(*service,
+                       fmt::format("invalid service '{}': expected rc, uc, ud, xrc_send or xrc_recv", service->text));
+    MakeQp made{
+        .name = name->text, .service = row->service, .kind = EndKind::raw, .settings = {}, .serves = row->serves};
     std::size_t first = 3;
     constexpr std::array<std::pair<std::string_view, EndKind>, 3> kKinds{
         {{"verbs", EndKind::verbs}, {"cm", EndKind::managed}, {"known", EndKind::known}}};
@@ -138,8 +148,11 @@ Parsed take_qp(Parsing& at) {
     if (auto split = split_receives(at, made.settings); !split) return split;
     for (const std::string_view number : {"dut", "us"}) {
         const bool there = std::ranges::find(made.settings, number, &Setting::key) != made.settings.end();
-        if (there && made.kind != EndKind::known) return at.fail(*service, fmt::format("{}= is for a queue pair that is known: qp NAME rc known dut=N", number));
-        if (!there && made.kind == EndKind::known && number == "dut") return at.fail(*service, "missing dut=N: the number of the queue pair that is known");
+        if (there && made.kind != EndKind::known)
+            return at.fail(*service,
+                           fmt::format("{}= is for a queue pair that is known: qp NAME rc known dut=N", number));
+        if (!there && made.kind == EndKind::known && number == "dut")
+            return at.fail(*service, "missing dut=N: the number of the queue pair that is known");
     }
     if (auto right = extended_settings(at, *service, made); !right) return right;
     if (auto defined = at.define_qp(*name, name->text); !defined) return defined;
@@ -214,7 +227,8 @@ Parsed take_repeat(Parsing& at) {
     if (!often) return std::unexpected(often.error());
     Repeat repeat{.count = std::move(*often), .variable = {}, .body = {}};
     if (at.tokens().size() > 2) {
-        if (at.tokens().size() != 4 || at.tokens()[2].text != "as") return at.fail(at.tokens()[2], "expected: repeat 5 as i");
+        if (at.tokens().size() != 4 || at.tokens()[2].text != "as")
+            return at.fail(at.tokens()[2], "expected: repeat 5 as i");
         repeat.variable = at.tokens()[3].text;
         if (auto defined = at.define(at.tokens()[3], repeat.variable); !defined) return defined;
     }

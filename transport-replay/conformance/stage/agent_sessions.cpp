@@ -7,8 +7,9 @@ namespace qps::transport::conformance::stage {
 using dissect::Instant;
 using live::Endpoint;
 
-std::expected<std::unique_ptr<AgentSessions>, std::string> AgentSessions::open(const std::string& host, std::uint16_t port,
-                                                                              const std::string& secret) {
+std::expected<std::unique_ptr<AgentSessions>, std::string> AgentSessions::open(const std::string& host,
+                                                                               std::uint16_t port,
+                                                                               const std::string& secret) {
     std::unique_ptr<AgentSessions> sessions(new AgentSessions(host, port, secret));
     if (host.empty()) return sessions;
     auto connected = agent::AgentConnection::connect(host, port, secret);
@@ -25,7 +26,8 @@ AgentChannel AgentSessions::device() {
             .renew =
                 [this] {
                     // A name that nobody knows any more leaves the old session, which is over.
-                    if (auto connected = agent::AgentConnection::connect(host_, port_, secret_)) device_ = std::move(*connected);
+                    if (auto connected = agent::AgentConnection::connect(host_, port_, secret_))
+                        device_ = std::move(*connected);
                 }};
 }
 
@@ -33,7 +35,8 @@ AgentChannel AgentSessions::device() {
 std::string AgentSessions::problem_of_device() const {
     std::string problem = device_->problem();
     if (!device_->lost()) return problem;
-    return fmt::format("{} port {}: {} (to start it there: qpscope-agent --device NAME --listen {} --secret FILE)", host_, port_, problem, host_);
+    return fmt::format("{} port {}: {} (to start it there: qpscope-agent --device NAME --listen {} --secret FILE)",
+                       host_, port_, problem, host_);
 }
 
 AgentChannel AgentSessions::us() {

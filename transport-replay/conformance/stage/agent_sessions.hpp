@@ -1,9 +1,12 @@
-// AgentSessions: whom a live tester asks: the agent beside the device, over TCP, and one over the endpoint's own adapter.
+// AgentSessions: whom a live tester asks: the agent beside the device, over TCP, and one over the endpoint's own
+// adapter.
 //
-//   auto sessions = AgentSessions::open("10.77.0.11", agent::kAgentPort);           // no host: there is no agent beside the device
-//   Stage stage(settings, (*sessions)->device(), (*sessions)->us());           // channels point to the sessions, which stay where they are
+//   auto sessions = AgentSessions::open("10.77.0.11", agent::kAgentPort);           // no host: there is no agent
+//   beside the device Stage stage(settings, (*sessions)->device(), (*sessions)->us());           // channels point to
+//   the sessions, which stay where they are
 //
-// Whatever an agent says is its client's to judge. A session that is over can be begun anew: a device that died may come back.
+// Whatever an agent says is its client's to judge. A session that is over can be begun anew: a device that died may
+// come back.
 #pragma once
 
 #include <transport-replay/conformance/agent/agent_connection.hpp>
@@ -18,8 +21,8 @@ namespace qps::transport::conformance::stage {
 class AgentSessions {
 public:
     // Fails where the agent's name is nobody's.
-    [[nodiscard]] static std::expected<std::unique_ptr<AgentSessions>, std::string> open(const std::string& host, std::uint16_t port,
-                                                                                          const std::string& secret = {});
+    [[nodiscard]] static std::expected<std::unique_ptr<AgentSessions>, std::string> open(
+        const std::string& host, std::uint16_t port, const std::string& secret = {});
     AgentSessions(const AgentSessions&) = delete;
     AgentSessions& operator=(const AgentSessions&) = delete;
 

@@ -41,8 +41,9 @@ Question& Question::put(std::string_view key, std::string_view value) {
     auto field = use == nullptr ? std::nullopt : agent::text_of::field(*use, value);
     if (field) request_.fields.add(std::move(*field));
     else if (problem_.empty())
-        problem_ = use == nullptr ? fmt::format("\"{}\" has no key \"{}\"", agent::row_of(request_.verb).name, key)
-                                  : fmt::format("{}={} is not a value of \"{}\"", key, value, agent::row_of(request_.verb).name);
+        problem_ = use == nullptr
+                       ? fmt::format("\"{}\" has no key \"{}\"", agent::row_of(request_.verb).name, key)
+                       : fmt::format("{}={} is not a value of \"{}\"", key, value, agent::row_of(request_.verb).name);
     return *this;
 }
 
@@ -69,7 +70,9 @@ void Run::ask(Side side, const Question& question, Answered then) {
                       .then = std::move(then)});
 }
 
-std::string Run::region_name(Side side, const std::string& name) const { return fmt::format("{} {}", word_of(side), name); }
+std::string Run::region_name(Side side, const std::string& name) const {
+    return fmt::format("{} {}", word_of(side), name);
+}
 
 void Run::make_region(Side side, const std::string& name, const script::Settings& settings, std::uint64_t length,
                       std::function<void(const Region&)> then) {
@@ -92,7 +95,9 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
             variables_.set(name + ".len", length);
             variables_.set(name + ".id", region.mr);
             variables_.set(name + ".pd", domain == 0 ? 0 : domains_[{side, domain}]);
-            if (seed) ask(side, Question(agent::Verb::fill).put("mr", region.mr).put("len", length).put("seed", *seed), nullptr);
+            if (seed)
+                ask(side, Question(agent::Verb::fill).put("mr", region.mr).put("len", length).put("seed", *seed),
+                    nullptr);
             if (then) then(region);
         });
     };
@@ -105,7 +110,9 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
 
 std::optional<std::uint64_t> Run::queue_pair_of(const AgentLine& line) {
     const auto qp = queue_pairs_.find(line.qp);
-    const auto id = qp == queue_pairs_.end() ? std::nullopt : line.side == Side::device ? qp->second.agent_qp : qp->second.our_qp;
+    const auto id = qp == queue_pairs_.end()    ? std::nullopt
+                    : line.side == Side::device ? qp->second.agent_qp
+                                                : qp->second.our_qp;
     if (!id) cannot(fmt::format("the agent of \"{}\" has no queue pair {}", word_of(line.side), line.qp));
     return id;
 }
@@ -129,19 +136,23 @@ void Run::receive(const AgentLine& line) {
 }
 
 void Run::post(const AgentLine& line) {
-    if (const auto named = std::ranges::find(line.settings, "mr", &script::Setting::key); named != line.settings.end()) {
-        const auto region = named->choices.empty() ? regions_.end() : regions_.find(region_name(line.side, named->choices.front().text));
+    if (const auto named = std::ranges::find(line.settings, "mr", &script::Setting::key);
+        named != line.settings.end()) {
+        const auto region = named->choices.empty() ? regions_.end()
+                                                   : regions_.find(region_name(line.side, named->choices.front().text));
         if (region == regions_.end()) {
             cannot("no such region to post from");
             return;
         }
         return post_from(line, region->second);
     }
-    const std::uint64_t length = number_of(line.settings, "at").value_or(0) + number_of(line.settings, "len").value_or(8);
+    const std::uint64_t length =
+        number_of(line.settings, "at").value_or(0) + number_of(line.settings, "len").value_or(8);
     const std::string name = line.qp + ".send";
     const auto region = regions_.find(region_name(line.side, name));
     if (region != regions_.end() && length <= region->second.length) return post_from(line, region->second);
-    make_region(line.side, name, {}, std::max(length, kSendRegion), [this, &line](const Region& made) { post_from(line, made); });
+    make_region(line.side, name, {}, std::max(length, kSendRegion),
+                [this, &line](const Region& made) { post_from(line, made); });
 }
 
 void Run::post_from(const AgentLine& line, const Region& region) {
@@ -152,12 +163,14 @@ void Run::post_from(const AgentLine& line, const Region& region) {
     const std::uint64_t length = number_of(line.settings, "len").value_or(atomic ? 8 : 0);
     const std::uint64_t at = number_of(line.settings, "at").value_or(0);
     if (const auto seed = number_of(line.settings, "fill"); seed && length > 0)
-        ask(line.side, Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed),
+        ask(line.side,
+            Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed),
             nullptr);
     Question question(agent::Verb::post);
     question.put("qp", *id).put("op", line.object);
     if (line.object != "local_inv") question.put("mr", region.mr).put("off", at).put("len", length);
-    const bool remote = line.object != "send" && line.object != "send_imm" && line.object != "send_inv" && line.object != "local_inv";
+    const bool remote =
+        line.object != "send" && line.object != "send_imm" && line.object != "send_inv" && line.object != "local_inv";
     std::string flags = "signaled";
     for (const script::Setting& each : line.settings) {
         if (each.key == "fence" || each.key == "solicited" || each.key == "inline") flags += "," + each.key;
@@ -165,18 +178,25 @@ void Run::post_from(const AgentLine& line, const Region& region) {
     }
     if (!flags.empty()) question.put("flags", flags);
     if (remote)
-        question.put("va", setting(line.settings, "va").value_or("0x10000")).put("rkey", setting(line.settings, "rkey").value_or("0x1234"));
-    else if (const auto key = setting(line.settings, line.object == "send" || line.object == "send_imm" ? "rkey" : "inv"))
+        question.put("va", setting(line.settings, "va").value_or("0x10000"))
+            .put("rkey", setting(line.settings, "rkey").value_or("0x1234"));
+    else if (const auto key =
+                 setting(line.settings, line.object == "send" || line.object == "send_imm" ? "rkey" : "inv"))
         question.put("rkey", *key);
     for (const std::string_view key : {"imm", "compare", "swap", "add", "count"})
         if (const auto value = setting(line.settings, key)) question.put(key, *value);
     if (qp->second.service == Service::ud) {
-        question.put("to", setting(line.settings, "to").value_or(text(live::in_space(route_.source, AddressSpace::roce_v2))));
-        question.put("qpn", setting(line.settings, "qpn").value_or(std::to_string(std::to_underlying(qp->second.ours))));
-        question.put("qkey", setting(line.settings, "qkey").value_or(std::to_string(std::to_underlying(qp->second.qkey))));
+        question.put("to",
+                     setting(line.settings, "to").value_or(text(live::in_space(route_.source, AddressSpace::roce_v2))));
+        question.put("qpn",
+                     setting(line.settings, "qpn").value_or(std::to_string(std::to_underlying(qp->second.ours))));
+        question.put("qkey",
+                     setting(line.settings, "qkey").value_or(std::to_string(std::to_underlying(qp->second.qkey))));
     }
     if (qp->second.service == Service::xrc)
-        question.put("srqn", setting(line.settings, "srqn").value_or(std::to_string(std::to_underlying(qp->second.extended.number))));
+        question.put(
+            "srqn",
+            setting(line.settings, "srqn").value_or(std::to_string(std::to_underlying(qp->second.extended.number))));
     ask(line.side, question, nullptr);
 }
 
@@ -187,7 +207,9 @@ void Run::poll_completion(const AgentLine& line) {
     if (!bounds) return;
     Question question(agent::Verb::poll);
     put_half(question, line.side, queue_pairs_.at(line.qp), true);
-    question.put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
+    question.put("max", std::uint64_t{1})
+        .put("least", std::uint64_t{1})
+        .put("wait", milliseconds(bounds->latest - now_));
     ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
@@ -202,23 +224,30 @@ void Run::compare_completion(const AgentLine& line, std::string_view text) {
         return;
     }
     const auto value_of = [&](std::string_view key) -> std::string {
-        if (key == "op") return std::string(agent::kDoneWords[std::min<std::size_t>(done->done, agent::kDoneWords.size() - 1)]);
-        if (key == "status") return std::string(agent::kStatusWords[std::min<std::size_t>(done->status, agent::kStatusWords.size() - 1)]);
+        if (key == "op")
+            return std::string(agent::kDoneWords[std::min<std::size_t>(done->done, agent::kDoneWords.size() - 1)]);
+        if (key == "status")
+            return std::string(
+                agent::kStatusWords[std::min<std::size_t>(done->status, agent::kStatusWords.size() - 1)]);
         return std::to_string(key == "len" ? done->length : key == "imm" ? done->imm : done->wr);
     };
     std::string expected, came, differs;
     for (const script::Setting& each : line.settings) {
-        const bool unknown = done->status != agent::kSuccess && each.key != "status" && each.key != "wr";  // means nothing then
+        const bool unknown =
+            done->status != agent::kSuccess && each.key != "status" && each.key != "wr";  // means nothing then
         bool holds = unknown;
         std::string wanted;
         for (const script::SettingChoice& choice : each.choices) {
             const auto value = choice.value ? number(*choice.value) : std::nullopt;
             const std::string one = value ? std::to_string(*value) : choice.text;
             wanted += (wanted.empty() ? "" : "|") + one;
-            holds = holds || one == "*" || (one.starts_with('!') ? one.substr(1) != value_of(each.key) : one == value_of(each.key));
+            holds = holds || one == "*" ||
+                    (one.starts_with('!') ? one.substr(1) != value_of(each.key) : one == value_of(each.key));
         }
         expected += fmt::format(" {}={}", each.key, wanted);
-        if (!holds) differs += fmt::format("{}{} is {}, not {}", differs.empty() ? "" : ", ", each.key, value_of(each.key), wanted);
+        if (!holds)
+            differs +=
+                fmt::format("{}{} is {}, not {}", differs.empty() ? "" : ", ", each.key, value_of(each.key), wanted);
     }
     ++outcome_.examined;
     if (differs.empty()) return;
@@ -237,9 +266,12 @@ void Run::poll_no_completion(const AgentLine& line) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) {
             const auto done = agent::parse_completion(came);
-            const std::string_view status = done && done->status < agent::kStatusWords.size() ? agent::kStatusWords[done->status] : "?";
-            const std::string_view what = done && done->done < agent::kDoneWords.size() ? agent::kDoneWords[done->done] : "?";
-            return fail_agent("no completion", fmt::format("a completion op={} status={} len={}", what, status, done ? done->length : 0),
+            const std::string_view status =
+                done && done->status < agent::kStatusWords.size() ? agent::kStatusWords[done->status] : "?";
+            const std::string_view what =
+                done && done->done < agent::kDoneWords.size() ? agent::kDoneWords[done->done] : "?";
+            return fail_agent("no completion",
+                              fmt::format("a completion op={} status={} len={}", what, status, done ? done->length : 0),
                               fmt::format("unexpected completion at {}", line.qp));
         }
         ++outcome_.examined;
@@ -274,23 +306,26 @@ void Run::ask_event(const AgentLine& line) {
     if (!bounds) return;
     if (!waits_.until) waits_.until = bounds->latest;
     const Duration left = std::max(*waits_.until - now_, Duration{});
-    ask(line.side, Question(agent::Verb::event).put("wait", milliseconds(left)), [this, &line, id](const agent::ParsedAnswer& answer) {
-        const auto event = answer.fields.number_or(agent::Key::event, 0);
-        const std::string_view is = event < agent::kAsyncWords.size() ? agent::kAsyncWords[event] : "?";
-        const bool of_it = answer.fields.number_or(agent::Key::qp, 0) == *id;
-        if (is == line.object && of_it) {
-            ++outcome_.examined;
-            waits_.part = 2;
-            return;
-        }
-        if (event != 0) waits_.others += fmt::format("{}{}{}", waits_.others.empty() ? "" : ", ", is, of_it ? "" : " of another object");
-        if (event == 0 || now_ >= *waits_.until)
-            return fail_agent(fmt::format("an asynchronous event {} of {}", line.object, line.qp),
-                              waits_.others.empty() ? "none" : waits_.others,
-                              fmt::format("no asynchronous event {} of {}", line.object, line.qp));
-        waits_.part = 1;
-        waits_.at = now_;
-    });
+    ask(line.side, Question(agent::Verb::event).put("wait", milliseconds(left)),
+        [this, &line, id](const agent::ParsedAnswer& answer) {
+            const auto event = answer.fields.number_or(agent::Key::event, 0);
+            const std::string_view is = event < agent::kAsyncWords.size() ? agent::kAsyncWords[event] : "?";
+            const bool of_it = answer.fields.number_or(agent::Key::qp, 0) == *id;
+            if (is == line.object && of_it) {
+                ++outcome_.examined;
+                waits_.part = 2;
+                return;
+            }
+            if (event != 0)
+                waits_.others +=
+                    fmt::format("{}{}{}", waits_.others.empty() ? "" : ", ", is, of_it ? "" : " of another object");
+            if (event == 0 || now_ >= *waits_.until)
+                return fail_agent(fmt::format("an asynchronous event {} of {}", line.object, line.qp),
+                                  waits_.others.empty() ? "none" : waits_.others,
+                                  fmt::format("no asynchronous event {} of {}", line.object, line.qp));
+            waits_.part = 1;
+            waits_.at = now_;
+        });
 }
 
 std::optional<Run::Part> Run::part_of(const AgentLine& line, const Region& region) {
@@ -323,27 +358,33 @@ void Run::look_at_memory(const AgentLine& line) {
     const auto part = part_of(line, region);
     if (!part) return;
     const auto seed = line.number ? number(*line.number) : region.seed;
-    const std::uint64_t from = number_of(line.settings, "from").value_or(line.content == Content::unchanged ? part->offset : 0);
+    const std::uint64_t from =
+        number_of(line.settings, "from").value_or(line.content == Content::unchanged ? part->offset : 0);
     std::vector<std::byte> wanted(std::min<std::uint64_t>(part->length, agent::kMostShown));
     if (line.content == Content::bytes) wanted = line.bytes;
     else if (seed) agent::fill_pattern(wanted, *seed, from);
     const bool whole = line.content == Content::bytes || !seed;  // what is read is compared here
-    const auto show = [this, &line, region](std::uint64_t offset, std::vector<std::byte> expected, std::uint64_t wrong) {
+    const auto show = [this, &line, region](std::uint64_t offset, std::vector<std::byte> expected,
+                                            std::uint64_t wrong) {
         constexpr std::uint64_t kShown = 16;
         expected.resize(std::min<std::size_t>(expected.size(), kShown));
         Question question(agent::Verb::read);
         question.put("mr", region.mr).put("off", offset).put("len", std::uint64_t{expected.size()});
         ask(line.side, question, [this, &line, offset, expected, wrong](const agent::ParsedAnswer& answer) {
             const std::string_view data = answer.fields.text(agent::Key::data);
-            fail_agent(
-                fmt::format("{} from byte {}: {}", line.object, offset, hex_of(expected)),
-                fmt::format("{}{}", hex_of(std::as_bytes(std::span(data))), wrong > 0 ? fmt::format(", {} bytes differ", wrong) : ""),
-                fmt::format("memory {} differs from byte {} on", line.object, offset));
+            fail_agent(fmt::format("{} from byte {}: {}", line.object, offset, hex_of(expected)),
+                       fmt::format("{}{}", hex_of(std::as_bytes(std::span(data))),
+                                   wrong > 0 ? fmt::format(", {} bytes differ", wrong) : ""),
+                       fmt::format("memory {} differs from byte {} on", line.object, offset));
         });
     };
     if (!whole) {
         Question question(agent::Verb::compare);
-        question.put("mr", region.mr).put("off", part->offset).put("len", part->length).put("seed", *seed).put("from", from);
+        question.put("mr", region.mr)
+            .put("off", part->offset)
+            .put("len", part->length)
+            .put("seed", *seed)
+            .put("from", from);
         ask(line.side, question, [this, part = *part, seed, from, show](const agent::ParsedAnswer& answer) {
             const std::uint64_t wrong = answer.fields.number_or(agent::Key::wrong, 0);
             ++outcome_.examined;
@@ -392,7 +433,8 @@ void Run::keep_counters(const agent::ParsedAnswer& answer) {
 }
 
 void Run::ask_counter(const AgentLine& line) {
-    if (!counters_.contains(line.object)) return end(Verdict::not_applicable, fmt::format("the device has no counter \"{}\"", line.object));
+    if (!counters_.contains(line.object))
+        return end(Verdict::not_applicable, fmt::format("the device has no counter \"{}\"", line.object));
     if (!waits_.until) waits_.until = event_ + given_.settings.patience;
     ask(line.side, Question(agent::Verb::counters), [this, &line](const agent::ParsedAnswer& answer) {
         const auto before = std::exchange(counters_, {});
@@ -439,7 +481,8 @@ void Run::ask_anything(const AgentLine& line) {
     }
     Question question(row->verb);
     for (const script::Setting& each : line.settings)
-        if (const auto value = setting(line.settings, each.key)) question.put(each.key, each.key == "to" ? end_named(*value) : *value);
+        if (const auto value = setting(line.settings, each.key))
+            question.put(each.key, each.key == "to" ? end_named(*value) : *value);
     ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         if (line.variable.empty()) return;
         for (const agent::Field& each : answer.fields.all()) {
@@ -453,7 +496,8 @@ void Run::ask_anything(const AgentLine& line) {
 void Run::begin_agent_line(const AgentLine& line) {
     switch (line.act) {
         case Act::region:
-            return make_region(line.side, line.object, line.settings, number_of(line.settings, "len").value_or(4096), nullptr);
+            return make_region(line.side, line.object, line.settings, number_of(line.settings, "len").value_or(4096),
+                               nullptr);
         case Act::fill: return fill(line);
         case Act::receive: return receive(line);
         case Act::post: return post(line);

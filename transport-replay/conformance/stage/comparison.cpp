@@ -49,7 +49,9 @@ struct Scale {
     bool wraps = false;  // 24 bits
 };
 
-std::string number_place(const script::PayloadNumber& number) { return fmt::format("le{}@{}", number.bytes * 8, number.offset); }
+std::string number_place(const script::PayloadNumber& number) {
+    return fmt::format("le{}@{}", number.bytes * 8, number.offset);
+}
 
 class Comparison {
 public:
@@ -68,7 +70,8 @@ public:
         if (line_.attribute != nullptr && !compare_attribute()) return std::move(found_);
         compare_ends();
         for (const script::Binding& binding : line_.bindings)
-            if (binding.field == nullptr && !number_in(packet_, binding.number)) differ(binding.variable, number_place(binding.number), "no such bytes");
+            if (binding.field == nullptr && !number_in(packet_, binding.number))
+                differ(binding.variable, number_place(binding.number), "no such bytes");
         for (const PacketWord& word : line_.words) {
             if (word.special == Special::none) compare_field(word);
             else compare_special(word);
@@ -84,7 +87,8 @@ private:
 
     // The ICRC, and of an AETH that it acknowledges.
     void compare_ends() {
-        const bool wants_bad = std::ranges::any_of(line_.words, [](const PacketWord& word) { return word.special == Special::bad_icrc; });
+        const bool wants_bad =
+            std::ranges::any_of(line_.words, [](const PacketWord& word) { return word.special == Special::bad_icrc; });
         const bool bad = packet_.icrc.status == CrcStatus::bad && with_.checks_icrc;
         if (bad != wants_bad)
             differ("icrc", wants_bad ? "a wrong ICRC" : fmt::format("0x{:08x}", packet_.icrc.expected),
@@ -97,8 +101,8 @@ private:
 
     // The word that `packets` would print for it.
     std::string syndrome_text(const Layer& aeth) const {
-        for (const std::string_view name :
-             {"infiniband.aeth.syndrome.error_code", "infiniband.aeth.syndrome.timer", "infiniband.aeth.syndrome.reserved_value"}) {
+        for (const std::string_view name : {"infiniband.aeth.syndrome.error_code", "infiniband.aeth.syndrome.timer",
+                                            "infiniband.aeth.syndrome.reserved_value"}) {
             const auto field = std::ranges::find(header(LayerKind::aeth).fields, name, &Field::name);
             if (const auto value = dissect::value_of(packet_, aeth, *field))
                 return fmt::format("{}={}", script::key_of(LayerKind::aeth, *field), value_text(*field, *value));
@@ -126,7 +130,8 @@ private:
 
     [[nodiscard]] Scale scale_of(const PacketWord& word) const {
         if (word.field == nullptr) return {};
-        if (word.field->name == "infiniband.bth.psn") return {first_psn(with_.qp, Sender::device, request_).value(), true};
+        if (word.field->name == "infiniband.bth.psn")
+            return {first_psn(with_.qp, Sender::device, request_).value(), true};
         if (word.field->name == "infiniband.aeth.msn") return {0, true};
         return {};
     }
@@ -160,10 +165,12 @@ private:
         bool one = false;
         for (const Choice& choice : pattern.choices) {
             const auto named = with_.variables.bytes(choice.bytes_of, came.size());
-            if (!choice.bytes_of.empty() && !named && !problem_) problem_ = fmt::format("${} is not a string of bytes", choice.bytes_of);
+            if (!choice.bytes_of.empty() && !named && !problem_)
+                problem_ = fmt::format("${} is not a string of bytes", choice.bytes_of);
             const Bytes wanted = named ? Bytes(*named) : Bytes(choice.bytes);
             const bool begins = came.size() >= wanted.size() && std::ranges::equal(came.first(wanted.size()), wanted);
-            one = one || (begins && std::ranges::all_of(came.subspan(wanted.size()), [](std::byte byte) { return byte == std::byte{}; }));
+            one = one || (begins && std::ranges::all_of(came.subspan(wanted.size()),
+                                                        [](std::byte byte) { return byte == std::byte{}; }));
         }
         return one != pattern.negated;
     }
@@ -180,7 +187,8 @@ private:
         std::uint64_t number = *value;
         if (choice.relative != Relative::no)
             number = (choice.relative == Relative::plus ? scale.base + number : scale.base - number) & k24Bits;
-        const bool plain = choice.first->terms.size() == 1 && choice.first->terms.front().operation == script::Operation::number;
+        const bool plain =
+            choice.first->terms.size() == 1 && choice.first->terms.front().operation == script::Operation::number;
         if (choice.relative != Relative::no ? scale.base != 0 : !plain) text += fmt::format(" ({})", number);
         return text;
     }
@@ -194,12 +202,14 @@ private:
             differ(key, expected_text(word, scale), aeth != nullptr ? syndrome_text(*aeth) : "no such field");
             return;
         }
-        const bool numeric = word.pattern.any || (!word.pattern.choices.empty() && word.pattern.choices.front().first.has_value());
+        const bool numeric =
+            word.pattern.any || (!word.pattern.choices.empty() && word.pattern.choices.front().first.has_value());
         if (numeric ? holds(word.pattern, value->number, scale) : holds_bytes(word.pattern, value->bytes)) return;
         std::string came = value_text(*word.field, *value);
         if (scale.wraps && scale.base != 0)
             came = fmt::format("{} ({})",
-                               relative_text(Psn(static_cast<std::uint32_t>(value->number)), Psn(static_cast<std::uint32_t>(scale.base))),
+                               relative_text(Psn(static_cast<std::uint32_t>(value->number)),
+                                             Psn(static_cast<std::uint32_t>(scale.base))),
                                came);
         else if (scale.wraps && !word.pattern.choices.empty() && word.pattern.choices.front().relative != Relative::no)
             came = relative_text(Psn(static_cast<std::uint32_t>(value->number)), Psn(0));
@@ -244,7 +254,8 @@ private:
             case Special::number: {
                 const auto came = number_in(packet_, word.number);
                 if (!came || !holds(word.pattern, *came, {}))
-                    differ(number_place(word.number), expected_text(word, {}), came ? fmt::format("0x{:x}", *came) : "no such bytes");
+                    differ(number_place(word.number), expected_text(word, {}),
+                           came ? fmt::format("0x{:x}", *came) : "no such bytes");
                 return;
             }
             case Special::ttl:
@@ -276,7 +287,8 @@ private:
         std::vector<std::byte> wanted(std::min<std::size_t>(came.size() - place, 8));
         agent::fill_pattern(wanted, *seed, from + place);
         differ("fill", fmt::format("{} from {}: at byte {} {}", *seed, from, place, hex_text(wanted)),
-               fmt::format("{}, {} of {} bytes differ", hex_text(came.subspan(place, wanted.size())), difference.wrong, came.size()));
+               fmt::format("{}, {} of {} bytes differ", hex_text(came.subspan(place, wanted.size())), difference.wrong,
+                           came.size()));
     }
 
     const PacketLine& line_;
@@ -299,13 +311,15 @@ std::optional<std::uint64_t> number_in(const Packet& packet, const script::Paylo
     Bytes carried = packet.payload_bytes();
     for (const Layer& layer : packet.layers())
         for (const Field& field : header(layer.kind).fields)
-            if (layer.kind != LayerKind::cm_ip_private && header(layer.kind).name.starts_with("infiniband.cm.") && field.name.ends_with(".private"))
+            if (layer.kind != LayerKind::cm_ip_private && header(layer.kind).name.starts_with("infiniband.cm.") &&
+                field.name.ends_with(".private"))
                 if (const auto value = dissect::value_of(packet, layer, field)) carried = value->bytes;
     if (carried.size() < std::size_t{number.offset} + number.bytes) return std::nullopt;
     return read_bits_le(carried, std::size_t{number.offset} * 8, number.bytes * 8U);
 }
 
-std::expected<std::vector<Difference>, std::string> compare(const PacketLine& line, const Packet& packet, const Comparing& with) {
+std::expected<std::vector<Difference>, std::string> compare(const PacketLine& line, const Packet& packet,
+                                                            const Comparing& with) {
     return Comparison(line, packet, with).run();
 }
 

@@ -1,7 +1,8 @@
 // What a script's line wants of a packet against what the packet says: the words that differ.
 //
-// What the line leaves open is not looked at; an ICRC that is wrong always differs where the line does not ask for it, and an
-// acknowledgment whose syndrome the line does not name has to be an ACK. Packets are a stranger's: any that decodes may come.
+// What the line leaves open is not looked at; an ICRC that is wrong always differs where the line does not ask for it,
+// and an acknowledgment whose syndrome the line does not name has to be an ACK. Packets are a stranger's: any that
+// decodes may come.
 #pragma once
 
 #include <transport-replay/conformance/stage/script_qp.hpp>
@@ -22,14 +23,17 @@ struct Comparing {
 };
 
 // Fails with a sentence where the line cannot be evaluated.
-[[nodiscard]] std::expected<std::vector<Difference>, std::string> compare(const script::PacketLine& line, const dissect::Packet& packet,
+[[nodiscard]] std::expected<std::vector<Difference>, std::string> compare(const script::PacketLine& line,
+                                                                          const dissect::Packet& packet,
                                                                           const Comparing& with);
 
 // What the packet says of a binding's field; nothing where it has none.
-[[nodiscard]] std::optional<dissect::Value> value_of(const dissect::Packet& packet, dissect::LayerKind kind, const dissect::Field& field);
+[[nodiscard]] std::optional<dissect::Value> value_of(const dissect::Packet& packet, dissect::LayerKind kind,
+                                                     const dissect::Field& field);
 
 // The same of a number in the payload, or in the private data.
-[[nodiscard]] std::optional<std::uint64_t> number_in(const dissect::Packet& packet, const script::PayloadNumber& number);
+[[nodiscard]] std::optional<std::uint64_t> number_in(const dissect::Packet& packet,
+                                                     const script::PayloadNumber& number);
 
 // A packet as `packets` prints it, with its PSN as the script counts it: "RC_ACKNOWLEDGE qp=17 psn=4711 (+2) msn=1".
 [[nodiscard]] std::string line_of(const dissect::Packet& packet, const ScriptQp& qp, Sender sender);

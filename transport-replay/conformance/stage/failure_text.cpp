@@ -55,14 +55,16 @@ std::string Run::before_it(std::string_view name, const live::ClaimedFrame* came
         if (!packet.has_transport() || packet.dest_qp != (ours ? qp->second.theirs : qp->second.ours)) continue;
         steps.push_back({.at = each->time - began_,
                          .way = ours ? ExchangeWay::to_device : ExchangeWay::from_device,
-                         .wrong = !ours && came != nullptr && each->time == came->time && each->bytes == came->bytes,  // of copies the last
+                         .wrong = !ours && came != nullptr && each->time == came->time &&
+                                  each->bytes == came->bytes,  // of copies the last
                          .text = line_of(packet, qp->second, each->sender)});
         if (steps.back().wrong) came = nullptr;
     }
     std::ranges::reverse(steps);
     std::string text;
     for (const ExchangeStep& step : steps)
-        text += fmt::format("      {:>12}  {} {}\n", time_text(step.at), step.way == ExchangeWay::to_device ? "->" : "<-", step.text);
+        text += fmt::format("      {:>12}  {} {}\n", time_text(step.at),
+                            step.way == ExchangeWay::to_device ? "->" : "<-", step.text);
     std::ranges::move(steps, std::back_inserter(outcome_.exchange));
     return text.empty() ? text : "    so far, since the start of the script:\n" + text;
 }
@@ -71,29 +73,32 @@ std::string Run::before_it(std::string_view name, const live::ClaimedFrame* came
 void Run::note_missing(std::string expected) {
     std::ranges::stable_sort(outcome_.exchange, {}, &ExchangeStep::at);
     const std::size_t surplus = outcome_.exchange.size() - std::min(outcome_.exchange.size(), kMostExchange - 1);
-    outcome_.exchange.erase(outcome_.exchange.begin(), outcome_.exchange.begin() + static_cast<std::ptrdiff_t>(surplus));
-    outcome_.exchange.push_back({.at = now_ - began_, .way = ExchangeWay::missing, .wrong = false, .text = std::move(expected)});
+    outcome_.exchange.erase(outcome_.exchange.begin(),
+                            outcome_.exchange.begin() + static_cast<std::ptrdiff_t>(surplus));
+    outcome_.exchange.push_back(
+        {.at = now_ - began_, .way = ExchangeWay::missing, .wrong = false, .text = std::move(expected)});
 }
 
-void Run::fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
-                      const std::optional<Bounds>& bounds) {
+void Run::fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met,
+                      const live::ClaimedFrame* came, const std::optional<Bounds>& bounds) {
     const ScriptQp& qp = queue_pairs_[std::string(name)];
     std::string wanted = packet.text;
     if (bounds && bounds->earliest) wanted += fmt::format(", not before {}", time_text(*bounds->earliest - event_));
     if (bounds) wanted += fmt::format(", within {}", time_text(bounds->latest - event_));
     std::string detail = row("expected", wanted);
     if (came != nullptr)
-        detail += row("received", fmt::format("{}, after {}", decoded_line(*came, qp, Sender::device), time_text(came->time - event_)));
+        detail += row("received", fmt::format("{}, after {}", decoded_line(*came, qp, Sender::device),
+                                              time_text(came->time - event_)));
     std::string reason;
     for (const Difference& each : met.differences) {
         detail += row("differs", fmt::format("{}: expected {}, received {}", each.word, each.expected, each.came));
         reason += fmt::format("{}{} is {}, not {}", reason.empty() ? "" : "; ", each.word, each.came, each.expected);
     }
     if (met.early || met.late) {
-        reason =
-            met.early
-                ? fmt::format("it arrived after {}, earlier than {}", time_text(met.time - event_), time_text(*bounds->earliest - event_))
-                : fmt::format("it arrived after {}, later than {}", time_text(met.time - event_), time_text(bounds->latest - event_));
+        reason = met.early ? fmt::format("it arrived after {}, earlier than {}", time_text(met.time - event_),
+                                         time_text(*bounds->earliest - event_))
+                           : fmt::format("it arrived after {}, later than {}", time_text(met.time - event_),
+                                         time_text(bounds->latest - event_));
         detail += row("differs", reason);
     }
     const std::string at = here();
@@ -116,7 +121,8 @@ void Run::fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, Duration
     const std::string at = here();
     end(Verdict::fail, fmt::format("{}: unexpected {}", at, line.substr(0, line.find(' '))),
         fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("nothing at {} for {}", qp.name, time_text(lasting))),
-                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(qp.name, &came)));
+                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))),
+                    before_it(qp.name, &came)));
 }
 
 void Run::fail_agent(const std::string& expected, const std::string& came, std::string reason) {

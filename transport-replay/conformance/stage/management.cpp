@@ -42,7 +42,8 @@ void set_request(PacketSpec& spec, const Making& making) {
     const Management& management = making.management;
     for (const Usual& row : kUsualReq) set(spec, row.field, row.value);
     set(spec, "infiniband.cm.req", management.our_comm);
-    set(spec, "infiniband.cm.req.serviceid", static_cast<std::uint64_t>(live::ip_service(live::PortSpace::tcp, live::IpPort{0})));
+    set(spec, "infiniband.cm.req.serviceid",
+        static_cast<std::uint64_t>(live::ip_service(live::PortSpace::tcp, live::IpPort{0})));
     set(spec, "infiniband.cm.req.localcaguid", management.guid);
     set(spec, "infiniband.cm.req.localqpn", std::to_underlying(management.local_qp));
     set(spec, "infiniband.cm.req.startpsn", management.start_psn.value());
@@ -97,7 +98,8 @@ void set_management(PacketSpec& spec, const MadAttribute& attribute, const Makin
         management.our_comm = static_cast<std::uint32_t>(draw(management));  // we answer the device's request
     }
     if (own) management.our_tid = draw(management);
-    set(spec, "infiniband.mad.transactionid", own || management.their_tid == 0 ? management.our_tid : management.their_tid);
+    set(spec, "infiniband.mad.transactionid",
+        own || management.their_tid == 0 ? management.our_tid : management.their_tid);
     set_ids(spec, management);
     if (attribute.data == LayerKind::cm_req) set_request(spec, making);
     set(spec, "infiniband.cm.rep.localqpn", std::to_underlying(management.local_qp));

@@ -77,7 +77,8 @@ private:
     Done set_psn() {
         made_.psn = row_.request ? making_.qp.next_sent : making_.qp.last_request;
         for (const PacketWord& word : line_.words) {
-            if (word.field == nullptr || word.special != Special::none || word.field->name != "infiniband.bth.psn") continue;
+            if (word.field == nullptr || word.special != Special::none || word.field->name != "infiniband.bth.psn")
+                continue;
             const auto value = number(word);
             if (!value) return std::unexpected(value.error());
             const Relative relative = word.pattern.choices.front().relative;
@@ -93,7 +94,8 @@ private:
     Done set_condition(HeaderSpec& header_spec, const Field& field) {
         if (field.when.width == 0) return {};
         for (const Field& each : header(header_spec.kind).fields)
-            if (!each.computed() && each.bit == field.when.bit && each.width == field.when.width && !each.name.empty()) {
+            if (!each.computed() && each.bit == field.when.bit && each.width == field.when.width &&
+                !each.name.empty()) {
                 set(header_spec, each.name, field.when.value);
                 return {};
             }
@@ -103,7 +105,8 @@ private:
     Done set_field(const PacketWord& word) {
         const Field& field = *word.field;
         HeaderSpec* header_spec = word.kind == LayerKind::cm_ip_private && ip_cm_ ? &*ip_cm_ : find(spec_, word.kind);
-        if (header_spec == nullptr) return std::unexpected(fmt::format("\"{}\": no such header in packets of this network", word.text));
+        if (header_spec == nullptr)
+            return std::unexpected(fmt::format("\"{}\": no such header in packets of this network", word.text));
         if (auto done = set_condition(*header_spec, field); !done) return done;
         const script::Choice& choice = word.pattern.choices.front();
         bool fits = false;
@@ -114,14 +117,17 @@ private:
             const Bytes said = named ? Bytes(*named) : Bytes(choice.bytes);
             fits = field.width == kToEnd || set(*header_spec, field.name, said);
             if (field.width == kToEnd) header_spec->tail.assign(said.begin(), said.end());
-            private_said_ = private_said_ || (field.name.ends_with(".private") && word.kind != LayerKind::cm_ip_private);
+            private_said_ =
+                private_said_ || (field.name.ends_with(".private") && word.kind != LayerKind::cm_ip_private);
         } else {
             auto value = number(word);
             if (!value) return std::unexpected(value.error());
             if (choice.relative == Relative::minus) *value = 0 - *value;
             if (choice.relative != Relative::no) *value &= kPsnBits;
             fits = set(*header_spec, field.name, *value);
-            if (!fits) return std::unexpected(fmt::format("\"{}\": {} does not fit into {} bits", word.text, *value, field.width));
+            if (!fits)
+                return std::unexpected(
+                    fmt::format("\"{}\": {} does not fit into {} bits", word.text, *value, field.width));
         }
         if (!fits) return std::unexpected(fmt::format("\"{}\" has no room in its field", word.text));
         return {};
@@ -167,12 +173,14 @@ private:
     // The header of the IP CM service stands in front of the private data of a REQ or a SIDR_REQ.
     Done put_ip_cm() {
         std::vector<std::byte> bytes(kIpCmHeaderLength);
-        for (const FieldSetting& setting : ip_cm_->settings) set_value(bytes, *setting.field, {setting.number, setting.bytes});
+        for (const FieldSetting& setting : ip_cm_->settings)
+            set_value(bytes, *setting.field, {setting.number, setting.bytes});
         bytes.insert(bytes.end(), ip_cm_->tail.begin(), ip_cm_->tail.end());  // what the consumer has to say
         const bool request = line_.attribute->data == LayerKind::cm_req;
         if (request || line_.attribute->data == LayerKind::cm_sidr_req)
             if (!set(spec_, request ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private", Bytes(bytes)))
-                return std::unexpected(fmt::format("private data of {} bytes has no room", bytes.size() - kIpCmHeaderLength));
+                return std::unexpected(
+                    fmt::format("private data of {} bytes has no room", bytes.size() - kIpCmHeaderLength));
         return {};
     }
 
@@ -180,7 +188,8 @@ private:
         const auto length = number(Special::length, 0);
         const auto seed = number(Special::fill, kUsualFill);
         if (!length || !seed) return std::unexpected(length ? seed.error() : length.error());
-        if (*length > kLongestPayload) return std::unexpected(fmt::format("a payload of {} bytes does not fit into a frame", *length));
+        if (*length > kLongestPayload)
+            return std::unexpected(fmt::format("a payload of {} bytes does not fit into a frame", *length));
         const Stream& stream = making_.qp.streams[0][row_.request ? 0 : 1];
         const bool first = begins_message(row_.place);
         const auto from = number(Special::from, first ? 0 : stream.offset_at(made_.psn, making_.qp.mtu));
@@ -207,7 +216,8 @@ private:
         const auto length = number(Special::length, said.size() - begin);
         if (!length) return std::unexpected(length.error());
         if (*from > said.size() || *length > said.size() - begin)
-            return std::unexpected(fmt::format("data of {} bytes has no {} bytes from {}", said.size(), *length, *from));
+            return std::unexpected(
+                fmt::format("data of {} bytes has no {} bytes from {}", said.size(), *length, *from));
         const Bytes piece = said.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(*length));
         spec_.payload.assign(piece.begin(), piece.end());
         return {};
@@ -224,9 +234,11 @@ private:
             if (!value) return std::unexpected(value.error());
             spec_.icrc = static_cast<std::uint32_t>(*value);
         }
-        if (const PacketWord* trailer = word(Special::trailer)) spec_.trailer.assign(bytes_of(*trailer).begin(), bytes_of(*trailer).end());
+        if (const PacketWord* trailer = word(Special::trailer))
+            spec_.trailer.assign(bytes_of(*trailer).begin(), bytes_of(*trailer).end());
         if (const PacketWord* options = word(Special::options))
-            if (HeaderSpec* ipv4 = find(spec_, LayerKind::ipv4)) ipv4->tail.assign(bytes_of(*options).begin(), bytes_of(*options).end());
+            if (HeaderSpec* ipv4 = find(spec_, LayerKind::ipv4))
+                ipv4->tail.assign(bytes_of(*options).begin(), bytes_of(*options).end());
         return {};
     }
 
@@ -243,8 +255,10 @@ private:
         decode(frame, packet);
         if (bad) turn(packet, LayerKind::icrc, 0);
         if (flip != nullptr) {
-            const std::size_t bit = flip->field == nullptr ? 0 : std::size_t{flip->field->bit} + flip->field->width - 1U;
-            if (!turn(packet, flip->kind, bit)) return std::unexpected(fmt::format("\"{}\": no such bit in the packet", flip->text));
+            const std::size_t bit =
+                flip->field == nullptr ? 0 : std::size_t{flip->field->bit} + flip->field->width - 1U;
+            if (!turn(packet, flip->kind, bit))
+                return std::unexpected(fmt::format("\"{}\": no such bit in the packet", flip->text));
         }
         if (cut == nullptr) return {};
         const auto left = number(*cut);
@@ -280,7 +294,8 @@ private:
             write(layer.offset + 2U, end - layer.offset);
             write(layer.offset + 10U, 0);
             std::uint32_t sum = 0;  // RFC 1071
-            for (std::size_t at = 0; at + 1 < layer.length; at += 2) sum += read_be<std::uint16_t>(made_.bytes, layer.offset + at);
+            for (std::size_t at = 0; at + 1 < layer.length; at += 2)
+                sum += read_be<std::uint16_t>(made_.bytes, layer.offset + at);
             while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
             write(layer.offset + 10U, ~sum & 0xffffU);
         }
@@ -297,7 +312,9 @@ private:
 
 }  // namespace
 
-Psn first_psn(const ScriptQp& qp, Sender sender, bool request) { return in_our_space(sender, request) ? qp.our_first : qp.their_first; }
+Psn first_psn(const ScriptQp& qp, Sender sender, bool request) {
+    return in_our_space(sender, request) ? qp.our_first : qp.their_first;
+}
 
 std::expected<MadePacket, std::string> make_packet(const PacketLine& line, const Making& making) {
     if (!line.opcode) return std::unexpected("a packet to send needs a name");

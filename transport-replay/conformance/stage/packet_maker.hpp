@@ -1,7 +1,7 @@
 // A line of a script and what is known of the conversation -> the bytes of a frame, right but for what the line says.
 //
-// What a line leaves open is filled in: addresses, queue pairs, PSN, Q_Key, lengths, and of messages of communication management what
-// rdma_cm would say. The ICRC is right for what is sent unless the line wants another.
+// What a line leaves open is filled in: addresses, queue pairs, PSN, Q_Key, lengths, and of messages of communication
+// management what rdma_cm would say. The ICRC is right for what is sent unless the line wants another.
 #pragma once
 
 #include <transport-replay/conformance/stage/script_qp.hpp>

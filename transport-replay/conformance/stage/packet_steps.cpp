@@ -50,7 +50,8 @@ std::optional<MadePacket> Run::make(const script::PacketLine& packet, ScriptQp& 
     static_cast<void>(endpoint_->host().complete(route_, 0, now_));  // the next identification
     Route route = route_;
     route.ecn = info(packet.opcode.value_or(Opcode{})).carries_payload ? Ecn::capable_0 : Ecn::not_capable;
-    const verbs::AddressHandle handle{.destination = route.destination, .source = route.source, .network = route.network};
+    const verbs::AddressHandle handle{
+        .destination = route.destination, .source = route.source, .network = route.network};
     route.udp_source_port = verbs::udp_source_port(handle, qp.ours, qp.theirs);
     auto made = make_packet(packet, {.route = route, .qp = qp, .variables = variables_, .management = management_});
     if (!made) {
@@ -98,7 +99,8 @@ Step Run::play(const script::Inject& line) {
     const auto made = make(line.packet, *qp);
     if (!made) return Step::ended;
     if (!send(made->bytes)) {
-        if (made->bytes.size() > endpoint_->device().limits().frame_bytes) return cannot("the frame is longer than the MTU of the interface");
+        if (made->bytes.size() > endpoint_->device().limits().frame_bytes)
+            return cannot("the frame is longer than the MTU of the interface");
         waits_.at = now_;  // the device has no room: behind what waits
         return Step::wait;
     }
@@ -128,7 +130,8 @@ std::optional<Run::Bounds> Run::bounds_of(const script::Window& window) {
 const live::ClaimedFrame* Run::first_of(ScriptQp& qp) {
     while (!qp.arrived.empty()) {
         const Packet packet = decoded(qp.arrived.front().bytes);
-        const Comparing with{.qp = qp, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc};
+        const Comparing with{
+            .qp = qp, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc};
         const bool allowed = std::ranges::any_of(qp.allowed, [&](const script::PacketLine* line) {
             const auto differences = compare(*line, packet, with);
             return differences && differences->empty();
@@ -148,7 +151,8 @@ std::optional<Run::Met> Run::meet(const script::Expect& line, ScriptQp& qp) {
     met.time = came->time;
     const Packet packet = decoded(came->bytes);
     auto differences =
-        compare(line.packet, packet, {.qp = qp, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc});
+        compare(line.packet, packet,
+                {.qp = qp, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc});
     if (!differences) {
         cannot(differences.error());
         return std::nullopt;
@@ -159,7 +163,8 @@ std::optional<Run::Met> Run::meet(const script::Expect& line, ScriptQp& qp) {
 }
 
 void Run::note_management(const Packet& packet) {
-    if (const auto tid = number_in(packet, LayerKind::mad, "infiniband.mad.transactionid")) management_.their_tid = *tid;
+    if (const auto tid = number_in(packet, LayerKind::mad, "infiniband.mad.transactionid"))
+        management_.their_tid = *tid;
     struct Names {
         LayerKind kind;
         std::string_view field;
@@ -177,7 +182,8 @@ void Run::note_management(const Packet& packet) {
     if (find(packet, LayerKind::cm_dreq) != nullptr || find(packet, LayerKind::cm_drep) != nullptr)
         for (auto& [name, qp] : queue_pairs_) qp.their_comm = 0;
     for (const Names& row : kLocal)
-        if (const auto comm = number_in(packet, row.kind, row.field)) management_.their_comm = static_cast<std::uint32_t>(*comm);
+        if (const auto comm = number_in(packet, row.kind, row.field))
+            management_.their_comm = static_cast<std::uint32_t>(*comm);
 }
 
 // What was taken: it moves what is known of the queue pair.
@@ -334,7 +340,9 @@ Step Run::alive_half(ScriptQp& qp) {
         qp.arrived.clear();
         waits_.psn = qp.next;
         const std::string_view service = qp.service == Service::xrc ? "XRC" : "RC";
-        if (!send_line(fmt::format("{}_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", service, qp.next.value()), qp)) return Step::ended;
+        if (!send_line(fmt::format("{}_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", service, qp.next.value()),
+                       qp))
+            return Step::ended;
         waits_.part = 1;
         waits_.until = now_ + given_.settings.patience;
     }
@@ -351,7 +359,8 @@ Step Run::alive_half(ScriptQp& qp) {
         return Step::next;
     }
     if (wait_until(*waits_.until)) return Step::wait;
-    const std::string_view wanted = qp.service == Service::xrc ? "an ACK of an empty XRC_RDMA_WRITE_ONLY" : "an ACK of an empty RC_RDMA_WRITE_ONLY";
+    const std::string_view wanted =
+        qp.service == Service::xrc ? "an ACK of an empty XRC_RDMA_WRITE_ONLY" : "an ACK of an empty RC_RDMA_WRITE_ONLY";
     fail_silent(qp.name, wanted, {.earliest = {}, .latest = *waits_.until});
     return Step::ended;
 }
@@ -361,7 +370,8 @@ Step Run::alive_device() {
     if (given_.device.there()) {
         if (waits_.part == 1) return asked_.empty() ? Step::next : Step::wait;
         waits_.part = 1;
-        ask(script::Side::device, Question(agent::Verb::ping), [this](const agent::ParsedAnswer&) { ++outcome_.examined; });
+        ask(script::Side::device, Question(agent::Verb::ping),
+            [this](const agent::ParsedAnswer&) { ++outcome_.examined; });
         return Step::wait;
     }
     ScriptQp& gsi = queue_pairs_["gsi"];

@@ -61,7 +61,8 @@ std::string Run::values_in(const script::Expression& expression) const {
     std::string values;
     for (const script::Term& term : expression.terms)
         if (term.operation == script::Operation::variable)
-            if (const auto value = variables_.number(term.name); value && values.find(fmt::format("${} is", term.name)) == std::string::npos)
+            if (const auto value = variables_.number(term.name);
+                value && values.find(fmt::format("${} is", term.name)) == std::string::npos)
                 values += fmt::format("{}${} is {}", values.empty() ? "" : ", ", term.name, *value);
     return values.empty() ? "0" : values;
 }

@@ -1,6 +1,8 @@
-// PlayedProgram: a program of a live endpoint around whatever plays scripts by the channels of its sessions: a list of them, the suite.
+// PlayedProgram: a program of a live endpoint around whatever plays scripts by the channels of its sessions: a list of
+// them, the suite.
 //
-// Play has begin(), poll(), poll_at(), stop() and done(), as Stage has them; it is polled until there is nothing more to do at once.
+// Play has begin(), poll(), poll_at(), stop() and done(), as Stage has them; it is polled until there is nothing more
+// to do at once.
 #pragma once
 
 #include <transport-replay/conformance/stage/agent_sessions.hpp>
@@ -9,8 +11,7 @@
 
 namespace qps::transport::conformance::stage {
 
-template <class Play>
-class PlayedProgram {
+template <class Play> class PlayedProgram {
 public:
     PlayedProgram(std::unique_ptr<AgentSessions> sessions, std::unique_ptr<Play> play)
         : sessions_(std::move(sessions)), play_(std::move(play)) {}

@@ -1,7 +1,7 @@
 // A script being played: where it stands, what it knows, what it waits for. Of stage/ alone.
 //
-// Steps are functions of the line and of time that say whether the next line has its turn; each keeps what it waits for in Waits,
-// which is empty when a line begins.
+// Steps are functions of the line and of time that say whether the next line has its turn; each keeps what it waits for
+// in Waits, which is empty when a line begins.
 #pragma once
 
 #include <transport-replay/conformance/stage/comparison.hpp>
@@ -50,7 +50,7 @@ struct Waits {
     std::optional<dissect::Instant> until{};
     dissect::Psn psn{};
     std::vector<std::byte> request{};  // of a connection: it may have to go out again
-    std::string others{};  // events that came in place of the wanted one
+    std::string others{};              // events that came in place of the wanted one
 };
 
 // A question to an agent in the making; keys are those of the protocol's table.
@@ -99,13 +99,15 @@ private:
     void take_answers();
     Step play_line(const script::Statement& line);
     [[nodiscard]] const script::Statement* current();
-    void enter(const script::Block& block, const script::Repeat* repeat, const script::ForEach* each, std::uint64_t rounds);
+    void enter(const script::Block& block, const script::Repeat* repeat, const script::ForEach* each,
+               std::uint64_t rounds);
     void end(Verdict verdict, std::string reason, std::string detail = {});
     Step cannot(std::string_view why);  // the tester, not the device
     [[nodiscard]] std::string missing_need();
     [[nodiscard]] bool has(agent::Feature feature) const;
     void record(dissect::Bytes bytes, dissect::Instant time, Sender sender);
-    [[nodiscard]] std::optional<std::uint64_t> number(const script::Expression& expression);  // ends the run where it has no value
+    [[nodiscard]] std::optional<std::uint64_t> number(
+        const script::Expression& expression);  // ends the run where it has no value
     [[nodiscard]] std::optional<dissect::Duration> duration(const script::Expression& expression);
     [[nodiscard]] bool wait_until(dissect::Instant due);
 
@@ -174,7 +176,9 @@ private:
     // agent_steps.cpp
     Step play(const script::AgentLine& line);
     void ask(script::Side side, const Question& question, Answered then);
-    [[nodiscard]] const AgentChannel& channel(script::Side side) const { return side == script::Side::device ? given_.device : given_.us; }
+    [[nodiscard]] const AgentChannel& channel(script::Side side) const {
+        return side == script::Side::device ? given_.device : given_.us;
+    }
     void begin_agent_line(const script::AgentLine& line);
     void make_region(script::Side side, const std::string& name, const script::Settings& settings, std::uint64_t length,
                      std::function<void(const Region&)> then);
@@ -202,8 +206,8 @@ private:
 
     // telling.cpp
     [[nodiscard]] std::string here() const;  // "rsp-05.script:12"
-    void fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
-                     const std::optional<Bounds>& bounds);
+    void fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met,
+                     const live::ClaimedFrame* came, const std::optional<Bounds>& bounds);
     void fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds);
     void fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, dissect::Duration lasting);
     [[nodiscard]] std::string values_in(const script::Expression& expression) const;
@@ -217,7 +221,7 @@ private:
     live::Endpoint* endpoint_ = nullptr;  // of the poll that runs
     dissect::Instant now_{};
     dissect::Instant began_{};
-    dissect::Instant event_{};  // of the line before
+    dissect::Instant event_{};           // of the line before
     dissect::Duration paused_before_{};  // of the endpoint, when the script began
     Phase phase_ = Phase::reaching;
     Route route_;
@@ -225,9 +229,10 @@ private:
     Waits waits_;
     std::deque<Asked> asked_;
     std::map<std::string, ScriptQp> queue_pairs_;
-    std::map<std::string, Region> regions_;                                    // "dut m", "us x"
-    std::map<std::pair<script::Side, std::uint64_t>, std::uint64_t> domains_;  // protection domains: a script's number to the agent's
-    std::map<std::string, std::uint64_t> counters_;                            // of the device, when the script began
+    std::map<std::string, Region> regions_;  // "dut m", "us x"
+    std::map<std::pair<script::Side, std::uint64_t>, std::uint64_t>
+        domains_;                                    // protection domains: a script's number to the agent's
+    std::map<std::string, std::uint64_t> counters_;  // of the device, when the script began
     Variables variables_;
     Management management_;
     ScriptOutcome outcome_;

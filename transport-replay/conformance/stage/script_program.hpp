@@ -1,7 +1,8 @@
 // A program of a live endpoint that plays scripts with a device, one after another: what `conform` drives.
 //
-// It keeps the session with the device's agent and an agent over the endpoint's own adapter. Whatever an agent says is its client's to
-// judge; one that cannot be reached makes the scripts that need it inconclusive, none at all not applicable.
+// It keeps the session with the device's agent and an agent over the endpoint's own adapter. Whatever an agent says is
+// its client's to judge; one that cannot be reached makes the scripts that need it inconclusive, none at all not
+// applicable.
 #pragma once
 
 #include <transport-replay/conformance/stage/stage.hpp>

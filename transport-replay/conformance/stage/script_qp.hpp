@@ -1,10 +1,12 @@
 // ScriptQp: what a run knows of a queue pair that a script plays packet by packet, or of queue pair 1.
 //
-// PSNs have two spaces, that of our requests with the device's responses, and that of the device's requests with ours; a script's +N
-// is relative to the first PSN of the space. The pattern in payloads goes on from packet to packet of a message: where it stands
-// follows from the PSN of the message's first packet, so that a packet that is sent again has the same bytes again.
+// PSNs have two spaces, that of our requests with the device's responses, and that of the device's requests with ours;
+// a script's +N is relative to the first PSN of the space. The pattern in payloads goes on from packet to packet of a
+// message: where it stands follows from the PSN of the message's first packet, so that a packet that is sent again has
+// the same bytes again.
 //
-// What the device sends decides about nothing but `next` and the beginnings of messages, of which kMostBeginnings are kept.
+// What the device sends decides about nothing but `next` and the beginnings of messages, of which kMostBeginnings are
+// kept.
 #pragma once
 
 #include <transport-replay/conformance/script/script.hpp>
@@ -31,7 +33,8 @@ struct Stream {
         if (beginnings.size() >= kMostBeginnings) beginnings.pop_front();
         beginnings.push_back({psn, offset});
     }
-    // Where in the pattern the payload of a packet that is no message's first begins: behind its message's packets, all of them full.
+    // Where in the pattern the payload of a packet that is no message's first begins: behind its message's packets, all
+    // of them full.
     [[nodiscard]] std::uint64_t offset_at(dissect::Psn psn, std::uint32_t mtu) const {
         for (auto each = beginnings.rbegin(); each != beginnings.rend(); ++each)
             if (psn - each->psn >= 0) return each->offset + static_cast<std::uint64_t>(psn - each->psn) * mtu;
@@ -39,7 +42,8 @@ struct Stream {
     }
 };
 
-// XRC: the end that serves, at the device's agent or ours, by the agent's numbers; and how requests name its shared receive queue.
+// XRC: the end that serves, at the device's agent or ours, by the agent's numbers; and how requests name its shared
+// receive queue.
 struct ExtendedEnd {
     script::Side side = script::Side::device;
     std::uint64_t domain = 0;  // 0: it has none of these, for nobody but the script serves there

@@ -23,7 +23,9 @@ constexpr std::size_t kMostRequests = 3;
 
 constexpr std::uint64_t kExtendedReceives = 128;  // of a shared receive queue of XRC, where no line says rq=
 
-constexpr std::string_view kind_word(Service service) { return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud"; }
+constexpr std::string_view kind_word(Service service) {
+    return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud";
+}
 
 // "8 (Invalid service ID)"
 std::string rejection_text(std::uint64_t reason) {
@@ -104,7 +106,8 @@ Step Run::play(const script::MakeQp& line) {
         if (line.kind != EndKind::managed && line.kind != EndKind::known && !given_.device.there())
             return cannot("a queue pair of the device needs its agent (--agent) or `cm`");
         if (line.kind == EndKind::verbs && !given_.us.there()) return cannot("no adapter of our own");
-        if (line.service == Service::xrc && line.kind != EndKind::known && given_.features && !has(agent::Feature::xrc)) {
+        if (line.service == Service::xrc && line.kind != EndKind::known && given_.features &&
+            !has(agent::Feature::xrc)) {
             end(Verdict::not_applicable, std::string(kNoExtended));
             return Step::ended;
         }
@@ -115,16 +118,19 @@ Step Run::play(const script::MakeQp& line) {
         qp.service = line.service;
         qp.serves = line.serves;
         if (line.service == Service::xrc)
-            qp.extended.number = Srqn{static_cast<std::uint32_t>(number_of(line.settings, "srqn").value_or(draw()) & kMostQpn)};
+            qp.extended.number =
+                Srqn{static_cast<std::uint32_t>(number_of(line.settings, "srqn").value_or(draw()) & kMostQpn)};
         // What CM connects must not have a number that it remembers of an earlier run (12.9.8.3.1): drawn of time, too.
         const std::uint64_t drawn = line.kind == EndKind::managed ? mix(management_.drawn * 31 + ++drawn_) : draw();
-        qp.ours = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "us").value_or(kFirstRawQpn + drawn % kRawQpns) & kMostQpn)};
+        qp.ours = Qpn{static_cast<std::uint32_t>(
+            number_of(line.settings, "us").value_or(kFirstRawQpn + drawn % kRawQpns) & kMostQpn)};
         qp.theirs = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "dut").value_or(0) & kMostQpn)};
         qp.our_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "psn").value_or(draw())));
         qp.their_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "dut_psn").value_or(draw())));
         qp.next = qp.next_sent = qp.our_first;
         qp.mtu = static_cast<std::uint32_t>(number_of(line.settings, "mtu").value_or(1024));
-        qp.qkey = Qkey{static_cast<std::uint32_t>(number_of(line.settings, "qkey").value_or(std::to_underlying(qp.qkey)))};
+        qp.qkey =
+            Qkey{static_cast<std::uint32_t>(number_of(line.settings, "qkey").value_or(std::to_underlying(qp.qkey)))};
         if (phase_ != Phase::playing) return Step::ended;
         waits_.part = 1;
         if (line.kind != EndKind::verbs && !endpoint_->claim(qp.ours)) return cannot("too many queue pairs");
@@ -173,15 +179,17 @@ void Run::connect_both(const script::MakeQp& line, ScriptQp& qp) {
     const auto count = number_of(line.settings, "recv_count");
     const auto length = number_of(line.settings, "recv_len");
     if (!count || !length || *count == 0) return;
-    make_region(Side::device, qp.name + ".recv", {}, *count * *length, [this, &qp, count, length](const Region& region) {
-        Question receive(agent::Verb::recv);
-        put_half(receive, Side::device, qp, false);
-        receive.put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
-        ask(Side::device, receive, nullptr);
-    });
+    make_region(Side::device, qp.name + ".recv", {}, *count * *length,
+                [this, &qp, count, length](const Region& region) {
+                    Question receive(agent::Verb::recv);
+                    put_half(receive, Side::device, qp, false);
+                    receive.put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
+                    ask(Side::device, receive, nullptr);
+                });
 }
 
-// Where an end receives, or, `completes`, where its work completes: at its queue pair; of the end of XRC that serves, at its shared queue.
+// Where an end receives, or, `completes`, where its work completes: at its queue pair; of the end of XRC that serves,
+// at its shared queue.
 void Run::put_half(Question& question, Side side, const ScriptQp& qp, bool completes) const {
     const ExtendedEnd& end = qp.extended;
     if (end.srq != 0 && end.side == side) question.put(completes ? "cq" : "srq", completes ? end.cq : end.srq);
@@ -200,7 +208,8 @@ void Run::make_extended(const script::MakeQp& line, ScriptQp& qp) {
                 if (const auto value = setting(line.settings, ours)) made.put(agents, *value);
         ask(side, made, [this, &line, &qp, side](const agent::ParsedAnswer& answer) {
             (side == Side::device ? qp.agent_qp : qp.our_qp) = answer.fields.number_or(agent::Key::qp, 0);
-            (side == Side::device ? qp.theirs : qp.ours) = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+            (side == Side::device ? qp.theirs : qp.ours) =
+                Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
             connect_both(line, qp);
         });
     };
@@ -214,22 +223,25 @@ void Run::make_serving(const script::MakeQp& line, ScriptQp& qp, std::function<v
     const auto of_domain = [this, &line, &qp, side, then = std::move(then)](std::uint64_t domain) {
         qp.extended.domain = domain;
         const auto receives = number_of(line.settings, "rq").value_or(kExtendedReceives);
-        ask(side, Question(agent::Verb::cq).put("depth", receives), [this, &line, &qp, side, receives, then](const agent::ParsedAnswer& made) {
-            qp.extended.cq = made.fields.number_or(agent::Key::cq, 0);
-            Question queue(agent::Verb::srq);
-            queue.put("receives", receives).put("xrcd", qp.extended.domain).put("cq", qp.extended.cq);
-            if (const auto pd = number_of(line.settings, "pd"); pd && *pd != 0 && side == Side::device) queue.put("pd", domains_[{side, *pd}]);
-            ask(side, queue, [&qp](const agent::ParsedAnswer& answer) {
-                qp.extended.srq = answer.fields.number_or(agent::Key::srq, 0);
-                qp.extended.number = Srqn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::srqn, 0))};
-            });
-            ask(side, Question(agent::Verb::qp).put("kind", "xrc_recv").put("xrcd", qp.extended.domain),
-                [&qp, side, then](const agent::ParsedAnswer& answer) {
-                    (side == Side::device ? qp.agent_qp : qp.our_qp) = answer.fields.number_or(agent::Key::qp, 0);
-                    (side == Side::device ? qp.theirs : qp.ours) = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
-                    then();
+        ask(side, Question(agent::Verb::cq).put("depth", receives),
+            [this, &line, &qp, side, receives, then](const agent::ParsedAnswer& made) {
+                qp.extended.cq = made.fields.number_or(agent::Key::cq, 0);
+                Question queue(agent::Verb::srq);
+                queue.put("receives", receives).put("xrcd", qp.extended.domain).put("cq", qp.extended.cq);
+                if (const auto pd = number_of(line.settings, "pd"); pd && *pd != 0 && side == Side::device)
+                    queue.put("pd", domains_[{side, *pd}]);
+                ask(side, queue, [&qp](const agent::ParsedAnswer& answer) {
+                    qp.extended.srq = answer.fields.number_or(agent::Key::srq, 0);
+                    qp.extended.number = Srqn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::srqn, 0))};
                 });
-        });
+                ask(side, Question(agent::Verb::qp).put("kind", "xrc_recv").put("xrcd", qp.extended.domain),
+                    [&qp, side, then](const agent::ParsedAnswer& answer) {
+                        (side == Side::device ? qp.agent_qp : qp.our_qp) = answer.fields.number_or(agent::Key::qp, 0);
+                        (side == Side::device ? qp.theirs : qp.ours) =
+                            Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+                        then();
+                    });
+            });
     };
     if (const auto said = number_of(line.settings, "xrcd"); said && side == Side::device) return of_domain(*said);
     ask(side, Question(agent::Verb::xrcd), [&qp, of_domain](const agent::ParsedAnswer& answer) {
@@ -244,7 +256,8 @@ void Run::connect_at(Side side, const script::MakeQp& line, const ScriptQp& qp) 
     Question connect(agent::Verb::connect);
     connect.put("qp", device ? qp.agent_qp.value_or(0) : qp.our_qp.value_or(0));
     if (line.service == Service::ud) {
-        connect.put("qkey", std::to_underlying(qp.qkey)).put("sq_psn", device ? qp.their_first.value() : qp.our_first.value());
+        connect.put("qkey", std::to_underlying(qp.qkey))
+            .put("sq_psn", device ? qp.their_first.value() : qp.our_first.value());
         ask(side, connect, nullptr);
         return;
     }
@@ -256,8 +269,9 @@ void Run::connect_at(Side side, const script::MakeQp& line, const ScriptQp& qp) 
     struct Named {
         std::string_view ours, agents;
     };
-    static constexpr std::array kOfDevice{Named{"timeout", "timeout"}, Named{"retry", "retry"},     Named{"rnr_retry", "rnr_retry"},
-                                          Named{"min_rnr", "min_rnr"}, Named{"depth", "rd_atomic"}, Named{"resources", "dest_rd_atomic"},
+    static constexpr std::array kOfDevice{Named{"timeout", "timeout"},     Named{"retry", "retry"},
+                                          Named{"rnr_retry", "rnr_retry"}, Named{"min_rnr", "min_rnr"},
+                                          Named{"depth", "rd_atomic"},     Named{"resources", "dest_rd_atomic"},
                                           Named{"access", "access"}};
     if (device)
         for (const Named& row : kOfDevice)
@@ -267,8 +281,8 @@ void Run::connect_at(Side side, const script::MakeQp& line, const ScriptQp& qp) 
     ask(side, connect, nullptr);
 }
 
-// Our end connects to the listener: REQ, REP, RTU, each a packet of queue pair 1. The starting PSN in a message is the one that its
-// sender expects: the other end's requests begin with it.
+// Our end connects to the listener: REQ, REP, RTU, each a packet of queue pair 1. The starting PSN in a message is the
+// one that its sender expects: the other end's requests begin with it.
 Step Run::connect_managed(const script::MakeQp& line, ScriptQp& qp) {
     ScriptQp& gsi = queue_pairs_["gsi"];
     const auto port = number_of(line.settings, "port").value_or(variables_.number("port").value_or(0));
@@ -282,11 +296,12 @@ Step Run::connect_managed(const script::MakeQp& line, ScriptQp& qp) {
         ++waits_.part;
         waits_.until = now_ + kRequestAgain;
         const auto said = setting(line.settings, "private");
-        const std::string request =
-            fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}{}", port, std::to_underlying(qp.ours), qp.their_first.value(), code,
-                        line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "",
-                        said ? " infiniband.cm.req.ip_cm.private=" + *said : std::string{});
-        // The same once more: another communication ID for the same queue pair would be another connection (12.9.8.3.1).
+        const std::string request = fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}{}", port,
+                                                std::to_underlying(qp.ours), qp.their_first.value(), code,
+                                                line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "",
+                                                said ? " infiniband.cm.req.ip_cm.private=" + *said : std::string{});
+        // The same once more: another communication ID for the same queue pair would be another connection
+        // (12.9.8.3.1).
         if (!(waits_.request.empty() ? send_line(request, gsi) : send(waits_.request))) return Step::ended;
         if (outcome_.frames_lost == 0) waits_.request = outcome_.frames.back().bytes;
         qp.our_comm = management_.our_comm;
@@ -303,10 +318,12 @@ Step Run::connect_managed(const script::MakeQp& line, ScriptQp& qp) {
                     if (const auto value = stage::value_of(packet, kind, each)) return value->number;
             return 0;
         };
-        if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == qp.our_comm)
-            return cannot(
-                fmt::format("the connection to port {} is rejected, reason {}", port, rejection_text(field(LayerKind::cm_rej, "infiniband.cm.rej.reason"))));
-        if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != qp.our_comm)
+        if (find(packet, LayerKind::cm_rej) != nullptr &&
+            field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == qp.our_comm)
+            return cannot(fmt::format("the connection to port {} is rejected, reason {}", port,
+                                      rejection_text(field(LayerKind::cm_rej, "infiniband.cm.rej.reason"))));
+        if (find(packet, LayerKind::cm_rep) == nullptr ||
+            field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != qp.our_comm)
             continue;
         note_received(gsi, packet);
         qp.their_comm = management_.their_comm;

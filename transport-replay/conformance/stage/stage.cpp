@@ -22,7 +22,8 @@ bool mentions(const script::Block& block, const auto& wanted) {
     return std::ranges::any_of(block, [&](const Statement& line) {
         if (wanted(line)) return true;
         if (const auto* either = std::get_if<script::Either>(&line.body))
-            return std::ranges::any_of(either->branches, [&](const script::Block& each) { return mentions(each, wanted); });
+            return std::ranges::any_of(either->branches,
+                                       [&](const script::Block& each) { return mentions(each, wanted); });
         if (const auto* repeat = std::get_if<script::Repeat>(&line.body)) return mentions(repeat->body, wanted);
         if (const auto* each = std::get_if<script::ForEach>(&line.body)) return mentions(each->body, wanted);
         if (const auto* given = std::get_if<script::GivenThat>(&line.body)) return mentions(given->body, wanted);
@@ -42,14 +43,17 @@ bool uses_management(const Statement& line, bool agent) {
     return false;
 }
 
-std::uint64_t ipv4_number(const Address& address) { return live::family_of(address) == live::Family::ipv4 ? live::ipv4_bits(address) : 0; }
+std::uint64_t ipv4_number(const Address& address) {
+    return live::family_of(address) == live::Family::ipv4 ? live::ipv4_bits(address) : 0;
+}
 
 }  // namespace
 
 Run::Run(const script::Script& script, const Given& given, live::Endpoint& endpoint, Instant now)
     : script_(script), given_(given), endpoint_(&endpoint), now_(now), began_(now), event_(now) {
     const StageSettings& settings = given_.settings;
-    uses_management_ = mentions(script.body, [&](const Statement& line) { return uses_management(line, given_.device.there()); });
+    uses_management_ =
+        mentions(script.body, [&](const Statement& line) { return uses_management(line, given_.device.there()); });
     uses_counters_ = mentions(script.body, [](const Statement& line) {
         const auto* agent = std::get_if<script::AgentLine>(&line.body);
         return agent != nullptr && agent->act == script::Act::counter;
@@ -57,12 +61,14 @@ Run::Run(const script::Script& script, const Given& given, live::Endpoint& endpo
     uses_us_ = mentions(script.body, [](const Statement& line) {
         const auto* agent = std::get_if<script::AgentLine>(&line.body);
         const auto* made = std::get_if<script::MakeQp>(&line.body);
-        return (agent != nullptr && agent->side == Side::us) || (made != nullptr && made->kind == script::EndKind::verbs);
+        return (agent != nullptr && agent->side == Side::us) ||
+               (made != nullptr && made->kind == script::EndKind::verbs);
     });
     route_.network = settings.roce_v1                                         ? Network::roce_v1
                      : live::family_of(settings.device) == live::Family::ipv4 ? Network::roce_v2_ipv4
                                                                               : Network::roce_v2_ipv6;
-    route_.destination = live::in_space(settings.device, settings.roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2);
+    route_.destination =
+        live::in_space(settings.device, settings.roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2);
     route_.source = {};
     management_.guid = live::link_local_of(endpoint.host().mac()).bits[1];
     paused_before_ = endpoint.pauses().paused(now);
@@ -80,7 +86,8 @@ void Run::end(Verdict verdict, std::string reason, std::string detail) {
         verdict = Verdict::inconclusive;
         reason = fmt::format("blocked by {}: {}", given->given->check, reason);
     }
-    if (const Duration paused = endpoint_->pauses().paused(now_) - paused_before_; verdict == Verdict::fail && paused >= kFeltPause) {
+    if (const Duration paused = endpoint_->pauses().paused(now_) - paused_before_;
+        verdict == Verdict::fail && paused >= kFeltPause) {
         outcome_.exchange.clear();
         verdict = Verdict::inconclusive;
         const std::string lasted = human_time(static_cast<double>(std::to_underlying(paused)) * 1e-9);
@@ -133,11 +140,12 @@ void Run::reach() {
     if (reach == live::Reach::resolving || (reach == live::Reach::no_source && !endpoint_->host().settled())) {
         if (now_ < began_ + kReachable) return;
     }
-    end(Verdict::inconclusive,
-        fmt::format("{} is not reachable: {}", text(given_.settings.device), live::kReaches[static_cast<std::size_t>(reach)]));
+    end(Verdict::inconclusive, fmt::format("{} is not reachable: {}", text(given_.settings.device),
+                                           live::kReaches[static_cast<std::size_t>(reach)]));
 }
 
-// Agents begin with nothing made; the device's is asked once what it can do, and for its counters where the script looks at them.
+// Agents begin with nothing made; the device's is asked once what it can do, and for its counters where the script
+// looks at them.
 void Run::ask_around() {
     if (uses_us_ && given_.us.there()) ask(Side::us, Question(agent::Verb::reset), [](const agent::ParsedAnswer&) {});
     if (!given_.device.there()) return;
@@ -151,7 +159,8 @@ void Run::ask_around() {
                     given_.facts.push_back({std::string(agent::row_of(key).name), std::string(value)});
         });
     if (uses_counters_)
-        ask(Side::device, Question(agent::Verb::counters), [this](const agent::ParsedAnswer& answer) { keep_counters(answer); });
+        ask(Side::device, Question(agent::Verb::counters),
+            [this](const agent::ParsedAnswer& answer) { keep_counters(answer); });
 }
 
 bool Run::has(agent::Feature feature) const { return given_.features && (*given_.features & agent::bit(feature)) != 0; }
@@ -176,9 +185,10 @@ std::string Run::missing_need() {
         if (!there(need))
             return need == "agent" ? std::string(kNoAgent)
                    : need == "cm"  ? "the port of the device is unknown (--port)"
-                   : need == agent::kFeatureWords[static_cast<std::size_t>(agent::Feature::xrc)] && given_.device.there()
+                   : need == agent::kFeatureWords[static_cast<std::size_t>(agent::Feature::xrc)] &&
+                           given_.device.there()
                        ? std::string(kNoExtended)
-                                   : fmt::format("it needs \"{}\", which is missing", need);
+                       : fmt::format("it needs \"{}\", which is missing", need);
     return {};
 }
 
@@ -230,9 +240,11 @@ void Run::take_answers() {
             const std::string problem = channel(side).problem ? channel(side).problem() : std::string{};
             const char* whose = side == Side::device ? "the device's agent" : "our own agent";
             outcome_.silent = outcome_.silent || side == Side::device;
-            if (!problem.empty()) return end(Verdict::inconclusive, fmt::format("{}: {} is not reachable: {}", here(), whose, problem));
+            if (!problem.empty())
+                return end(Verdict::inconclusive, fmt::format("{}: {} is not reachable: {}", here(), whose, problem));
             if (now_ >= asked_.front().until)
-                return end(Verdict::inconclusive, fmt::format("{}: {} does not answer \"{}\"", here(), whose, asked_.front().words));
+                return end(Verdict::inconclusive,
+                           fmt::format("{}: {} does not answer \"{}\"", here(), whose, asked_.front().words));
             outcome_.silent = false;
             return;
         }
@@ -247,9 +259,11 @@ void Run::take_answers() {
     }
 }
 
-void Run::enter(const script::Block& block, const script::Repeat* repeat, const script::ForEach* each, std::uint64_t rounds) {
+void Run::enter(const script::Block& block, const script::Repeat* repeat, const script::ForEach* each,
+                std::uint64_t rounds) {
     if (rounds == 0 || block.empty()) return;
-    cursors_.push_back({.block = &block, .next = 0, .repeat = repeat, .each = each, .given = nullptr, .round = 0, .rounds = rounds});
+    cursors_.push_back(
+        {.block = &block, .next = 0, .repeat = repeat, .each = each, .given = nullptr, .round = 0, .rounds = rounds});
     Cursor& cursor = cursors_.back();
     if (repeat != nullptr && !repeat->variable.empty()) variables_.set(repeat->variable, 0);
     if (each != nullptr)
@@ -266,9 +280,11 @@ const Statement* Run::current() {
             continue;
         }
         cursor.next = 0;
-        if (cursor.repeat != nullptr && !cursor.repeat->variable.empty()) variables_.set(cursor.repeat->variable, cursor.round);
+        if (cursor.repeat != nullptr && !cursor.repeat->variable.empty())
+            variables_.set(cursor.repeat->variable, cursor.round);
         if (cursor.each != nullptr)
-            if (const auto value = number(cursor.each->values[cursor.round])) variables_.set(cursor.each->variable, *value);
+            if (const auto value = number(cursor.each->values[cursor.round]))
+                variables_.set(cursor.each->variable, *value);
     }
     return nullptr;
 }
@@ -314,7 +330,8 @@ void Run::leave() {
             if (qp.their_comm != 0) {
                 management_.our_comm = qp.our_comm;
                 management_.their_comm = qp.their_comm;
-                static_cast<void>(send_line(fmt::format("DREQ remote_qp={}", std::to_underlying(qp.theirs)), queue_pairs_["gsi"]));
+                static_cast<void>(
+                    send_line(fmt::format("DREQ remote_qp={}", std::to_underlying(qp.theirs)), queue_pairs_["gsi"]));
             }
         if (given_.device.there() && !outcome_.silent) ask(Side::device, Question(agent::Verb::reset), nullptr);
         if (uses_us_ && given_.us.there()) ask(Side::us, Question(agent::Verb::reset), nullptr);
@@ -330,7 +347,8 @@ void Run::leave() {
         }
         qp.arrived.clear();
     }
-    const bool connected = std::ranges::any_of(queue_pairs_, [](const auto& each) { return each.second.their_comm != 0; });
+    const bool connected =
+        std::ranges::any_of(queue_pairs_, [](const auto& each) { return each.second.their_comm != 0; });
     if ((connected || !asked_.empty()) && now_ < *farewell_) return;
     for (auto& [name, qp] : queue_pairs_) endpoint_->release(qp.ours);
     phase_ = Phase::over;
@@ -373,9 +391,14 @@ Stage& Stage::operator=(Stage&&) noexcept = default;
 Stage::~Stage() = default;
 
 void Stage::begin(const script::Script& script, live::Endpoint& endpoint, Instant now) {
-    run_ = std::make_unique<Run>(
-        script, Run::Given{.settings = settings_, .device = device_, .us = us_, .features = features_, .facts = facts_, .number = ++runs_},
-        endpoint, now);
+    run_ = std::make_unique<Run>(script,
+                                 Run::Given{.settings = settings_,
+                                            .device = device_,
+                                            .us = us_,
+                                            .features = features_,
+                                            .facts = facts_,
+                                            .number = ++runs_},
+                                 endpoint, now);
 }
 void Stage::poll(live::Endpoint& endpoint, Instant now) {
     if (run_ && !run_->over()) run_->poll(endpoint, now);

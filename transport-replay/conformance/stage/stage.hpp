@@ -2,15 +2,16 @@
 //
 //   Stage stage({.device = address}, dut, us);
 //   stage.begin(script, endpoint, now);                       // the script outlives its run
-//   while (!stage.done()) { endpoint.arrive(now); stage.poll(endpoint, now); endpoint.depart(now); ... until stage.poll_at() }
-//   const ScriptOutcome outcome = stage.take_outcome();
+//   while (!stage.done()) { endpoint.arrive(now); stage.poll(endpoint, now); endpoint.depart(now); ... until
+//   stage.poll_at() } const ScriptOutcome outcome = stage.take_outcome();
 //
-// A queue pair that the script plays itself is claimed at the endpoint; verbs halves and `us` lines are the adapter's, by the agent
-// `us`. What a script needs and is not there makes it not applicable; what the tester cannot do, inconclusive: `fail` is said of the
-// device alone, with the line, what came, and what differs.
+// A queue pair that the script plays itself is claimed at the endpoint; verbs halves and `us` lines are the adapter's,
+// by the agent `us`. What a script needs and is not there makes it not applicable; what the tester cannot do,
+// inconclusive: `fail` is said of the device alone, with the line, what came, and what differs.
 //
-// The device and its agent are strangers: whatever comes is compared or dropped. Bounded are the frames kept (kMostRecorded), those
-// that wait for their line (kMostArrived a queue pair), steps (kMostSteps), and how long an agent may think (kAgentPatience).
+// The device and its agent are strangers: whatever comes is compared or dropped. Bounded are the frames kept
+// (kMostRecorded), those that wait for their line (kMostArrived a queue pair), steps (kMostSteps), and how long an
+// agent may think (kAgentPatience).
 #pragma once
 
 #include <transport-replay/checks/verdict.hpp>
@@ -23,11 +24,12 @@
 namespace qps::transport::conformance::stage {
 
 inline constexpr std::string_view kNoExtended = "the device has no XRC";  // as its agent says
-inline constexpr std::string_view kNoAgent = "no agent of the device (--agent)";  // why a script that needs one is not applicable
-inline constexpr std::size_t kMostRecorded = 1U << 14;                            // frames of a run: a storm and what it is answered with
-inline constexpr std::size_t kMostArrived = 1U << 13;                             // as many as the endpoint keeps
-inline constexpr std::uint64_t kMostSteps = 1U << 20;                             // lines played: repeats included
-inline constexpr dissect::Duration kAgentPatience{15'000'000'000};                // above the longest wait of its protocol
+inline constexpr std::string_view kNoAgent =
+    "no agent of the device (--agent)";                 // why a script that needs one is not applicable
+inline constexpr std::size_t kMostRecorded = 1U << 14;  // frames of a run: a storm and what it is answered with
+inline constexpr std::size_t kMostArrived = 1U << 13;   // as many as the endpoint keeps
+inline constexpr std::uint64_t kMostSteps = 1U << 20;   // lines played: repeats included
+inline constexpr dissect::Duration kAgentPatience{15'000'000'000};  // above the longest wait of its protocol
 
 struct DefinedVariable {
     std::string name;
@@ -73,7 +75,8 @@ public:
     ~Stage();
 
     void begin(const script::Script& script, live::Endpoint& endpoint, dissect::Instant now);
-    void begin(const script::Script&& script, live::Endpoint& endpoint, dissect::Instant now) = delete;  // gone before its run
+    void begin(const script::Script&& script, live::Endpoint& endpoint,
+               dissect::Instant now) = delete;  // gone before its run
     // After Endpoint::arrive(), before depart().
     void poll(live::Endpoint& endpoint, dissect::Instant now);
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;

@@ -1,6 +1,7 @@
 // The variables of a run: numbers, and bytes where a value is longer (GIDs).
 //
-// Names come from the script alone, which sets no more than script::kMaxNames; an agent's answer adds what its line holds.
+// Names come from the script alone, which sets no more than script::kMaxNames; an agent's answer adds what its line
+// holds.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -30,7 +31,8 @@ public:
     [[nodiscard]] std::optional<std::vector<std::byte>> bytes(std::string_view name, std::size_t width) const {
         if (const auto known = bytes(name)) return std::vector<std::byte>(known->begin(), known->end());
         const auto value = number(name);
-        if (!value || width == 0 || width > sizeof *value || (width < sizeof *value && *value >> (8 * width) != 0)) return std::nullopt;
+        if (!value || width == 0 || width > sizeof *value || (width < sizeof *value && *value >> (8 * width) != 0))
+            return std::nullopt;
         std::vector<std::byte> made(width);
         dissect::write_bits(made, 0, 8 * width, *value);
         return made;

@@ -40,14 +40,16 @@ const BuiltinScript* find_builtin_script(std::string_view name) {
     return nullptr;
 }
 
-std::expected<std::vector<script::Script>, script::ScriptError> parse_builtin_scripts(const std::vector<std::string>& defined) {
+std::expected<std::vector<script::Script>, script::ScriptError> parse_builtin_scripts(
+    const std::vector<std::string>& defined) {
     std::vector<script::Script> scripts;
     for (const BuiltinScript& each : builtin_scripts()) {
         auto script = script::parse_script(each.name, each.text, {.defined = defined, .read = read_builtin});
         if (!script) return std::unexpected(std::move(script).error());
         scripts.push_back(std::move(*script));
     }
-    std::ranges::stable_sort(scripts, {}, [](const script::Script& each) { return std::pair(is_dangerous(each), place_of(each)); });
+    std::ranges::stable_sort(scripts, {},
+                             [](const script::Script& each) { return std::pair(is_dangerous(each), place_of(each)); });
     return scripts;
 }
 

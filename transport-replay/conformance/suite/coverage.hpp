@@ -1,4 +1,5 @@
-// Coverage: who decides each check of the catalogue: a script, a probe of iWARP, the host of NVMe, the passive suite, or nobody, and why.
+// Coverage: who decides each check of the catalogue: a script, a probe of iWARP, the host of NVMe, the passive suite,
+// or nobody, and why.
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>

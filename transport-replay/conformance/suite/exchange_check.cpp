@@ -24,7 +24,8 @@ Frame frame_of(const stage::RecordedFrame& recorded, std::size_t number) {
 }
 
 // The first packet that proves a failure, what was before it, and the further ones.
-std::vector<ExchangeStep> exchange_around(const stage::ScriptOutcome& outcome, const std::vector<FrameIndex>& evidence) {
+std::vector<ExchangeStep> exchange_around(const stage::ScriptOutcome& outcome,
+                                          const std::vector<FrameIndex>& evidence) {
     constexpr std::uint64_t kBefore = 6;
     std::vector<ExchangeStep> steps;
     Packet packet;
@@ -36,10 +37,11 @@ std::vector<ExchangeStep> exchange_around(const stage::ScriptOutcome& outcome, c
             if (steps.size() == kMostExchange) return steps;
             const stage::RecordedFrame& recorded = outcome.frames[number - 1];
             decode(frame_of(recorded, number), packet);
-            ExchangeStep step{.at = recorded.time - outcome.frames.front().time,
-                              .way = recorded.sender == stage::Sender::us ? ExchangeWay::to_device : ExchangeWay::from_device,
-                              .wrong = number == at,
-                              .text = {}};
+            ExchangeStep step{
+                .at = recorded.time - outcome.frames.front().time,
+                .way = recorded.sender == stage::Sender::us ? ExchangeWay::to_device : ExchangeWay::from_device,
+                .wrong = number == at,
+                .text = {}};
             append_line(step.text, packet);
             steps.push_back(std::move(step));
         }
@@ -68,11 +70,13 @@ std::vector<CheckResult> check_exchange(const stage::ScriptOutcome& outcome, con
         suite.observe(observation, facts, analysis.observe(observation));
     }
     // What was not kept is as what a capture dropped: then nothing is concluded from what did not come.
-    const Drops drops{
-        .known = outcome.frames_lost != 0, .received = outcome.frames.size() + outcome.frames_lost, .dropped = outcome.frames_lost};
+    const Drops drops{.known = outcome.frames_lost != 0,
+                      .received = outcome.frames.size() + outcome.frames_lost,
+                      .dropped = outcome.frames_lost};
     std::vector<CheckResult> results = suite.finish(analysis.finish(drops));
-    std::erase_if(results,
-                  [](const CheckResult& result) { return result.check->id.starts_with("TRC") || !is_decided_passively(*result.check); });
+    std::erase_if(results, [](const CheckResult& result) {
+        return result.check->id.starts_with("TRC") || !is_decided_passively(*result.check);
+    });
     for (CheckResult& result : results)
         if (result.verdict == Verdict::fail) result.exchange = exchange_around(outcome, result.evidence);
     return results;

@@ -18,14 +18,12 @@ using stage::ScriptOutcome;
 
 namespace {
 
-constexpr std::string_view kLivesWithAgent =
-    "title \"the device responds\"\n"
-    "alive\n"
-    "qp a rc mtu=256\n"
-    "alive a\n";
-constexpr std::string_view kLivesAlone =
-    "title \"the device responds\"\n"
-    "alive\n";
+constexpr std::string_view kLivesWithAgent = "title \"the device responds\"\n"
+                                             "alive\n"
+                                             "qp a rc mtu=256\n"
+                                             "alive a\n";
+constexpr std::string_view kLivesAlone = "title \"the device responds\"\n"
+                                         "alive\n";
 
 constexpr std::string_view kRequest =
     "title \"requests for connection are answered\"\n"
@@ -35,7 +33,8 @@ constexpr std::string_view kRequest =
 // The texts are ours: tests play all.
 Script own_script(std::string_view text) {
     auto parsed = script::parse_script("alive", text);
-    return parsed ? std::move(*parsed) : Script{.files = {{"alive", {}}}, .checks = {}, .title = {}, .needs = {}, .breaks = {}, .body = {}};
+    return parsed ? std::move(*parsed)
+                  : Script{.files = {{"alive", {}}}, .checks = {}, .title = {}, .needs = {}, .breaks = {}, .body = {}};
 }
 
 stage::StageSettings impatient(stage::StageSettings settings) {
@@ -49,7 +48,8 @@ constexpr int weight(Verdict verdict) {
     return kWeights[std::to_underlying(verdict)];
 }
 
-// Of what the packets of several scripts show a failure counts most; what the lies of the tester leave open in one, others decide.
+// Of what the packets of several scripts show a failure counts most; what the lies of the tester leave open in one,
+// others decide.
 constexpr int strength(Verdict verdict) {
     constexpr std::array<int, kVerdictNames.size()> kStrengths{2, 3, 1, 0, 0};
     return kStrengths[std::to_underlying(verdict)];
@@ -77,7 +77,8 @@ Suite::Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::A
       device_(device),
       stage_(settings_.stage, device, us),
       knocking_(impatient(settings_.stage), device, std::move(us)),
-      sign_of_life_(settings_.sign_of_life != nullptr ? *settings_.sign_of_life : own_script(device_.there() ? kLivesWithAgent : kLivesAlone)),
+      sign_of_life_(settings_.sign_of_life != nullptr ? *settings_.sign_of_life
+                                                      : own_script(device_.there() ? kLivesWithAgent : kLivesAlone)),
       request_(own_script(kRequest)),
       entries_(kCheckCount),
       played_(kCheckCount) {
@@ -121,7 +122,8 @@ void Suite::begin(Endpoint& endpoint, Instant now) {
     began_ = now;
     knocks_ = 0;
     socket_ = endpoint.device().limits().resolves_addresses;
-    if (Entry* ports = entry_of(std::string(kOfPorts)); ports != nullptr && socket_) ports->result.reason = kSocketPorts;
+    if (Entry* ports = entry_of(std::string(kOfPorts)); ports != nullptr && socket_)
+        ports->result.reason = kSocketPorts;
     knock(endpoint, now);
 }
 
@@ -202,7 +204,8 @@ void Suite::finish_script(Endpoint& endpoint, Instant now) {
                             .of = settings_.scripts.size(),
                             .sentence = {}});
     if (stopped_) return end(now, "interrupted");
-    if (outcome.verdict == Verdict::not_applicable && outcome.frames.empty() && !outcome.silent) return next(endpoint, now);
+    if (outcome.verdict == Verdict::not_applicable && outcome.frames.empty() && !outcome.silent)
+        return next(endpoint, now);
     knocks_ = 0;
     if (outcome.silent && device_.renew) device_.renew();
     knock(endpoint, now);
@@ -276,7 +279,8 @@ void Suite::note_exchange(const Script& script, const ScriptOutcome& outcome) {
     const live::IpPort port = storage ? settings_.stage.port.value_or(live::IpPort{}) : live::IpPort{};
     for (const CheckResult& seen : check_exchange(outcome, settings_.stage.device, port)) {
         Entry* entry = entry_of(std::string(seen.check->id));
-        if (entry == nullptr || seen.verdict == Verdict::not_applicable || (socket_ && seen.check->id == kOfPorts)) continue;
+        if (entry == nullptr || seen.verdict == Verdict::not_applicable || (socket_ && seen.check->id == kOfPorts))
+            continue;
         CheckResult& result = entry->result;
         const bool judged_by_script = played_[place(*result.check)];
         if (judged_by_script && seen.verdict != Verdict::fail) continue;

@@ -1,17 +1,18 @@
-// Suite: every active check against a device, sans I/O as Stage is: its scripts one after another, and a verdict a check.
+// Suite: every active check against a device, sans I/O as Stage is: its scripts one after another, and a verdict a
+// check.
 //
-//   Suite suite({.stage = {.device = address}, .scripts = pointers_to(scripts)}, dut, us);      // the scripts outlive it
-//   suite.begin(endpoint, now);
-//   while (!suite.done()) { endpoint.arrive(now); suite.poll(endpoint, now); endpoint.depart(now); ... until suite.poll_at() }
-//   const Report report = suite.take_report();
+//   Suite suite({.stage = {.device = address}, .scripts = pointers_to(scripts)}, dut, us);      // the scripts outlive
+//   it suite.begin(endpoint, now); while (!suite.done()) { endpoint.arrive(now); suite.poll(endpoint, now);
+//   endpoint.depart(now); ... until suite.poll_at() } const Report report = suite.take_report();
 //
-// Before the first script and after each that touched it, the device has to show that it lives: its agent answers, and a fresh queue
-// pair acknowledges; without an agent, its manager of connections rejects a request that nobody serves. One that does not has died of
-// the script before: its checks fail, whatever the script said, and no profile excuses that. When the device comes back in time, the
-// rest is played; else the rest is inconclusive. One whose queue pair 1 alone falls silent goes on: the report says since when.
+// Before the first script and after each that touched it, the device has to show that it lives: its agent answers, and
+// a fresh queue pair acknowledges; without an agent, its manager of connections rejects a request that nobody serves.
+// One that does not has died of the script before: its checks fail, whatever the script said, and no profile excuses
+// that. When the device comes back in time, the rest is played; else the rest is inconclusive. One whose queue pair 1
+// alone falls silent goes on: the report says since when.
 //
-// What an attacker could feed: whatever a device and its agent may say, which is the stage's to judge. Results are rows of the
-// catalogue, and nothing else is kept.
+// What an attacker could feed: whatever a device and its agent may say, which is the stage's to judge. Results are rows
+// of the catalogue, and nothing else is kept.
 #pragma once
 
 #include <transport-replay/checks/profile.hpp>
@@ -19,12 +20,19 @@
 
 namespace qps::transport::conformance {
 
-inline constexpr dissect::Duration kUsualReturn{30'000'000'000};   // a driver that resets its device takes less; a host takes more
+inline constexpr dissect::Duration kUsualReturn{
+    30'000'000'000};  // a driver that resets its device takes less; a host takes more
 inline constexpr dissect::Duration kBetweenKnocks{1'000'000'000};  // at one that is gone
 inline constexpr dissect::Duration kKnockPatience{3'000'000'000};  // of an agent that says but that it lives
-inline constexpr std::size_t kKnocks = 3;                          // without an answer: one may be lost, a busy agent may be late
+inline constexpr std::size_t kKnocks = 3;  // without an answer: one may be lost, a busy agent may be late
 
-enum class SuiteEventKind : std::uint8_t { played, died, came_back, given_up, deaf };  // deaf: queue pair 1 answers no more
+enum class SuiteEventKind : std::uint8_t {
+    played,
+    died,
+    came_back,
+    given_up,
+    deaf
+};  // deaf: queue pair 1 answers no more
 struct SuiteEvent {
     SuiteEventKind kind{};
     const script::Script* script = nullptr;         // that was played, or is blamed; none: it never lived
@@ -40,7 +48,8 @@ struct SuiteSettings {
     std::vector<const CheckRow*> only{};         // none: all
     Profile profile{};
     bool (*belongs)(CheckFamily family) = is_of_roce;  // what is judged, of scripts and of packets
-    const script::Script* sign_of_life = nullptr;      // that the device lives; none: of any device of RoCE. Outlives the suite
+    const script::Script* sign_of_life =
+        nullptr;  // that the device lives; none: of any device of RoCE. Outlives the suite
     dissect::Duration comes_back{kUsualReturn};  // how long a device that died is waited for
     std::function<void(const SuiteEvent& event)> on_event{};
 };
@@ -60,8 +69,8 @@ public:
     [[nodiscard]] bool lost() const { return lost_; }
     // Why it is taken for one that never answered; empty: it did.
     [[nodiscard]] const std::string& silence() const { return silence_; }
-    // A result for each check that is wanted, in the order of the catalogue: what scripts decide, and what their packets show of the
-    // device. Call it once.
+    // A result for each check that is wanted, in the order of the catalogue: what scripts decide, and what their
+    // packets show of the device. Call it once.
     [[nodiscard]] Report take_report();
 
 private:

@@ -1,8 +1,8 @@
-// One end of a connection as tables: what a consumer may ask for, what a peer may say and what a timer may do, in each state
-// (12.9). The observer's machine (cm_machine.hpp) sees both ends at once; this one is either of them.
+// One end of a connection as tables: what a consumer may ask for, what a peer may say and what a timer may do, in each
+// state (12.9). The observer's machine (cm_machine.hpp) sees both ends at once; this one is either of them.
 //
-// What has no edge is refused: a call with wrong_state, a datagram with a count. Edges from a state to itself say that the
-// answer is given again (12.9.8). Nothing in here can grow or fail; an attacker's datagram is a look-up.
+// What has no edge is refused: a call with wrong_state, a datagram with a count. Edges from a state to itself say that
+// the answer is given again (12.9.8). Nothing in here can grow or fail; an attacker's datagram is a look-up.
 #pragma once
 
 #include <transport-replay/model/edges.hpp>
@@ -37,8 +37,9 @@ enum class CmEndState : std::uint8_t {
     closed,         // nothing more: the id is forgotten
 };
 inline constexpr std::array<std::string_view, 17> kCmEndStateNames{
-    "idle",        "req-sent",  "mra-req-rcvd", "rep-rcvd", "mra-rep-sent",  "req-rcvd",      "mra-req-sent",  "rep-sent", "mra-rep-rcvd",
-    "established", "dreq-sent", "timewait",     "rejected", "sidr-req-sent", "sidr-req-rcvd", "sidr-answered", "closed"};
+    "idle",         "req-sent",      "mra-req-rcvd",  "rep-rcvd",      "mra-rep-sent", "req-rcvd",
+    "mra-req-sent", "rep-sent",      "mra-rep-rcvd",  "established",   "dreq-sent",    "timewait",
+    "rejected",     "sidr-req-sent", "sidr-req-rcvd", "sidr-answered", "closed"};
 
 enum class CmEndEvent : std::uint8_t {
     // the consumer's
@@ -196,8 +197,9 @@ inline constexpr std::array kAll{
 };
 }  // namespace cm_end_edges
 
-inline constexpr Machine<CmEndState, CmEndEvent, kCmEndStateNames.size(), kCmEndEventNames.size(), cm_end_edges::kAll.size()> kCmEndMachine{
-    kCmEndStateNames, kCmEndEventNames, cm_end_edges::kAll};
+inline constexpr Machine<CmEndState, CmEndEvent, kCmEndStateNames.size(), kCmEndEventNames.size(),
+                         cm_end_edges::kAll.size()>
+    kCmEndMachine{kCmEndStateNames, kCmEndEventNames, cm_end_edges::kAll};
 static_assert(sound(kCmEndMachine));
 
 // Loading an alternate path (12.8), beside the state of the connection, which is established.

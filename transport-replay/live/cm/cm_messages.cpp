@@ -21,12 +21,10 @@ public:
         const std::size_t first = field.bit / 8;
         gid = {{read_be<std::uint64_t>(body_, first), read_be<std::uint64_t>(body_, first + 8)}, space_};
     }
-    template <std::size_t kMost>
-    void operator()(const Field& field, ShortBytes<kMost>& bytes) const {
+    template <std::size_t kMost> void operator()(const Field& field, ShortBytes<kMost>& bytes) const {
         bytes = ShortBytes<kMost>(slice(body_, field.bit / 8, field.width / 8));
     }
-    template <class T>
-    void operator()(const Field& field, T& number) const {
+    template <class T> void operator()(const Field& field, T& number) const {
         const std::uint64_t value = read(body_, field);
         if constexpr (std::same_as<T, Psn>) number = Psn(static_cast<std::uint32_t>(value));
         else number = static_cast<T>(value);
@@ -47,12 +45,10 @@ public:
         write_bits(bytes, 64, 64, gid.bits[1]);
         put(field, {0, bytes});
     }
-    template <std::size_t kMost>
-    void operator()(const Field& field, const ShortBytes<kMost>& bytes) {
+    template <std::size_t kMost> void operator()(const Field& field, const ShortBytes<kMost>& bytes) {
         put(field, {0, bytes.bytes()});
     }
-    template <class T>
-    void operator()(const Field& field, const T& number) {
+    template <class T> void operator()(const Field& field, const T& number) {
         if constexpr (std::same_as<T, Psn>) put(field, {number.value(), {}});
         else put(field, {static_cast<std::uint64_t>(number), {}});
     }
@@ -67,15 +63,20 @@ private:
 
 // Where the fields of a path lie, by message.
 struct PathPlaces {
-    Field local_lid, remote_lid, local_gid, remote_gid, flow_label, rate, traffic_class, hop_limit, sl, subnet_local, ack_timeout;
+    Field local_lid, remote_lid, local_gid, remote_gid, flow_label, rate, traffic_class, hop_limit, sl, subnet_local,
+        ack_timeout;
 };
-constexpr PathPlaces kPrimary{
-    named(kCmReqFields, "infiniband.cm.req.prim_locallid"),    named(kCmReqFields, "infiniband.cm.req.prim_remotelid"),
-    named(kCmReqFields, "infiniband.cm.req.prim_localgid"),    named(kCmReqFields, "infiniband.cm.req.prim_remotegid"),
-    named(kCmReqFields, "infiniband.cm.req.prim_flowlabel"),   named(kCmReqFields, "infiniband.cm.req.prim_pktrate"),
-    named(kCmReqFields, "infiniband.cm.req.prim_tfcclass"),    named(kCmReqFields, "infiniband.cm.req.prim_hoplim"),
-    named(kCmReqFields, "infiniband.cm.req.prim_sl"),          named(kCmReqFields, "infiniband.cm.req.prim_subnetlocal"),
-    named(kCmReqFields, "infiniband.cm.req.prim_localacktout")};
+constexpr PathPlaces kPrimary{named(kCmReqFields, "infiniband.cm.req.prim_locallid"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_remotelid"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_localgid"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_remotegid"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_flowlabel"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_pktrate"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_tfcclass"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_hoplim"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_sl"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_subnetlocal"),
+                              named(kCmReqFields, "infiniband.cm.req.prim_localacktout")};
 constexpr PathPlaces kAlternate{
     named(kCmReqFields, "infiniband.cm.req.alt_locallid"),    named(kCmReqFields, "infiniband.cm.req.alt_remotelid"),
     named(kCmReqFields, "infiniband.cm.req.alt_localgid"),    named(kCmReqFields, "infiniband.cm.req.alt_remotegid"),
@@ -91,8 +92,7 @@ constexpr PathPlaces kLoaded{
     named(kCmLapFields, "infiniband.cm.lap.alt_sl"),          named(kCmLapFields, "infiniband.cm.lap.alt_subnetlocal"),
     named(kCmLapFields, "infiniband.cm.lap.alt_localacktout")};
 
-template <class Io>
-void describe(Io& io, CmPathFields& path, const PathPlaces& at) {
+template <class Io> void describe(Io& io, CmPathFields& path, const PathPlaces& at) {
     io(at.local_lid, path.local_lid);
     io(at.remote_lid, path.remote_lid);
     io(at.local_gid, path.local_gid);
@@ -106,8 +106,7 @@ void describe(Io& io, CmPathFields& path, const PathPlaces& at) {
     io(at.ack_timeout, path.ack_timeout);
 }
 
-template <class Io>
-void describe(Io& io, CmReq& req) {
+template <class Io> void describe(Io& io, CmReq& req) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmReqFields, name); };
     io(at("infiniband.cm.req"), req.local_id);
     io(at("infiniband.cm.req.vendorid"), req.vendor);
@@ -134,8 +133,7 @@ void describe(Io& io, CmReq& req) {
     io(at("infiniband.cm.req.private"), req.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmMra& mra) {
+template <class Io> void describe(Io& io, CmMra& mra) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmMraFields, name); };
     io(at("infiniband.cm.mra.localcommid"), mra.local_id);
     io(at("infiniband.cm.mra.remotecommid"), mra.remote_id);
@@ -144,8 +142,7 @@ void describe(Io& io, CmMra& mra) {
     io(at("infiniband.cm.mra.private"), mra.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmRej& rej) {
+template <class Io> void describe(Io& io, CmRej& rej) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmRejFields, name); };
     io(at("infiniband.cm.rej.localcommid"), rej.local_id);
     io(at("infiniband.cm.rej.remotecommid"), rej.remote_id);
@@ -156,8 +153,7 @@ void describe(Io& io, CmRej& rej) {
     io(at("infiniband.cm.rej.private"), rej.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmRep& rep) {
+template <class Io> void describe(Io& io, CmRep& rep) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmRepFields, name); };
     io(at("infiniband.cm.rep"), rep.local_id);
     io(at("infiniband.cm.rep.remotecommid"), rep.remote_id);
@@ -176,16 +172,14 @@ void describe(Io& io, CmRep& rep) {
     io(at("infiniband.cm.rep.private"), rep.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmRtu& rtu) {
+template <class Io> void describe(Io& io, CmRtu& rtu) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmRtuFields, name); };
     io(at("infiniband.cm.rtu.localcommid"), rtu.local_id);
     io(at("infiniband.cm.rtu.remotecommid"), rtu.remote_id);
     io(at("infiniband.cm.rtu.private"), rtu.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmDreq& dreq) {
+template <class Io> void describe(Io& io, CmDreq& dreq) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmDreqFields, name); };
     io(at("infiniband.cm.dreq.localcommid"), dreq.local_id);
     io(at("infiniband.cm.dreq.remotecommid"), dreq.remote_id);
@@ -193,16 +187,14 @@ void describe(Io& io, CmDreq& dreq) {
     io(at("infiniband.cm.dreq.private"), dreq.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmDrep& drep) {
+template <class Io> void describe(Io& io, CmDrep& drep) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmDrepFields, name); };
     io(at("infiniband.cm.drsp.localcommid"), drep.local_id);
     io(at("infiniband.cm.drsp.remotecommid"), drep.remote_id);
     io(at("infiniband.cm.drsp.private"), drep.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmLap& lap) {
+template <class Io> void describe(Io& io, CmLap& lap) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmLapFields, name); };
     io(at("infiniband.cm.lap.localcommid"), lap.local_id);
     io(at("infiniband.cm.lap.remotecommid"), lap.remote_id);
@@ -212,8 +204,7 @@ void describe(Io& io, CmLap& lap) {
     io(at("infiniband.cm.lap.private"), lap.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmApr& apr) {
+template <class Io> void describe(Io& io, CmApr& apr) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmAprFields, name); };
     io(at("infiniband.cm.apr.localcommid"), apr.local_id);
     io(at("infiniband.cm.apr.remotecommid"), apr.remote_id);
@@ -221,8 +212,7 @@ void describe(Io& io, CmApr& apr) {
     io(at("infiniband.cm.apr.private"), apr.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmSidrReq& req) {
+template <class Io> void describe(Io& io, CmSidrReq& req) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmSidrReqFields, name); };
     io(at("infiniband.cm.sidr_req.requestid"), req.request_id);
     io(at("infiniband.cm.sidr_req.pkey"), req.pkey);
@@ -230,8 +220,7 @@ void describe(Io& io, CmSidrReq& req) {
     io(at("infiniband.cm.sidr_req.private"), req.private_data);
 }
 
-template <class Io>
-void describe(Io& io, CmSidrRep& rep) {
+template <class Io> void describe(Io& io, CmSidrRep& rep) {
     constexpr auto at = [](std::string_view name) consteval { return named(kCmSidrRepFields, name); };
     io(at("infiniband.cm.sidr_rep.requestid"), rep.request_id);
     io(at("infiniband.cm.sidr_rep.status"), rep.status);
@@ -246,8 +235,7 @@ constexpr std::uint64_t kMethodSend = 0x03;
 
 }  // namespace
 
-template <class Message>
-Message read_message(Bytes body, AddressSpace space) {
+template <class Message> Message read_message(Bytes body, AddressSpace space) {
     Message message;
     const Reader reader(body, space);
     describe(reader, message);
@@ -256,10 +244,10 @@ Message read_message(Bytes body, AddressSpace space) {
     return message;
 }
 
-template <class Message>
-std::optional<ManagementDatagram> write_message(Message message, std::uint64_t transaction) {
+template <class Message> std::optional<ManagementDatagram> write_message(Message message, std::uint64_t transaction) {
     ManagementDatagram datagram;
-    if constexpr (std::same_as<Message, CmRej>) message.information_length = static_cast<std::uint8_t>(message.information.size());
+    if constexpr (std::same_as<Message, CmRej>)
+        message.information_length = static_cast<std::uint8_t>(message.information.size());
     constexpr auto at = [](std::string_view name) consteval { return named(kMadFields, name); };
     Writer head(datagram.bytes);
     head(at("infiniband.mad.baseversion"), kMadBaseVersion);

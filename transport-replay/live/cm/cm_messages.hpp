@@ -1,7 +1,8 @@
-// The messages of communication management as values, and their bytes: one list of fields for each, read and written by it.
+// The messages of communication management as values, and their bytes: one list of fields for each, read and written by
+// it.
 //
-// Fields lie where the tables of dissect/mad/cm.hpp say. read() believes nothing but places: any 232 bytes are a message.
-// write() refuses a number that does not fit its field.
+// Fields lie where the tables of dissect/mad/cm.hpp say. read() believes nothing but places: any 232 bytes are a
+// message. write() refuses a number that does not fit its field.
 #pragma once
 
 #include <transport-replay/live/cm/connection_values.hpp>
@@ -141,34 +142,22 @@ struct CmSidrRep {
 };
 
 // Which message each of them is.
-template <class Message>
-inline constexpr CmMessage kMessageOf = CmMessage::req;
-template <>
-inline constexpr CmMessage kMessageOf<CmMra> = CmMessage::mra;
-template <>
-inline constexpr CmMessage kMessageOf<CmRej> = CmMessage::rej;
-template <>
-inline constexpr CmMessage kMessageOf<CmRep> = CmMessage::rep;
-template <>
-inline constexpr CmMessage kMessageOf<CmRtu> = CmMessage::rtu;
-template <>
-inline constexpr CmMessage kMessageOf<CmDreq> = CmMessage::dreq;
-template <>
-inline constexpr CmMessage kMessageOf<CmDrep> = CmMessage::drep;
-template <>
-inline constexpr CmMessage kMessageOf<CmSidrReq> = CmMessage::sidr_req;
-template <>
-inline constexpr CmMessage kMessageOf<CmSidrRep> = CmMessage::sidr_rep;
-template <>
-inline constexpr CmMessage kMessageOf<CmLap> = CmMessage::lap;
-template <>
-inline constexpr CmMessage kMessageOf<CmApr> = CmMessage::apr;
+template <class Message> inline constexpr CmMessage kMessageOf = CmMessage::req;
+template <> inline constexpr CmMessage kMessageOf<CmMra> = CmMessage::mra;
+template <> inline constexpr CmMessage kMessageOf<CmRej> = CmMessage::rej;
+template <> inline constexpr CmMessage kMessageOf<CmRep> = CmMessage::rep;
+template <> inline constexpr CmMessage kMessageOf<CmRtu> = CmMessage::rtu;
+template <> inline constexpr CmMessage kMessageOf<CmDreq> = CmMessage::dreq;
+template <> inline constexpr CmMessage kMessageOf<CmDrep> = CmMessage::drep;
+template <> inline constexpr CmMessage kMessageOf<CmSidrReq> = CmMessage::sidr_req;
+template <> inline constexpr CmMessage kMessageOf<CmSidrRep> = CmMessage::sidr_rep;
+template <> inline constexpr CmMessage kMessageOf<CmLap> = CmMessage::lap;
+template <> inline constexpr CmMessage kMessageOf<CmApr> = CmMessage::apr;
 
 inline constexpr std::uint8_t kCmClassVersion = 2;  // 16.7.1
 
 // The message, of 232 bytes; addresses in it are of that space. Private data is all there is room for.
-template <class Message>
-[[nodiscard]] Message read_message(dissect::Bytes body, AddressSpace space);
+template <class Message> [[nodiscard]] Message read_message(dissect::Bytes body, AddressSpace space);
 
 // The whole datagram but its addresses; nothing where a number does not fit its field, or private data its room.
 template <class Message>

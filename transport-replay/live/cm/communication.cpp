@@ -47,7 +47,9 @@ CmReq req_of(const ConnectRequest& request, const CmConnection& connection, cons
             .private_data = CmPrivateBytes(request.private_data)};
 }
 
-bool addressed(const CmPath& path) { return path.local.space != AddressSpace::none && path.remote.space != AddressSpace::none; }
+bool addressed(const CmPath& path) {
+    return path.local.space != AddressSpace::none && path.remote.space != AddressSpace::none;
+}
 
 std::uint8_t least(std::uint8_t a, std::uint8_t b) { return std::min(a, b); }
 
@@ -61,7 +63,8 @@ ConnectionManager::~ConnectionManager() = default;
 CmResult ConnectionManager::listen(ServiceId service, ListenKind kind, std::uint64_t mask) {
     if (state_->listeners.size() >= kMaxCmListeners) return std::unexpected(CmError::too_many);
     const ServiceId masked{static_cast<std::uint64_t>(service) & mask};
-    if (!state_->listeners.try_emplace(masked, State::Listener{kind, mask}).second) return std::unexpected(CmError::invalid_parameter);
+    if (!state_->listeners.try_emplace(masked, State::Listener{kind, mask}).second)
+        return std::unexpected(CmError::invalid_parameter);
     return {};
 }
 
@@ -146,7 +149,9 @@ CmResult ConnectionManager::ready(CmId id, Bytes private_data, Instant) {
     const auto used = state_->use(id, CmEndEvent::ready, CmMessage::rtu, private_data);
     if (!used) return std::unexpected(used.error());
     CmConnection& connection = **used;
-    const CmRtu rtu{.local_id = wire(id), .remote_id = connection.remote_id.value_or(0), .private_data = CmPrivateBytes(private_data)};
+    const CmRtu rtu{.local_id = wire(id),
+                    .remote_id = connection.remote_id.value_or(0),
+                    .private_data = CmPrivateBytes(private_data)};
     const auto datagram = write_message(rtu, connection.transaction);
     if (!datagram) return std::unexpected(CmError::invalid_parameter);
     (void)state_->advance(connection, CmEndEvent::ready);
@@ -173,7 +178,8 @@ CmResult ConnectionManager::delay(CmId id, TimeoutCode service_timeout, Bytes pr
     const auto used = state_->use(id);
     if (!used) return std::unexpected(used.error());
     if (private_data.size() > private_room(CmMessage::mra)) return std::unexpected(CmError::private_data_long);
-    if (service_timeout > TimeoutCode{31} || service_timeout == TimeoutCode{}) return std::unexpected(CmError::invalid_parameter);
+    if (service_timeout > TimeoutCode{31} || service_timeout == TimeoutCode{})
+        return std::unexpected(CmError::invalid_parameter);
     CmConnection& connection = **used;
     if (state_->advance(connection, AlternateEvent::delay)) {
         state_->send_delay(connection, CmAbout::other, service_timeout, private_data, connection.loading);
@@ -181,7 +187,8 @@ CmResult ConnectionManager::delay(CmId id, TimeoutCode service_timeout, Bytes pr
     }
     if (!state_->advance(connection, CmEndEvent::delay)) return std::unexpected(CmError::wrong_state);
     connection.service_timeout = service_timeout;
-    state_->send_delay(connection, connection.active ? CmAbout::rep : CmAbout::req, service_timeout, private_data, connection.transaction);
+    state_->send_delay(connection, connection.active ? CmAbout::rep : CmAbout::req, service_timeout, private_data,
+                       connection.transaction);
     state_->table.arm(connection, now + duration_of(service_timeout));
     return {};
 }
@@ -219,7 +226,8 @@ CmResult ConnectionManager::abandon(CmId id, Instant now) {
                           .private_data = {}};
         state.send(connection, dreq, state.new_transaction());
     }
-    if (connection.state == CmEndState::rejected) state.refuse_peer(connection, {}, connection.active ? CmAbout::rep : CmAbout::req, now);
+    if (connection.state == CmEndState::rejected)
+        state.refuse_peer(connection, {}, connection.active ? CmAbout::rep : CmAbout::req, now);
     else if (waits_for_rtu(before)) state.refuse_peer(connection, {}, CmAbout::other, now);
     else if (connection.state == CmEndState::timewait) state.enter_timewait(connection, now);
     if (connection.state != CmEndState::closed) return {};
@@ -251,7 +259,8 @@ CmResult ConnectionManager::load_alternate(CmId id, const CmPath& path, Bytes pr
     CmConnection& connection = **used;
     if (private_data.size() > private_room(CmMessage::lap)) return std::unexpected(CmError::private_data_long);
     if (!addressed(path)) return std::unexpected(CmError::invalid_parameter);
-    if (!connection.active || connection.state != CmEndState::established || connection.alternate_state != AlternateState::none)
+    if (!connection.active || connection.state != CmEndState::established ||
+        connection.alternate_state != AlternateState::none)
         return std::unexpected(CmError::wrong_state);
     const CmLap lap{.local_id = wire(id),
                     .remote_id = connection.remote_id.value_or(0),
@@ -289,7 +298,8 @@ CmResult ConnectionManager::answer_alternate(CmId id, AlternateStatus status, By
 
 std::expected<CmId, CmError> ConnectionManager::sidr_request(const SidrRequest& request, Instant) {
     State& state = *state_;
-    if (request.private_data.size() > private_room(CmMessage::sidr_req)) return std::unexpected(CmError::private_data_long);
+    if (request.private_data.size() > private_room(CmMessage::sidr_req))
+        return std::unexpected(CmError::private_data_long);
     if (!addressed(request.path) || request.max_retries > 15) return std::unexpected(CmError::invalid_parameter);
     if (!state.make_room()) return std::unexpected(CmError::too_many);
     CmConnection& connection = state.table.add();
@@ -306,8 +316,10 @@ std::expected<CmId, CmError> ConnectionManager::sidr_request(const SidrRequest& 
     connection.interval = answer_time(request.response_timeout, round_trip);
     connection.max_retries = request.max_retries;
     const CmId id = connection.id;
-    const CmSidrReq message{
-        .request_id = wire(id), .pkey = request.pkey, .service = request.service, .private_data = CmPrivateBytes(request.private_data)};
+    const CmSidrReq message{.request_id = wire(id),
+                            .pkey = request.pkey,
+                            .service = request.service,
+                            .private_data = CmPrivateBytes(request.private_data)};
     const auto datagram = write_message(message, connection.transaction);
     if (!datagram || !state.advance(connection, CmEndEvent::sidr_request)) {
         state.close(connection);

@@ -1,5 +1,5 @@
-// ConnectionManager: chapter 12 of one port, both sides of it, sans I/O: management datagrams of queue pair 1 and time are
-// arguments, events are values. It never touches a queue pair: events carry what to program it with.
+// ConnectionManager: chapter 12 of one port, both sides of it, sans I/O: management datagrams of queue pair 1 and time
+// are arguments, events are values. It never touches a queue pair: events carry what to program it with.
 //
 //   ConnectionManager manager({.seed = 7, .guid = CaGuid{0x0200'00ff'fe00'0001}});
 //   (void)manager.listen(ip_service(PortSpace::tcp, IpPort{7174}));             // ip_cm.hpp
@@ -21,14 +21,14 @@
 //       }
 //   }
 //
-// Invariants: every id ends with one event whose `last` is set, and is unknown from then on; one that the consumer itself
-// refused or abandoned before it was a connection ends without. A datagram that has no edge in
-// the tables of cm_end_machine.hpp changes nothing and is counted by name. The same calls give the same datagrams and
-// events: ids come from the seed.
+// Invariants: every id ends with one event whose `last` is set, and is unknown from then on; one that the consumer
+// itself refused or abandoned before it was a connection ends without. A datagram that has no edge in the tables of
+// cm_end_machine.hpp changes nothing and is counted by name. The same calls give the same datagrams and events: ids
+// come from the seed.
 //
 // An attacker could feed any bytes from any address in any order. Ids are believed only from the address of their
-// connection and beside the peer's own id. What grows: attempts nobody has decided on (kMaxHalfOpen: the oldest are refused
-// with REJ "no resources"), connections (kMaxCmIds), answers under way (kMaxCmAnswers), events not taken
+// connection and beside the peer's own id. What grows: attempts nobody has decided on (kMaxHalfOpen: the oldest are
+// refused with REJ "no resources"), connections (kMaxCmIds), answers under way (kMaxCmAnswers), events not taken
 // (kMaxCmEvents), services listened to (kMaxCmListeners). Times that a peer asks for end at kLongestPeerTimeout.
 #pragma once
 
@@ -44,18 +44,20 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxHalfOpen = 1024;       // what listen backlogs of hosts are; 2 MiB
-inline constexpr std::size_t kMaxCmIds = 1U << 14;      // those in TIMEWAIT and refused ones that are remembered included; 32 MiB
+inline constexpr std::size_t kMaxHalfOpen = 1024;  // what listen backlogs of hosts are; 2 MiB
+inline constexpr std::size_t kMaxCmIds =
+    1U << 14;  // those in TIMEWAIT and refused ones that are remembered included; 32 MiB
 inline constexpr std::size_t kMaxRemembered = 1024;     // answers kept for repetitions of what they answer
 inline constexpr std::size_t kMaxCmAnswers = 1U << 12;  // datagrams to send at once, 1 MiB; more are lost, as on a wire
 inline constexpr std::size_t kMaxCmEvents = 1U << 12;   // not taken; beyond it REQs and SIDR_REQs are ignored
 inline constexpr std::size_t kMaxCmListeners = 256;
 inline constexpr TimeoutCode kLongestPeerTimeout{24};  // 68.7 s: what Linux asks for in an MRA
 inline constexpr TimeoutCode kShortestPeerTimeout{8};  // 1 ms: 15 retries are no flood
-inline constexpr TimeoutCode kLongestTimewait{21};     // 8.6 s: far above paths that exist (17 to 19), and records must end
+inline constexpr TimeoutCode kLongestTimewait{
+    21};  // 8.6 s: far above paths that exist (17 to 19), and records must end
 
-// A live peer needs a seed of its own for every start and a GUID nobody else has: Linux knows a peer's messages by its GUID
-// and communication ID, and takes a REQ or REP with a pair it still remembers for a repetition, in silence.
+// A live peer needs a seed of its own for every start and a GUID nobody else has: Linux knows a peer's messages by its
+// GUID and communication ID, and takes a REQ or REP with a pair it still remembers for a repetition, in silence.
 struct ManagerSettings {
     std::uint64_t seed = 1;                  // of communication and transaction ids
     CaGuid guid{};                           // of this channel adapter
@@ -102,8 +104,9 @@ enum class CmRefusal : std::uint8_t {
     mra,               // more MRAs than repetitions could have asked for
 };
 inline constexpr std::array<std::string_view, 17> kCmRefusalNames{
-    "base_version", "management_class", "class_version", "method",    "attribute", "source_qp", "pkey",    "unknown_id", "wrong_peer",
-    "wrong_qpn",    "wrong_state",      "repetition",    "malformed", "half_open", "full",      "answers", "mra"};
+    "base_version", "management_class", "class_version", "method",    "attribute",   "source_qp",
+    "pkey",         "unknown_id",       "wrong_peer",    "wrong_qpn", "wrong_state", "repetition",
+    "malformed",    "half_open",        "full",          "answers",   "mra"};
 
 struct ManagerCounts {
     std::array<std::uint64_t, kCmMessages> received{};  // by CmMessage, repetitions included
@@ -125,11 +128,13 @@ public:
     ~ConnectionManager();
 
     // Passive side. A service is all ids that agree with `service` in the bits of `mask`.
-    [[nodiscard]] CmResult listen(ServiceId service, ListenKind kind = ListenKind::connections, std::uint64_t mask = ~std::uint64_t{0});
+    [[nodiscard]] CmResult listen(ServiceId service, ListenKind kind = ListenKind::connections,
+                                  std::uint64_t mask = ~std::uint64_t{0});
     [[nodiscard]] CmResult stop_listening(ServiceId service);
     [[nodiscard]] CmResult accept(CmId id, const AcceptParameters& parameters, dissect::Instant now);
     // MRA: the consumer needs the time of that code. Of a REQ, a REP or a LAP, whatever is undecided.
-    [[nodiscard]] CmResult delay(CmId id, TimeoutCode service_timeout, dissect::Bytes private_data, dissect::Instant now);
+    [[nodiscard]] CmResult delay(CmId id, TimeoutCode service_timeout, dissect::Bytes private_data,
+                                 dissect::Instant now);
 
     // Active side.
     [[nodiscard]] std::expected<CmId, CmError> connect(const ConnectRequest& request, dissect::Instant now);
@@ -141,16 +146,20 @@ public:
     [[nodiscard]] CmResult disconnect(CmId id, dissect::Bytes private_data, dissect::Instant now);
     // Whatever state it is in: the peer is told what fits (REJ or DREQ), no answer is waited for.
     [[nodiscard]] CmResult abandon(CmId id, dissect::Instant now);
-    // A packet came for that queue pair of ours: what an RTU says, where that was lost (12.9.7.1). Cheap to call for nothing.
+    // A packet came for that queue pair of ours: what an RTU says, where that was lost (12.9.7.1). Cheap to call for
+    // nothing.
     void communication_established(dissect::Qpn local, dissect::Instant now);
 
     // Alternate paths, by the active side of an RC connection (12.8).
-    [[nodiscard]] CmResult load_alternate(CmId id, const CmPath& path, dissect::Bytes private_data, dissect::Instant now);
-    [[nodiscard]] CmResult answer_alternate(CmId id, AlternateStatus status, dissect::Bytes private_data, dissect::Instant now);
+    [[nodiscard]] CmResult load_alternate(CmId id, const CmPath& path, dissect::Bytes private_data,
+                                          dissect::Instant now);
+    [[nodiscard]] CmResult answer_alternate(CmId id, AlternateStatus status, dissect::Bytes private_data,
+                                            dissect::Instant now);
 
     // Datagram services (12.11).
     [[nodiscard]] std::expected<CmId, CmError> sidr_request(const SidrRequest& request, dissect::Instant now);
-    [[nodiscard]] CmResult sidr_reply(CmId id, const SidrAnswer& answer, dissect::Bytes private_data, dissect::Instant now);
+    [[nodiscard]] CmResult sidr_reply(CmId id, const SidrAnswer& answer, dissect::Bytes private_data,
+                                      dissect::Instant now);
 
     void process(const ManagementDatagram& datagram, dissect::Instant now);
     // The next datagram to send at `now`, or nothing: call until nothing comes. Notices expired timers.

@@ -1,7 +1,7 @@
 // What a ConnectionManager is inside: its table, its queues and the steps that calls, datagrams and timers share.
 //
-// Private to the sources of the manager. Invariant: only advance() changes the state of a record, and only along an edge of
-// kCmEndMachine; a record that becomes `closed` is forgotten with close() at once.
+// Private to the sources of the manager. Invariant: only advance() changes the state of a record, and only along an
+// edge of kCmEndMachine; a record that becomes `closed` is forgotten with close() at once.
 #pragma once
 
 #include <transport-replay/live/cm/cm_messages.hpp>
@@ -65,12 +65,14 @@ struct ConnectionManager::State {
 
     // --- the consumer's record, or why not ---
     [[nodiscard]] std::expected<CmConnection*, CmError> use(CmId id);
-    [[nodiscard]] std::expected<CmConnection*, CmError> use(CmId id, CmEndEvent event, CmMessage message, dissect::Bytes private_data);
+    [[nodiscard]] std::expected<CmConnection*, CmError> use(CmId id, CmEndEvent event, CmMessage message,
+                                                            dissect::Bytes private_data);
 
     // --- arrivals ---
     void on_req(const ManagementDatagram& datagram, std::uint64_t transaction, dissect::Instant now);
     void on_repeated_req(CmConnection& connection, const ManagementDatagram& datagram, dissect::Instant now);
-    void begin_passive(const CmReq& req, const ManagementDatagram& datagram, std::uint64_t transaction, dissect::Instant now);
+    void begin_passive(const CmReq& req, const ManagementDatagram& datagram, std::uint64_t transaction,
+                       dissect::Instant now);
     void on_mra(const ManagementDatagram& datagram, dissect::Instant now);
     void on_rej(const ManagementDatagram& datagram, dissect::Instant now);
     void on_rep(const ManagementDatagram& datagram, std::uint64_t transaction, dissect::Instant now);

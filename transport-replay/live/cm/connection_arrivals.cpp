@@ -36,7 +36,8 @@ bool in_partition(Pkey ours, Pkey theirs) {  // 10.9.3
 std::optional<CmRefusal> refusal_of(const ManagementDatagram& datagram, const ManagerSettings& settings) {
     const Bytes bytes = datagram.bytes;
     if (datagram.remote_qp != kGsiQpn) return CmRefusal::source_qp;
-    if (std::ranges::none_of(settings.pkeys, [&](Pkey ours) { return in_partition(ours, datagram.pkey); })) return CmRefusal::pkey;
+    if (std::ranges::none_of(settings.pkeys, [&](Pkey ours) { return in_partition(ours, datagram.pkey); }))
+        return CmRefusal::pkey;
     if (read(bytes, kBaseVersion) != kMadBaseVersion) return CmRefusal::base_version;
     if (read(bytes, kClass) != std::to_underlying(ManagementClass::communication)) return CmRefusal::management_class;
     if (read(bytes, kMethod) != kSendMethod || read(bytes, kStatus) != 0) return CmRefusal::method;
@@ -80,7 +81,8 @@ void ConnectionManager::process(const ManagementDatagram& datagram, Instant now)
     }
 }
 
-CmConnection* ConnectionManager::State::match(const ManagementDatagram& datagram, std::uint32_t ours, std::uint32_t theirs) {
+CmConnection* ConnectionManager::State::match(const ManagementDatagram& datagram, std::uint32_t ours,
+                                              std::uint32_t theirs) {
     CmConnection* connection = table.find(CmId{ours});
     if (connection == nullptr || connection->datagram) {
         refuse(CmRefusal::unknown_id);
@@ -100,10 +102,11 @@ void ConnectionManager::State::on_mra(const ManagementDatagram& datagram, Instan
     CmConnection* connection = match(datagram, mra.remote_id, mra.local_id);
     if (connection == nullptr) return;
     const bool loading = mra.about == CmAbout::other;
-    const bool fits =
-        loading ? step(kAlternateMachine, connection->alternate_state, AlternateEvent::mra_of_lap).has_value()
-                : step(kCmEndMachine, connection->state, mra.about == CmAbout::req ? CmEndEvent::mra_of_req : CmEndEvent::mra_of_rep)
-                      .has_value();
+    const bool fits = loading
+                          ? step(kAlternateMachine, connection->alternate_state, AlternateEvent::mra_of_lap).has_value()
+                          : step(kCmEndMachine, connection->state,
+                                 mra.about == CmAbout::req ? CmEndEvent::mra_of_req : CmEndEvent::mra_of_rep)
+                                .has_value();
     if (!fits) return refuse(CmRefusal::wrong_state);
     if (!one_more_delay(*connection)) return refuse(CmRefusal::mra);
     const Instant until = now + duration_of(bounded(mra.service_timeout)) + connection->interval;
@@ -136,7 +139,8 @@ void ConnectionManager::State::on_rej(const ManagementDatagram& datagram, Instan
         part(*connection, Parting::rejected, rej.private_data.bytes());
     } else {
         ConnectionEvent event = event_of(*connection, ConnectionEventKind::rejected);
-        event.rejection = {.reason = rej.reason, .information = rej.information, .private_data = rej.private_data, .by_peer = true};
+        event.rejection = {
+            .reason = rej.reason, .information = rej.information, .private_data = rej.private_data, .by_peer = true};
         event.private_data = rej.private_data;
         event.last = over;
         emit(*connection, event);
@@ -164,8 +168,8 @@ void ConnectionManager::State::on_dreq(const ManagementDatagram& datagram, std::
     const CmDrep drep{.local_id = dreq.remote_id, .remote_id = dreq.local_id, .private_data = {}};
     CmConnection* connection = match(datagram, dreq.remote_id, dreq.local_id);
     if (connection == nullptr) {
-        // Who asks for the release of what is not there is told that it is released, and stops asking. An id of somebody
-        // else's is not theirs to hear about.
+        // Who asks for the release of what is not there is told that it is released, and stops asking. An id of
+        // somebody else's is not theirs to hear about.
         if (table.find(CmId{dreq.remote_id}) == nullptr) answer(datagram, drep, transaction);
         return;
     }
@@ -192,7 +196,9 @@ void ConnectionManager::State::on_drep(const ManagementDatagram& datagram, Insta
 void ConnectionManager::State::on_lap(const ManagementDatagram& datagram, std::uint64_t transaction) {
     const auto lap = read_message<CmLap>(body_of(datagram), datagram.remote.space);
     const auto refused = [&](AlternateStatus status) {
-        answer(datagram, CmApr{.local_id = lap.remote_id, .remote_id = lap.local_id, .status = status, .private_data = {}}, transaction);
+        answer(datagram,
+               CmApr{.local_id = lap.remote_id, .remote_id = lap.local_id, .status = status, .private_data = {}},
+               transaction);
     };
     CmConnection* connection = match(datagram, lap.remote_id, lap.local_id);
     if (connection == nullptr) {
@@ -207,14 +213,16 @@ void ConnectionManager::State::on_lap(const ManagementDatagram& datagram, std::u
     if (!settings.alternate_paths) return refused(AlternateStatus::unsupported);
     if (connection->alternate_state != AlternateState::none) {  // the consumer has not decided
         refuse(CmRefusal::repetition);
-        if (!settings.automatic_mra || transaction != connection->loading || !advance(*connection, AlternateEvent::lap)) return;
+        if (!settings.automatic_mra || transaction != connection->loading || !advance(*connection, AlternateEvent::lap))
+            return;
         return send_delay(*connection, CmAbout::other, settings.service_timeout, {}, transaction);
     }
     if (connection->loaded == transaction) {
         refuse(CmRefusal::repetition);
         return send(connection->alternate_sent);
     }
-    if (lap.path.remote_gid == connection->local && lap.path.local_gid == connection->remote) return refused(AlternateStatus::is_current);
+    if (lap.path.remote_gid == connection->local && lap.path.local_gid == connection->remote)
+        return refused(AlternateStatus::is_current);
     if (events.size() >= kMaxCmEvents) return refuse(CmRefusal::full);
     (void)advance(*connection, AlternateEvent::lap);
     connection->loading = transaction;
@@ -229,7 +237,8 @@ void ConnectionManager::State::on_apr(const ManagementDatagram& datagram, std::u
     const auto apr = read_message<CmApr>(body_of(datagram), datagram.remote.space);
     CmConnection* connection = match(datagram, apr.remote_id, apr.local_id);
     if (connection == nullptr) return;
-    if (transaction != connection->loading || !advance(*connection, AlternateEvent::apr)) return refuse(CmRefusal::wrong_state);
+    if (transaction != connection->loading || !advance(*connection, AlternateEvent::apr))
+        return refuse(CmRefusal::wrong_state);
     table.arm_alternate(*connection, {});
     connection->alternate_unsent = false;
     if (apr.status == AlternateStatus::loaded) connection->parameters.alternate = connection->proposed;

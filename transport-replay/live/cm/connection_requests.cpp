@@ -1,5 +1,5 @@
-// What a connection manager does with a REQ, a REP and SIDR: whether it can be, whether it was there before, what is wrong
-// with it.
+// What a connection manager does with a REQ, a REP and SIDR: whether it can be, whether it was there before, what is
+// wrong with it.
 #include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
@@ -25,7 +25,9 @@ std::optional<CmTransport> transport_of(const CmReq& req, const ManagerSettings&
 }
 
 // LIDs say nothing of GIDs; an address that is not known says nothing at all.
-bool is_gid(const Address& address) { return address.space != AddressSpace::infiniband_lid && address.space != AddressSpace::none; }
+bool is_gid(const Address& address) {
+    return address.space != AddressSpace::infiniband_lid && address.space != AddressSpace::none;
+}
 
 RejectInformation as_information(const Address& gid) {
     std::array<std::byte, 16> bytes{};
@@ -55,15 +57,20 @@ constexpr std::array kChecks{
     Check{RejectReason::no_qp, [](const Asked& asked) { return !possible_queue_pair(asked.req.qpn); }},
     Check{RejectReason::invalid_mtu,
           [](const Asked& asked) {
-              return asked.req.mtu < std::to_underlying(PathMtu::bytes_256) || asked.req.mtu > std::to_underlying(asked.settings.mtu);
+              return asked.req.mtu < std::to_underlying(PathMtu::bytes_256) ||
+                     asked.req.mtu > std::to_underlying(asked.settings.mtu);
           },
           [](const Asked& asked) { return as_information(asked.settings.mtu); }},
     Check{RejectReason::primary_gid,
-          [](const Asked& asked) { return is_gid(asked.datagram.local) && asked.req.primary.remote_gid != asked.datagram.local; },
+          [](const Asked& asked) {
+              return is_gid(asked.datagram.local) && asked.req.primary.remote_gid != asked.datagram.local;
+          },
           [](const Asked& asked) { return as_information(asked.datagram.local); }},
     // A connection for somebody else would make our packets go where the asker wants them.
     Check{RejectReason::unsupported,
-          [](const Asked& asked) { return is_gid(asked.datagram.remote) && asked.req.primary.local_gid != asked.datagram.remote; }},
+          [](const Asked& asked) {
+              return is_gid(asked.datagram.remote) && asked.req.primary.local_gid != asked.datagram.remote;
+          }},
     Check{RejectReason::unsupported,
           [](const Asked& asked) {
               return std::ranges::none_of(asked.settings.pkeys, [&](Pkey ours) {
@@ -83,7 +90,8 @@ bool ConnectionManager::State::listens(ServiceId service, ListenKind kind) const
     });
 }
 
-void ConnectionManager::State::on_repeated_req(CmConnection& connection, const ManagementDatagram& datagram, Instant now) {
+void ConnectionManager::State::on_repeated_req(CmConnection& connection, const ManagementDatagram& datagram,
+                                               Instant now) {
     refuse(CmRefusal::repetition);
     const bool undecided = connection.state == CmEndState::req_rcvd || connection.state == CmEndState::mra_req_sent;
     if (undecided && !settings.automatic_mra && connection.state == CmEndState::req_rcvd) return;
@@ -111,11 +119,16 @@ void ConnectionManager::State::on_req(const ManagementDatagram& datagram, std::u
     const auto req = read_message<CmReq>(request_body(datagram), datagram.remote.space);
     const auto reject = [&](RejectReason reason, const RejectInformation& information = {}) {
         answer(datagram,
-               CmRej{.remote_id = req.local_id, .about = CmAbout::req, .reason = reason, .information = information, .private_data = {}},
+               CmRej{.remote_id = req.local_id,
+                     .about = CmAbout::req,
+                     .reason = reason,
+                     .information = information,
+                     .private_data = {}},
                transaction);
     };
     if (CmConnection* known = table.find_request(datagram.remote, req.local_id, false)) {
-        const bool same = known->transaction == transaction && known->parameters.remote_qpn == req.qpn && known->service == req.service;
+        const bool same = known->transaction == transaction && known->parameters.remote_qpn == req.qpn &&
+                          known->service == req.service;
         if (same) return on_repeated_req(*known, datagram, now);
         if (known->state != CmEndState::rejected) {
             refuse(CmRefusal::wrong_peer);
@@ -143,7 +156,8 @@ void ConnectionManager::State::on_req(const ManagementDatagram& datagram, std::u
     begin_passive(req, datagram, transaction, now);
 }
 
-void ConnectionManager::State::begin_passive(const CmReq& req, const ManagementDatagram& datagram, std::uint64_t transaction, Instant now) {
+void ConnectionManager::State::begin_passive(const CmReq& req, const ManagementDatagram& datagram,
+                                             std::uint64_t transaction, Instant now) {
     CmConnection& connection = table.add();
     connection.remote = datagram.remote;
     connection.local = datagram.local.space == AddressSpace::none ? req.primary.remote_gid : datagram.local;
@@ -154,7 +168,8 @@ void ConnectionManager::State::begin_passive(const CmReq& req, const ManagementD
     connection.max_retries = req.max_retries;
     connection.interval = answer_time(req.local_response_timeout, req.primary.ack_timeout);
     connection.timewait = timewait_of(req.primary.ack_timeout);
-    const bool alternate = req.alternate.remote_gid != Address{{}, req.alternate.remote_gid.space} || req.alternate.remote_lid != 0;
+    const bool alternate =
+        req.alternate.remote_gid != Address{{}, req.alternate.remote_gid.space} || req.alternate.remote_lid != 0;
     connection.alternate_refused = alternate && !settings.alternate_paths;
     connection.parameters = {
         .transport = transport_of(req, settings).value_or(CmTransport::rc),
@@ -177,7 +192,8 @@ void ConnectionManager::State::begin_passive(const CmReq& req, const ManagementD
     table.index_request(connection);
     table.index_remote_qp(connection);
     // As long as the peer goes on asking; an MRA makes it longer.
-    const Duration asking{std::to_underlying(answer_time(req.remote_response_timeout, req.primary.ack_timeout)) * (req.max_retries + 1)};
+    const Duration asking{std::to_underlying(answer_time(req.remote_response_timeout, req.primary.ack_timeout)) *
+                          (req.max_retries + 1)};
     table.arm(connection, now + std::min(asking, duration_of(kLongestPeerTimeout)));
     ConnectionEvent event = event_of(connection, ConnectionEventKind::request);
     event.private_data = req.private_data;
@@ -215,7 +231,8 @@ void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::u
     const Qpn qpn = xrc ? rep.context : rep.qpn;
     if (transaction != connection->transaction || !possible_queue_pair(qpn)) return refuse(CmRefusal::malformed);
     CmConnection* stale = table.find_remote_qp(datagram.remote, qpn);
-    if (!advance(*connection, stale != nullptr ? CmEndEvent::stale : CmEndEvent::rep)) return refuse(CmRefusal::wrong_state);
+    if (!advance(*connection, stale != nullptr ? CmEndEvent::stale : CmEndEvent::rep))
+        return refuse(CmRefusal::wrong_state);
     connection->remote_id = rep.local_id;
     connection->unsent = false;
     if (stale != nullptr) {
@@ -229,7 +246,8 @@ void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::u
     ConnectionParameters& parameters = connection->parameters;
     parameters.remote_qpn = qpn;
     parameters.remote_psn = rep.starting_psn;
-    parameters.initiator_depth = std::min({parameters.initiator_depth, rep.responder_resources, settings.initiator_depth});
+    parameters.initiator_depth =
+        std::min({parameters.initiator_depth, rep.responder_resources, settings.initiator_depth});
     // A peer may want to ask for more at a time than we offered. What we can answer, we do.
     parameters.responder_resources = std::min(rep.initiator_depth, settings.responder_resources);
     parameters.ack_timeout = ack_timeout_from(parameters.path.packet_lifetime, rep.target_ack_delay);
@@ -249,7 +267,8 @@ void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::u
 void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, std::uint64_t transaction, Instant now) {
     const auto req = read_message<CmSidrReq>(request_body(datagram), datagram.remote.space);
     const auto refused = [&](SidrStatus status) {
-        answer(datagram, CmSidrRep{.request_id = req.request_id, .status = status, .service = req.service, .private_data = {}},
+        answer(datagram,
+               CmSidrRep{.request_id = req.request_id, .status = status, .service = req.service, .private_data = {}},
                transaction);
     };
     if (CmConnection* known = table.find_request(datagram.remote, req.request_id, true)) {

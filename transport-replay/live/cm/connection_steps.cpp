@@ -134,7 +134,8 @@ void ConnectionManager::State::part(CmConnection& connection, Parting parting, B
     emit(connection, event);
 }
 
-void ConnectionManager::State::refuse_peer(CmConnection& connection, const Rejection& rejection, CmAbout about, Instant now) {
+void ConnectionManager::State::refuse_peer(CmConnection& connection, const Rejection& rejection, CmAbout about,
+                                           Instant now) {
     // Of a REQ that was not even MRAed the peer knows no id of ours (12.6.7).
     const bool known = about != CmAbout::req || connection.service_timeout != TimeoutCode{};
     const CmRej rej{.local_id = known ? wire(connection.id) : 0,
@@ -172,8 +173,8 @@ void ConnectionManager::State::begin_stale(CmConnection& connection) {
     say(connection, *datagram);
 }
 
-void ConnectionManager::State::send_delay(CmConnection& connection, CmAbout about, TimeoutCode service_timeout, Bytes private_data,
-                                          std::uint64_t transaction) {
+void ConnectionManager::State::send_delay(CmConnection& connection, CmAbout about, TimeoutCode service_timeout,
+                                          Bytes private_data, std::uint64_t transaction) {
     const CmMra mra{.local_id = wire(connection.id),
                     .remote_id = connection.remote_id.value_or(0),
                     .about = about,
@@ -226,7 +227,8 @@ std::expected<CmConnection*, CmError> ConnectionManager::State::use(CmId id) {
     return connection;
 }
 
-std::expected<CmConnection*, CmError> ConnectionManager::State::use(CmId id, CmEndEvent event, CmMessage message, Bytes private_data) {
+std::expected<CmConnection*, CmError> ConnectionManager::State::use(CmId id, CmEndEvent event, CmMessage message,
+                                                                    Bytes private_data) {
     const auto connection = use(id);
     if (!connection) return connection;
     if (!step(kCmEndMachine, (*connection)->state, event)) return std::unexpected(CmError::wrong_state);

@@ -6,15 +6,13 @@ using namespace dissect;
 
 namespace {
 
-template <class Map, class Key>
-CmConnection* look_up(ConnectionTable& table, const Map& index, const Key& key) {
+template <class Map, class Key> CmConnection* look_up(ConnectionTable& table, const Map& index, const Key& key) {
     const auto found = index.find(key);
     return found == index.end() ? nullptr : table.find(found->second);
 }
 
 // Takes the id out, unless the key is another record's by now.
-template <class Map, class Key>
-void take_out(Map& index, const Key& key, CmId id) {
+template <class Map, class Key> void take_out(Map& index, const Key& key, CmId id) {
     const auto found = index.find(key);
     if (found != index.end() && found->second == id) index.erase(found);
 }

@@ -1,9 +1,9 @@
-// What a connection manager remembers: a record for every id, found by id, by the peer's ids and by queue pair; and when
-// each is due.
+// What a connection manager remembers: a record for every id, found by id, by the peer's ids and by queue pair; and
+// when each is due.
 //
-// Invariants: an index holds an id only while its record lives; a record is half open, remembered or neither, as its state
-// says. Keys of peers are ordered, never hashed: an attacker chooses them. Bounds are the manager's to keep; the table knows
-// which half-open or remembered record is the oldest.
+// Invariants: an index holds an id only while its record lives; a record is half open, remembered or neither, as its
+// state says. Keys of peers are ordered, never hashed: an attacker chooses them. Bounds are the manager's to keep; the
+// table knows which half-open or remembered record is the oldest.
 #pragma once
 
 #include <transport-replay/live/cm/cm_end_machine.hpp>
@@ -24,8 +24,8 @@ struct CmConnection {
     bool active = false;
     bool datagram = false;  // a SIDR exchange
     bool silent = false;    // the consumer has done with it: no more events but `released`
-    bool in_use = false;    // a queue pair was named to the peer as ready: `released` will say when it may be used again
-    bool parted = false;    // `disconnected` was said
+    bool in_use = false;  // a queue pair was named to the peer as ready: `released` will say when it may be used again
+    bool parted = false;  // `disconnected` was said
 
     Address remote;
     Address local;
@@ -116,10 +116,15 @@ private:
     std::set<Timer> timers_;
 };
 
-[[nodiscard]] constexpr bool waits_for_rtu(CmEndState state) { return state == CmEndState::rep_sent || state == CmEndState::mra_rep_rcvd; }
-[[nodiscard]] constexpr bool is_half_open(CmEndState state) {
-    return state == CmEndState::req_rcvd || state == CmEndState::mra_req_sent || state == CmEndState::sidr_req_rcvd || waits_for_rtu(state);
+[[nodiscard]] constexpr bool waits_for_rtu(CmEndState state) {
+    return state == CmEndState::rep_sent || state == CmEndState::mra_rep_rcvd;
 }
-[[nodiscard]] constexpr bool is_remembered(CmEndState state) { return state == CmEndState::rejected || state == CmEndState::sidr_answered; }
+[[nodiscard]] constexpr bool is_half_open(CmEndState state) {
+    return state == CmEndState::req_rcvd || state == CmEndState::mra_req_sent || state == CmEndState::sidr_req_rcvd ||
+           waits_for_rtu(state);
+}
+[[nodiscard]] constexpr bool is_remembered(CmEndState state) {
+    return state == CmEndState::rejected || state == CmEndState::sidr_answered;
+}
 
 }  // namespace qps::transport::live

@@ -66,8 +66,8 @@ void ConnectionManager::State::give_up(CmConnection& connection, Instant now) {
     const bool undecided_req = before == CmEndState::req_rcvd || before == CmEndState::mra_req_sent;
     const bool undecided_rep = before == CmEndState::rep_rcvd || before == CmEndState::mra_rep_sent;
     const CmAbout about = undecided_req ? CmAbout::req : undecided_rep ? CmAbout::rep : CmAbout::other;
-    // A consumer that does not decide on a REQ has said no: Linux finds no attempt of its own for a REJ "timeout" of a REQ,
-    // since it looks for an id of ours that it never heard of.
+    // A consumer that does not decide on a REQ has said no: Linux finds no attempt of its own for a REJ "timeout" of a
+    // REQ, since it looks for an id of ours that it never heard of.
     const Rejection rejection = undecided_req ? Rejection{} : timeout_rejection();
     if (!connection.datagram) refuse_peer(connection, rejection, about, now);
     if (connection.state == CmEndState::closed) close(connection);

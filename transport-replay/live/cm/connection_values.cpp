@@ -11,7 +11,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kMostCode = 31;       // 5 bits
+constexpr std::uint8_t kMostCode = 31;  // 5 bits
 
 constexpr std::size_t in_bytes(const Field& field) { return field.width / 8; }
 
@@ -35,8 +35,8 @@ static_assert(std::ranges::max(kPrivateRoom) == kMostPrivateBytes);
 
 Duration duration_of(TimeoutCode code) { return dissect::timeout_of(std::to_underlying(code)); }
 
-// The sum of two powers of two, as the nearest power: the smaller counts where it is at least half of the larger. (So does
-// Linux: lifetime 18 and delay 15 make 19.)
+// The sum of two powers of two, as the nearest power: the smaller counts where it is at least half of the larger. (So
+// does Linux: lifetime 18 and delay 15 make 19.)
 TimeoutCode ack_timeout_from(TimeoutCode packet_lifetime, TimeoutCode ack_delay) {
     const int twice = std::min(std::to_underlying(packet_lifetime), kMostCode) + 1;
     const int delay = std::min(std::to_underlying(ack_delay), kMostCode);

@@ -1,8 +1,9 @@
-// What a consumer and its connection manager tell each other: identifiers, paths, parameters, events, refusals. Values only.
+// What a consumer and its connection manager tell each other: identifiers, paths, parameters, events, refusals. Values
+// only.
 //
 // Everything that came from a peer was sanitised before it is in here: MTU codes are of the five that exist, depths and
-// counts fit their fields and what both sides can do, timeouts are at most kLongestPeerTimeout. Private data is as long as
-// its message has room for (12.6.5 to 12.11.2) and is the peer's word, byte for byte.
+// counts fit their fields and what both sides can do, timeouts are at most kLongestPeerTimeout. Private data is as long
+// as its message has room for (12.6.5 to 12.11.2) and is the peer's word, byte for byte.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -16,7 +17,8 @@
 
 namespace qps::transport::live {
 
-// A connection, an attempt at one, or a SIDR exchange, of one manager. Connections: the local communication ID (12.7.1).
+// A connection, an attempt at one, or a SIDR exchange, of one manager. Connections: the local communication ID
+// (12.7.1).
 enum class CmId : std::uint32_t {};
 enum class ServiceId : std::uint64_t {};  // 12.7.3; ip_cm.hpp has those of TCP and UDP ports
 enum class CaGuid : std::uint64_t {};     // 12.7.9: EUI-64 of a channel adapter
@@ -28,14 +30,14 @@ enum class TimeoutCode : std::uint8_t {};
 // The code of twice the lifetime plus a delay, rounded up: what a local ACK timeout is (12.7.34).
 [[nodiscard]] TimeoutCode ack_timeout_from(TimeoutCode packet_lifetime, TimeoutCode ack_delay);
 
-// The private data a message has room for, in bytes. A REQ of the RDMA IP CM service leaves 56 of its 92, a SIDR_REQ 180.
+// The private data a message has room for, in bytes. A REQ of the RDMA IP CM service leaves 56 of its 92, a SIDR_REQ
+// 180.
 [[nodiscard]] std::size_t private_room(CmMessage message);
 inline constexpr std::size_t kMostPrivateBytes = 224;  // of an RTU and a DREP (12.6.9, 12.6.11)
 inline constexpr std::size_t kMostReasonBytes = 72;    // additional reject information (12.6.7)
 
 // Bytes of bounded length, owned.
-template <std::size_t kMost>
-class ShortBytes {
+template <std::size_t kMost> class ShortBytes {
 public:
     constexpr ShortBytes() = default;
     // What does not fit is cut off: compare sizes first.
@@ -146,7 +148,17 @@ enum class RejectReason : std::uint16_t {
 };
 
 // 12.8.2.1 and 12.11.2.1.
-enum class AlternateStatus : std::uint8_t { loaded, invalid_id, unsupported, rejected, redirect, is_current, qpn, lid, gid };
+enum class AlternateStatus : std::uint8_t {
+    loaded,
+    invalid_id,
+    unsupported,
+    rejected,
+    redirect,
+    is_current,
+    qpn,
+    lid,
+    gid
+};
 enum class SidrStatus : std::uint8_t { valid, no_service, rejected, no_qp, redirect, version };
 
 struct Rejection {
@@ -161,7 +173,8 @@ struct Rejection {
 struct ConnectionParameters {
     CmTransport transport = CmTransport::rc;
     dissect::Qpn remote_qpn{};
-    dissect::Psn local_psn{};   // what we announced: the first that our responder expects; of a request not accepted yet 0
+    dissect::Psn
+        local_psn{};  // what we announced: the first that our responder expects; of a request not accepted yet 0
     dissect::Psn remote_psn{};  // what the peer announced: the first of our requester
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 0;  // ours
@@ -179,15 +192,15 @@ struct ConnectionParameters {
 };
 
 enum class ConnectionEventKind : std::uint8_t {
-    request,             // passive: a REQ for a service that is listened to. accept(), reject() or delay() it
-    reply,               // active: a REP. Program the queue pair, then ready() (or reject())
-    established,         // passive: RTU or first packet came. (Active: ready() is it)
-    rejected,            // the attempt is over; `rejection` says why and by whom
-    unreachable,         // the attempt is over: nobody answered
-    delayed,             // the peer sent an MRA: it needs time
-    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error. (Also of one whose
-                         // `established` never came: the DREQ overtook the RTU.)
-    released,            // TIMEWAIT is over: the queue pair's number may be used again. Last event of any id
+    request,       // passive: a REQ for a service that is listened to. accept(), reject() or delay() it
+    reply,         // active: a REP. Program the queue pair, then ready() (or reject())
+    established,   // passive: RTU or first packet came. (Active: ready() is it)
+    rejected,      // the attempt is over; `rejection` says why and by whom
+    unreachable,   // the attempt is over: nobody answered
+    delayed,       // the peer sent an MRA: it needs time
+    disconnected,  // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error. (Also of one whose
+                   // `established` never came: the DREQ overtook the RTU.)
+    released,      // TIMEWAIT is over: the queue pair's number may be used again. Last event of any id
     alternate_request,   // passive: a LAP. answer_alternate() it
     alternate_response,  // active: an APR
     sidr_request,        // a SIDR_REQ for a service that is listened to. sidr_reply() it
@@ -196,7 +209,9 @@ enum class ConnectionEventKind : std::uint8_t {
 inline constexpr std::array<std::string_view, 12> kConnectionEventNames{
     "request",      "reply",    "established",       "rejected",           "unreachable",  "delayed",
     "disconnected", "released", "alternate_request", "alternate_response", "sidr_request", "sidr_response"};
-[[nodiscard]] constexpr std::string_view name(ConnectionEventKind kind) { return kConnectionEventNames[static_cast<std::size_t>(kind)]; }
+[[nodiscard]] constexpr std::string_view name(ConnectionEventKind kind) {
+    return kConnectionEventNames[static_cast<std::size_t>(kind)];
+}
 
 // How a connection ended.
 enum class Parting : std::uint8_t {
@@ -207,7 +222,8 @@ enum class Parting : std::uint8_t {
     rejected,    // it sent a REJ: it knows of no such connection
     abandoned,   // abandon()
 };
-inline constexpr std::array<std::string_view, 6> kPartingNames{"by_peer", "by_us", "unanswered", "stale", "rejected", "abandoned"};
+inline constexpr std::array<std::string_view, 6> kPartingNames{"by_peer", "by_us",    "unanswered",
+                                                               "stale",   "rejected", "abandoned"};
 
 struct SidrAnswer {
     SidrStatus status = SidrStatus::valid;
@@ -243,8 +259,8 @@ enum class CmError : std::uint8_t {
     invalid_parameter,  // a number that does not fit its field, a service already listened to, a transport we lack
     too_many,           // kMaxCmIds, kMaxCmListeners
 };
-inline constexpr std::array<std::string_view, 5> kCmErrorNames{"unknown_id", "wrong_state", "private_data_long", "invalid_parameter",
-                                                               "too_many"};
+inline constexpr std::array<std::string_view, 5> kCmErrorNames{"unknown_id", "wrong_state", "private_data_long",
+                                                               "invalid_parameter", "too_many"};
 [[nodiscard]] constexpr std::string_view name(CmError error) { return kCmErrorNames[static_cast<std::size_t>(error)]; }
 
 }  // namespace qps::transport::live

@@ -80,7 +80,8 @@ std::expected<IpCaller, IpCmFault> read_ip_cm(Bytes private_data) {
 std::optional<CmPrivateBytes> write_ip_cm(CmMessage message, const IpEnds& ends, Bytes private_data) {
     std::array<std::byte, kMostPrivateBytes> bytes{};
     const std::size_t room = private_room(message);
-    if ((message != CmMessage::req && message != CmMessage::sidr_req) || private_data.size() > room - kIpCmHeaderLength) return {};
+    if ((message != CmMessage::req && message != CmMessage::sidr_req) || private_data.size() > room - kIpCmHeaderLength)
+        return {};
     const MutableBytes header(bytes);
     const bool narrow = is_ipv4(ends.source) && is_ipv4(ends.destination);
     write_bits(header, kMajor.bit, kMajor.width, kIpCmVersion);
@@ -101,19 +102,22 @@ ConnectRequest ip_connect_request(PortSpace space, const IpEnds& ends) {
     return {.service = ip_service(space, ends.destination_port), .path = path_between(ends)};
 }
 
-std::expected<CmId, CmError> ip_connect(ConnectionManager& manager, const IpEnds& ends, ConnectRequest request, Bytes private_data,
-                                        Instant now) {
+std::expected<CmId, CmError> ip_connect(ConnectionManager& manager, const IpEnds& ends, ConnectRequest request,
+                                        Bytes private_data, Instant now) {
     const auto data = write_ip_cm(CmMessage::req, ends, private_data);
     if (!data) return std::unexpected(CmError::private_data_long);
     request.private_data = data->bytes();
     return manager.connect(request, now);
 }
 
-std::expected<CmId, CmError> ip_resolve(ConnectionManager& manager, PortSpace space, const IpEnds& ends, Bytes private_data, Instant now) {
+std::expected<CmId, CmError> ip_resolve(ConnectionManager& manager, PortSpace space, const IpEnds& ends,
+                                        Bytes private_data, Instant now) {
     const auto data = write_ip_cm(CmMessage::sidr_req, ends, private_data);
     if (!data) return std::unexpected(CmError::private_data_long);
-    return manager.sidr_request(
-        {.service = ip_service(space, ends.destination_port), .path = path_between(ends), .private_data = data->bytes()}, now);
+    return manager.sidr_request({.service = ip_service(space, ends.destination_port),
+                                 .path = path_between(ends),
+                                 .private_data = data->bytes()},
+                                now);
 }
 
 }  // namespace qps::transport::live

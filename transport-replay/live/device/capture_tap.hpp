@@ -1,7 +1,9 @@
-// CaptureTap: a device around a device that writes down every frame, with its way: as a capture of an interface has them.
+// CaptureTap: a device around a device that writes down every frame, with its way: as a capture of an interface has
+// them.
 //
-// A frame is written when it is committed, before it goes out, or when it came in. Where it cannot be written, problem() says so:
-// the user of the evidence wants to know that it ends. What an attacker could feed: any frame; a capture holds any.
+// A frame is written when it is committed, before it goes out, or when it came in. Where it cannot be written,
+// problem() says so: the user of the evidence wants to know that it ends. What an attacker could feed: any frame; a
+// capture holds any.
 #pragma once
 
 #include <dissect/capture/writer.hpp>

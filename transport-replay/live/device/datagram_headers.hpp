@@ -1,7 +1,8 @@
-// The Ethernet, IP and UDP headers around a RoCEv2 datagram that an ordinary socket carries: read off a frame that is to be sent,
-// and written before a datagram that was received.
+// The Ethernet, IP and UDP headers around a RoCEv2 datagram that an ordinary socket carries: read off a frame that is
+// to be sent, and written before a datagram that was received.
 //
-// What an attacker could feed: nothing that a length here depends on; frames to send are ours, and read with every length checked.
+// What an attacker could feed: nothing that a length here depends on; frames to send are ours, and read with every
+// length checked.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -43,12 +44,13 @@ struct CarriedDatagram {
     std::size_t end = 0;      // where it ends; Ethernet padding may follow
 };
 
-// The datagram in a frame: Ethernet, VLAN tags or none, IP without options or fragments, UDP. Nothing where it is anything else.
+// The datagram in a frame: Ethernet, VLAN tags or none, IP without options or fragments, UDP. Nothing where it is
+// anything else.
 [[nodiscard]] std::optional<CarriedDatagram> datagram_in(dissect::Bytes frame);
 
-// Writes Ethernet, IP and UDP header over the first headers_before_payload() bytes of a frame whose payload stands behind them.
-// IPv4: "don't fragment", identification 0, the header checksum 0: seal_ipv4_header() sets it. The UDP checksum is 0, "none" of IPv4,
-// and of IPv6 what a tunnel may send (RFC 6935).
+// Writes Ethernet, IP and UDP header over the first headers_before_payload() bytes of a frame whose payload stands
+// behind them. IPv4: "don't fragment", identification 0, the header checksum 0: seal_ipv4_header() sets it. The UDP
+// checksum is 0, "none" of IPv4, and of IPv6 what a tunnel may send (RFC 6935).
 void write_headers(const SocketEnds& ends, dissect::MutableBytes frame);
 
 }  // namespace qps::transport::live

@@ -1,12 +1,15 @@
-// Device: what frames come from and go to: a network interface, a UDP socket, a simulated link, or a device around one of these.
+// Device: what frames come from and go to: a network interface, a UDP socket, a simulated link, or a device around one
+// of these.
 //
-// Frames are whole Ethernet frames, from the destination address to the last byte before the frame check sequence, whatever the
-// device is. Sending is in two steps without a copy between: reserve() lends room, commit() says how much of it is the frame;
-// what was committed goes out with flush() at the latest. Nothing waits: who has nothing to do sleeps on descriptor() until
-// poll_at(). Time is an argument and of the caller's clock; a frame that was received has the time of the receive() that gave it.
+// Frames are whole Ethernet frames, from the destination address to the last byte before the frame check sequence,
+// whatever the device is. Sending is in two steps without a copy between: reserve() lends room, commit() says how much
+// of it is the frame; what was committed goes out with flush() at the latest. Nothing waits: who has nothing to do
+// sleeps on descriptor() until poll_at(). Time is an argument and of the caller's clock; a frame that was received has
+// the time of the receive() that gave it.
 //
 // A value that holds any type with these members. What an attacker could feed:
-// every frame received is bytes of a stranger, at least 14 and at most limits().frame_bytes of them; longer ones are dropped.
+// every frame received is bytes of a stranger, at least 14 and at most limits().frame_bytes of them; longer ones are
+// dropped.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -28,27 +31,31 @@ struct ReceivedFrame {
     dissect::Instant time{};
 };
 
-// Frames that one receive() gives at most, and that wait for a flush() at most: system calls cost little a frame by then, and
-// a batch of the longest frames is still in a cache.
+// Frames that one receive() gives at most, and that wait for a flush() at most: system calls cost little a frame by
+// then, and a batch of the longest frames is still in a cache.
 inline constexpr std::size_t kDeviceBatch = 64;
 
-// Longest frame that a device carries: the 9216 of a switch that passes jumbo frames, its VLAN tags included, and room for more.
+// Longest frame that a device carries: the 9216 of a switch that passes jumbo frames, its VLAN tags included, and room
+// for more.
 inline constexpr std::size_t kLongestFrame = 9600;
 inline constexpr std::size_t kEthernetHeader = 14;
-inline constexpr std::size_t kShortestFrame = 60;  // what Ethernet pads to; shorter ones may be sent, and are padded on a wire
+inline constexpr std::size_t kShortestFrame =
+    60;  // what Ethernet pads to; shorter ones may be sent, and are padded on a wire
 
 // "Call again at once", as what poll_at() returns where something is ready.
 inline constexpr dissect::Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
 struct DeviceLimits {
     std::size_t frame_bytes = 0;  // the longest frame, Ethernet header included, tags too
-    // False: headers of received frames are in part a guess that the ICRC cannot confirm, so a wrong ICRC proves nothing.
+    // False: headers of received frames are in part a guess that the ICRC cannot confirm, so a wrong ICRC proves
+    // nothing.
     bool checks_icrc = true;
-    // True: the network finds the way by IP address; MAC addresses mean nothing, and nothing but UDP passes: no ARP, no ping.
+    // True: the network finds the way by IP address; MAC addresses mean nothing, and nothing but UDP passes: no ARP, no
+    // ping.
     bool resolves_addresses = false;
     // Set: every frame leaves with this UDP source port, whatever it says; one that says so itself leaves sooner.
     std::optional<std::uint16_t> udp_source_port{};
-    std::uint64_t mac = 0;  // 48 bits; of the interface, made up where it has none
+    std::uint64_t mac = 0;                // 48 bits; of the interface, made up where it has none
     dissect::BitsPerSecond link_speed{};  // 0: not known
     [[nodiscard]] bool operator==(const DeviceLimits&) const = default;
 };
@@ -70,31 +77,34 @@ struct Problem {
 };
 
 template <class T>
-concept DeviceLike =
-    std::is_nothrow_move_constructible_v<T> && requires(T device, const T& constant, dissect::Instant now, std::size_t bytes) {
-        { device.receive(now) } -> std::same_as<std::span<const ReceivedFrame>>;
-        { device.reserve(now) } -> std::same_as<dissect::MutableBytes>;
-        { device.commit(bytes, now) };
-        { device.flush(now) };
-        { constant.poll_at() } -> std::same_as<std::optional<dissect::Instant>>;
-        { constant.descriptor() } -> std::same_as<int>;
-        { constant.limits() } -> std::same_as<DeviceLimits>;
-        { constant.counts() } -> std::same_as<DeviceCounts>;
-        { constant.problem() } -> std::same_as<std::optional<Problem>>;
-    };
+concept DeviceLike = std::is_nothrow_move_constructible_v<T> &&
+                     requires(T device, const T& constant, dissect::Instant now, std::size_t bytes) {
+                         { device.receive(now) } -> std::same_as<std::span<const ReceivedFrame>>;
+                         { device.reserve(now) } -> std::same_as<dissect::MutableBytes>;
+                         { device.commit(bytes, now) };
+                         { device.flush(now) };
+                         { constant.poll_at() } -> std::same_as<std::optional<dissect::Instant>>;
+                         { constant.descriptor() } -> std::same_as<int>;
+                         { constant.limits() } -> std::same_as<DeviceLimits>;
+                         { constant.counts() } -> std::same_as<DeviceCounts>;
+                         { constant.problem() } -> std::same_as<std::optional<Problem>>;
+                     };
 
 class Device {
 public:
     template <class T>
-        requires(!std::same_as<T, Device>) && DeviceLike<T>  // in this order: moving a Device must not ask whether it is like one
+        requires(!std::same_as<T, Device>) &&
+                DeviceLike<T>  // in this order: moving a Device must not ask whether it is like one
     Device(T device) : held_(std::make_unique<Holding<T>>(std::move(device))) {}  // NOLINT(google-explicit-constructor)
 
-    // What is there, at most kDeviceBatch frames, in the order of arrival; borrowed until the next receive(). Does not wait.
+    // What is there, at most kDeviceBatch frames, in the order of arrival; borrowed until the next receive(). Does not
+    // wait.
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) { return held_->receive(now); }
-    // Room for one frame of up to limits().frame_bytes; empty where nothing more fits, so that it is to be sent later. The bytes
-    // are what they happen to be. A second call without commit() between lends the same room again.
+    // Room for one frame of up to limits().frame_bytes; empty where nothing more fits, so that it is to be sent later.
+    // The bytes are what they happen to be. A second call without commit() between lends the same room again.
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return held_->reserve(now); }
-    // The first `bytes` of the room are a frame to send. Without a reserve(), or beyond the room: nothing is sent, and counted.
+    // The first `bytes` of the room are a frame to send. Without a reserve(), or beyond the room: nothing is sent, and
+    // counted.
     void commit(std::size_t bytes, dissect::Instant now) { held_->commit(bytes, now); }
     // What was committed goes out now. Where the system has no room for it, it is kept for the next flush().
     void flush(dissect::Instant now) { held_->flush(now); }
@@ -121,8 +131,7 @@ private:
         [[nodiscard]] virtual DeviceCounts counts() const = 0;
         [[nodiscard]] virtual std::optional<Problem> problem() const = 0;
     };
-    template <class T>
-    class Holding final : public Held {
+    template <class T> class Holding final : public Held {
     public:
         explicit Holding(T device) : device_(std::move(device)) {}
         std::span<const ReceivedFrame> receive(dissect::Instant now) override { return device_.receive(now); }

@@ -15,7 +15,8 @@ Duration duration(std::uint64_t count) { return Duration{static_cast<std::int64_
 
 bool nothing_happens(const FaultSettings& settings, End from) {
     const WayFaults& way = from == End::a ? settings.out : settings.in;
-    return way == WayFaults{} && std::ranges::none_of(settings.exact, [&](const ExactFault& exact) { return exact.from == from; });
+    return way == WayFaults{} &&
+           std::ranges::none_of(settings.exact, [&](const ExactFault& exact) { return exact.from == from; });
 }
 
 // Whether it must be known which packet a frame is.
@@ -45,8 +46,8 @@ FaultInjector::Plan FaultInjector::draw(End from, Bytes frame) {
     plan.disposition.marked = plan.disposition.marked && facts.identity;
     plan.later_by = duration(count(way(from).delay) + jitter);
     if (plan.disposition.reordered)
-        plan.later_by =
-            duration(count(plan.later_by) + (plan.disposition.later_by > Duration{} ? count(plan.disposition.later_by) : extra));
+        plan.later_by = duration(count(plan.later_by) +
+                                 (plan.disposition.later_by > Duration{} ? count(plan.disposition.later_by) : extra));
     InjectedCounts& counts = injected(from);
     if (plan.disposition.lost) ++counts.lost;
     else if (plan.disposition.reordered) ++counts.delayed;
@@ -114,7 +115,8 @@ void FaultInjector::commit(std::size_t bytes, Instant now) {
     if (plan.disposition.lost) return;  // the room is lent again
     alter(End::a, plan, frame);
     if (plan.later_by > Duration{}) {
-        for (int copies = plan.disposition.duplicated ? 2 : 1; copies > 0; --copies) hold(End::a, frame, now + plan.later_by);
+        for (int copies = plan.disposition.duplicated ? 2 : 1; copies > 0; --copies)
+            hold(End::a, frame, now + plan.later_by);
     } else if (plan.disposition.duplicated) {
         const std::vector<std::byte> copy(frame.begin(), frame.end());
         inside_.commit(bytes, now);

@@ -1,11 +1,12 @@
-// FaultInjector: a device around a device that loses, doubles, delays, reorders, damages and marks frames, each way, by chance with
-// a seed or to order; and that sends PAUSE and PFC frames of its own.
+// FaultInjector: a device around a device that loses, doubles, delays, reorders, damages and marks frames, each way, by
+// chance with a seed or to order; and that sends PAUSE and PFC frames of its own.
 //
-// Of the two ends of faults.hpp, a is this side: a fault "from a" meets what is sent, one "from b" what is received. The same
-// settings and the same frames at the same times give the same dispositions. Chances of loss, doubling and delay meet every frame, ARP
-// too; damage and marks only packets of RDMA, where they mean something.
+// Of the two ends of faults.hpp, a is this side: a fault "from a" meets what is sent, one "from b" what is received.
+// The same settings and the same frames at the same times give the same dispositions. Chances of loss, doubling and
+// delay meet every frame, ARP too; damage and marks only packets of RDMA, where they mean something.
 //
-// What an attacker could feed: any frame. What is held back is bounded by kMaxHeld frames each way; beyond that frames are lost.
+// What an attacker could feed: any frame. What is held back is bounded by kMaxHeld frames each way; beyond that frames
+// are lost.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -109,8 +110,9 @@ private:
 
     Device inside_;
     FaultSettings settings_;
-    std::array<bool, 2> idle_;    // nothing can happen to a frame of that way
-    std::array<Dispositions, 2> dispositions_;  // each way has draws of its own, so that one does not depend on the other's traffic
+    std::array<bool, 2> idle_;  // nothing can happen to a frame of that way
+    std::array<Dispositions, 2>
+        dispositions_;  // each way has draws of its own, so that one does not depend on the other's traffic
     std::array<InjectedCounts, 2> own_counts_{};
     std::array<InjectedCounts, 2>* shared_counts_;
     std::array<Held, 2> held_;

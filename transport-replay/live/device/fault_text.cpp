@@ -26,9 +26,11 @@ constexpr std::array kFaultNames{
     FaultName{"corrupt", FaultKind::corruption, &LinkFaults::corruption},
     FaultName{"mark", FaultKind::marking, &LinkFaults::marking},
 };
-constexpr std::string_view kDelay = "delay";  // by name a time for every frame; to order a reordering that says by how much
+constexpr std::string_view kDelay =
+    "delay";  // by name a time for every frame; to order a reordering that says by how much
 constexpr std::string_view kPause = "pause";
-constexpr std::string_view kKnown = "drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, reorder-by, pause, seed";
+constexpr std::string_view kKnown =
+    "drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, reorder-by, pause, seed";
 
 const FaultName* fault_named(std::string_view name) {
     for (const FaultName& row : kFaultNames)
@@ -72,8 +74,7 @@ struct Clause {
         return std::unexpected(fmt::format("invalid fault '{}': {}", text, why));
     }
     // The ways it is for get that value of a member.
-    template <class T>
-    void set(FaultSettings& settings, T WayFaults::* member, const T& value) const {
+    template <class T> void set(FaultSettings& settings, T WayFaults::* member, const T& value) const {
         if (out) settings.out.*member = value;
         if (in) settings.in.*member = value;
     }
@@ -89,7 +90,8 @@ Parsed parse_pause_word(const Clause& clause, std::string_view word, PauseFault&
         constexpr std::uint64_t kLastPriority = 7, kMostTimes = 1'000'000'000;
         const auto number = parse_number(value, key == "times" ? kMostTimes : kLastPriority);
         if (!number || (key == "times" && *number == 0))
-            return clause.wrong(fmt::format("invalid {} '{}': expected {}", key, value, key == "times" ? "a number from 1" : "0 to 7"));
+            return clause.wrong(
+                fmt::format("invalid {} '{}': expected {}", key, value, key == "times" ? "a number from 1" : "0 to 7"));
         if (key == "times") pause.times = *number;
         else pause.priority = static_cast<std::uint8_t>(*number);
         return {};
@@ -118,7 +120,8 @@ Parsed parse_pause(const Clause& clause, std::string_view value, FaultSettings& 
         if (auto parsed = parse_pause_word(clause, word, pause); !parsed) return parsed;
     }
     if (pause.times > 1 && pause.every == Duration{}) return clause.wrong("missing every=TIME");
-    if (settings.pauses.size() >= kMaxPauseFaults) return clause.wrong(fmt::format("more than {} pauses", kMaxPauseFaults));
+    if (settings.pauses.size() >= kMaxPauseFaults)
+        return clause.wrong(fmt::format("more than {} pauses", kMaxPauseFaults));
     settings.pauses.push_back(pause);
     return {};
 }
@@ -131,7 +134,8 @@ Parsed parse_always(const Clause& clause, FaultSettings& settings) {
     if (name == kPause) return parse_pause(clause, value, settings);
     if (const FaultName* fault = fault_named(name)) {
         const auto chance = chance_in(value);
-        if (!chance) return clause.wrong(fmt::format("invalid probability '{}': expected 0 to 1, or 0% to 100%", value));
+        if (!chance)
+            return clause.wrong(fmt::format("invalid probability '{}': expected 0 to 1, or 0% to 100%", value));
         if (clause.out) settings.out.chances.*fault->chance = *chance;
         if (clause.in) settings.in.chances.*fault->chance = *chance;
         return {};
@@ -163,15 +167,18 @@ Parsed parse_word(const Clause& clause, std::string_view word, ExactFault& exact
     const std::string_view key = take_until(value, "=");
     if (key == "by") {
         const auto time = time_in(value);
-        if (!time || *time == Duration{}) return clause.wrong(fmt::format("invalid time '{}': expected at most 60 s, in ns, us, ms or s", value));
+        if (!time || *time == Duration{})
+            return clause.wrong(fmt::format("invalid time '{}': expected at most 60 s, in ns, us, ms or s", value));
         exact.later_by = *time;
         return {};
     }
     if (key != "psn" && key != "qp" && key != "round")
-        return clause.wrong(fmt::format("unknown word '{}': expected psn=, qp=, round=, by=, requests or responses", word));
+        return clause.wrong(
+            fmt::format("unknown word '{}': expected psn=, qp=, round=, by=, requests or responses", word));
     const auto number = parse_number(value, key == "round" ? kMostRounds : k24Bits);
     if (!number || (key == "round" && *number == 0))
-        return clause.wrong(fmt::format("invalid {} '{}': expected {}", key, value, key == "round" ? "a number from 1" : "a number of 24 bits"));
+        return clause.wrong(fmt::format("invalid {} '{}': expected {}", key, value,
+                                        key == "round" ? "a number from 1" : "a number of 24 bits"));
     if (key == "psn") {
         exact.psn = Psn(static_cast<std::uint32_t>(*number));
         has_psn = true;
@@ -188,8 +195,10 @@ Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
     std::string_view words = clause.rest;
     const std::string_view name = take_until(words, " \t");
     const FaultName* fault = fault_named(name);
-    if (name == kPause) return clause.wrong("expected pause=QUANTA, with words behind it: pause=65535 every=1ms priority=3");
-    if (fault == nullptr && name != kDelay) return clause.wrong(fmt::format("unknown fault '{}': expected one of {}", name, kKnown));
+    if (name == kPause)
+        return clause.wrong("expected pause=QUANTA, with words behind it: pause=65535 every=1ms priority=3");
+    if (fault == nullptr && name != kDelay)
+        return clause.wrong(fmt::format("unknown fault '{}': expected one of {}", name, kKnown));
     ExactFault exact;
     exact.kind = fault != nullptr ? fault->kind : FaultKind::reordering;
     bool has_psn = false;
@@ -200,10 +209,12 @@ Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
     }
     if (!has_psn) return clause.wrong("missing psn=N: which packet?");
     if (name == kDelay && exact.later_by == Duration{}) return clause.wrong("missing by=TIME");
-    if (exact.kind != FaultKind::reordering && exact.later_by != Duration{}) return clause.wrong("by=TIME applies to delay and reorder only");
+    if (exact.kind != FaultKind::reordering && exact.later_by != Duration{})
+        return clause.wrong("by=TIME applies to delay and reorder only");
     for (const End from : {End::a, End::b}) {
         if (!(from == End::a ? clause.out : clause.in)) continue;
-        if (settings.exact.size() >= kMaxExactFaults) return clause.wrong(fmt::format("more than {} packets", kMaxExactFaults));
+        if (settings.exact.size() >= kMaxExactFaults)
+            return clause.wrong(fmt::format("more than {} packets", kMaxExactFaults));
         settings.exact.push_back(exact);
         settings.exact.back().from = from;
     }
@@ -226,8 +237,8 @@ std::expected<FaultSettings, std::string> parse_faults(std::string_view text) {
         }
         if (clause.rest.empty()) return clause.wrong("empty clause");
         // A clause to order has words; one for every frame is NAME=VALUE.
-        const bool exact =
-            clause.rest.find_first_of("= \t") == std::string_view::npos || clause.rest.find_first_of(" \t") < clause.rest.find('=');
+        const bool exact = clause.rest.find_first_of("= \t") == std::string_view::npos ||
+                           clause.rest.find_first_of(" \t") < clause.rest.find('=');
         if (auto parsed = exact ? parse_exact(clause, settings) : parse_always(clause, settings); !parsed)
             return std::unexpected(std::move(parsed.error()));
     }

@@ -10,12 +10,12 @@
 //   pause=65535 every=1ms                802.3x PAUSE frames with that many quanta, one a millisecond
 //   pause=100 priority=3 after=2s times=5 every=10ms     PFC for priority 3: five, from two seconds on
 //
-// Clauses with commas between; "in:" or "out:" before one limits it to what is received or sent, else it is for both ways. Later
-// clauses win over earlier ones for the same; those to order add up. A chance is a number from 0 to 1 or a percentage; a
-// time has a unit: ns, us, ms or s. Pauses are sent, not received; each clause of them stands for itself.
+// Clauses with commas between; "in:" or "out:" before one limits it to what is received or sent, else it is for both
+// ways. Later clauses win over earlier ones for the same; those to order add up. A chance is a number from 0 to 1 or a
+// percentage; a time has a unit: ns, us, ms or s. Pauses are sent, not received; each clause of them stands for itself.
 //
-// What an attacker could feed: it is the user's own text; numbers are bounded, and clauses to order by kMaxExactFaults, of
-// pauses by kMaxPauseFaults.
+// What an attacker could feed: it is the user's own text; numbers are bounded, and clauses to order by kMaxExactFaults,
+// of pauses by kMaxPauseFaults.
 #pragma once
 
 #include <transport-replay/live/device/fault_injector.hpp>
@@ -26,8 +26,8 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxExactFaults = 256;  // each is compared with every packet
-inline constexpr std::size_t kMaxPauseFaults = 16;   // two for each priority
+inline constexpr std::size_t kMaxExactFaults = 256;                      // each is compared with every packet
+inline constexpr std::size_t kMaxPauseFaults = 16;                       // two for each priority
 inline constexpr dissect::Duration kShortestPauseGap = microseconds(1);  // a frame takes as long at 672 Mbit/s
 inline constexpr dissect::Duration kLongestDelay = nanoseconds(60'000'000'000);
 

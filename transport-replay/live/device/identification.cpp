@@ -20,12 +20,15 @@ constexpr unsigned kUnknownBits = 17;                                   // ident
 constexpr unsigned kSteps = (kFlags - kIdentification) * 8 + kFlagBit;  // of the CRC from the first of them to the flag
 
 // As the CRC's register has it: the first byte of the wire is the least significant.
-std::uint32_t crc_of(Bytes packet) { return std::byteswap(invariant_crc(IcrcCoverage::roce_v2_ipv4, packet.first(packet.size() - kIcrc))); }
+std::uint32_t crc_of(Bytes packet) {
+    return std::byteswap(invariant_crc(IcrcCoverage::roce_v2_ipv4, packet.first(packet.size() - kIcrc)));
+}
 
 // What one bit changes of a CRC, and what a bit one step before it does.
 constexpr std::uint32_t step(std::uint32_t change) { return change >> 1 ^ ((change & 1) != 0 ? kPolynomial : 0); }
 
-// Changes of the CRC, each with the unknown bits that make it; by their highest bit, so that any sum can be taken apart.
+// Changes of the CRC, each with the unknown bits that make it; by their highest bit, so that any sum can be taken
+// apart.
 class Changes {
 public:
     void add(std::uint32_t change, std::uint32_t bits) {

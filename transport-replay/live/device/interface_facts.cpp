@@ -22,7 +22,8 @@ namespace {
 bool same_address(const sockaddr& a, const sockaddr& b) {
     if (a.sa_family != b.sa_family) return false;
     if (a.sa_family == AF_INET)
-        return std::memcmp(&reinterpret_cast<const sockaddr_in&>(a).sin_addr, &reinterpret_cast<const sockaddr_in&>(b).sin_addr, 4) == 0;
+        return std::memcmp(&reinterpret_cast<const sockaddr_in&>(a).sin_addr,
+                           &reinterpret_cast<const sockaddr_in&>(b).sin_addr, 4) == 0;
     if (a.sa_family != AF_INET6) return false;
     const auto &left = reinterpret_cast<const sockaddr_in6&>(a), &right = reinterpret_cast<const sockaddr_in6&>(b);
     return std::memcmp(&left.sin6_addr, &right.sin6_addr, 16) == 0 && left.sin6_scope_id == right.sin6_scope_id;
@@ -31,7 +32,8 @@ bool same_address(const sockaddr& a, const sockaddr& b) {
 // All of 127.0.0.0/8 is this machine's, though no interface lists it.
 bool loopback(const sockaddr& address) {
     constexpr std::uint32_t kNetwork = 127;
-    return address.sa_family == AF_INET && ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kNetwork;
+    return address.sa_family == AF_INET &&
+           ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kNetwork;
 }
 
 // As ethtool asks; 0 where the driver has no answer, or the link is down.
@@ -43,7 +45,8 @@ dissect::BitsPerSecond speed_of([[maybe_unused]] int socket, [[maybe_unused]] if
     if (ioctl(socket, SIOCETHTOOL, &request) != 0) return {};
     constexpr std::uint64_t kMegabit = 1'000'000;
     const std::uint32_t speed = ethtool_cmd_speed(&asked);
-    if (speed != 0 && speed != static_cast<std::uint32_t>(SPEED_UNKNOWN)) return dissect::BitsPerSecond{speed * kMegabit};
+    if (speed != 0 && speed != static_cast<std::uint32_t>(SPEED_UNKNOWN))
+        return dissect::BitsPerSecond{speed * kMegabit};
 #endif
     return {};
 }
@@ -57,10 +60,12 @@ InterfaceFacts facts_of_interface(const std::string& name) {
     name.copy(request.ifr_name, sizeof(request.ifr_name) - 1);
     const dissect::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), true);
     if (socket.number() < 0) return facts;
-    if (ioctl(socket.number(), SIOCGIFMTU, &request) == 0) facts.mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
+    if (ioctl(socket.number(), SIOCGIFMTU, &request) == 0)
+        facts.mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
 #ifdef SIOCGIFHWADDR  // of Linux; elsewhere the address is not told
     if (ioctl(socket.number(), SIOCGIFHWADDR, &request) == 0)
-        for (int i = 0; i < 6; ++i) facts.mac = facts.mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
+        for (int i = 0; i < 6; ++i)
+            facts.mac = facts.mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
 #endif
     facts.speed = speed_of(socket.number(), request);
     return facts;
@@ -87,7 +92,8 @@ std::string interface_with(const sockaddr& address) {
     const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> held(list, &freeifaddrs);
     for (const ifaddrs* row = list; row != nullptr; row = row->ifa_next) {
         if (row->ifa_addr == nullptr) continue;
-        if (same_address(*row->ifa_addr, address) || (loopback(address) && loopback(*row->ifa_addr))) return row->ifa_name;
+        if (same_address(*row->ifa_addr, address) || (loopback(address) && loopback(*row->ifa_addr)))
+            return row->ifa_name;
     }
     return {};
 }

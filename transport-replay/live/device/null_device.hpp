@@ -8,7 +8,8 @@ namespace qps::transport::live {
 class NullDevice {
 public:
     // `resolves_addresses`: see DeviceLimits.
-    explicit NullDevice(bool resolves_addresses = false) : room_(new std::byte[kLongestFrame]), resolves_addresses_(resolves_addresses) {}
+    explicit NullDevice(bool resolves_addresses = false)
+        : room_(new std::byte[kLongestFrame]), resolves_addresses_(resolves_addresses) {}
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant) { return {}; }
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant) {
@@ -26,7 +27,9 @@ public:
     void flush(dissect::Instant) {}
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return std::nullopt; }
     [[nodiscard]] int descriptor() const { return -1; }
-    [[nodiscard]] DeviceLimits limits() const { return {.frame_bytes = kLongestFrame, .resolves_addresses = resolves_addresses_}; }
+    [[nodiscard]] DeviceLimits limits() const {
+        return {.frame_bytes = kLongestFrame, .resolves_addresses = resolves_addresses_};
+    }
     [[nodiscard]] DeviceCounts counts() const { return counts_; }
     [[nodiscard]] std::optional<Problem> problem() const { return std::nullopt; }
 

@@ -1,7 +1,7 @@
 // Outbox: the room of a device's frames that wait to be sent, up to a batch, in the order of their commits.
 //
-// The rooms are made once; nothing is allocated for a frame. Frames leave from the front, so that what the system had no place
-// for stays. Nothing here comes from a wire.
+// The rooms are made once; nothing is allocated for a frame. Frames leave from the front, so that what the system had
+// no place for stays. Nothing here comes from a wire.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -13,7 +13,8 @@ namespace qps::transport::live {
 
 class Outbox {
 public:
-    explicit Outbox(std::size_t frame_bytes) : frame_bytes_(frame_bytes), room_(new std::byte[kDeviceBatch * stride()]) {}
+    explicit Outbox(std::size_t frame_bytes)
+        : frame_bytes_(frame_bytes), room_(new std::byte[kDeviceBatch * stride()]) {}
 
     // Empty where a whole batch waits.
     [[nodiscard]] dissect::MutableBytes reserve() {

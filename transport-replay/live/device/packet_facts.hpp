@@ -1,6 +1,7 @@
 // What faults need to know of a frame: which packet of the transport it is, and which of its bytes the ICRC covers.
 //
-// What an attacker could feed: any frame; decode() bounds every offset, and what is no packet has no identity and no coverage.
+// What an attacker could feed: any frame; decode() bounds every offset, and what is no packet has no identity and no
+// coverage.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -12,7 +13,8 @@ namespace qps::transport::live {
 
 struct PacketFacts {
     std::optional<PacketIdentity> identity{};
-    std::size_t covered_from = 0;  // where corruption may begin and end: covered by the ICRC and not masked, ICRC included
+    std::size_t covered_from =
+        0;  // where corruption may begin and end: covered by the ICRC and not masked, ICRC included
     std::size_t covered_to = 0;
 };
 
@@ -26,8 +28,8 @@ struct PacketFacts {
     dissect::decode(whole, packet);
     if (!packet.has_transport()) return {};
     PacketFacts facts;
-    facts.identity =
-        PacketIdentity{packet.psn, packet.dest_qp, packet.opcode == dissect::Opcode::cnp || !dissect::info(packet.opcode).request};
+    facts.identity = PacketIdentity{packet.psn, packet.dest_qp,
+                                    packet.opcode == dissect::Opcode::cnp || !dissect::info(packet.opcode).request};
     facts.covered_from = packet.layers()[packet.bth_layer].offset + kMasked;
     const std::size_t payload_end = std::size_t{packet.payload.offset} + packet.payload.length + packet.payload.pad;
     facts.covered_to = std::min(std::max(payload_end, facts.covered_from) + kIcrc, frame.size());

@@ -28,18 +28,22 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kTag = 4;               // bytes of a VLAN tag
-constexpr std::size_t kAddresses = 12;        // of the two MAC addresses, before the tag
-constexpr std::size_t kTags = 2 * kTag;       // a frame as long as the MTU may have two tags besides (802.1ad)
-constexpr std::size_t kSlotOverhead = 128;    // the kernel's headers before the frame: 52 bytes, alignment, room for a tag
-constexpr std::size_t kBlock = 1U << 18;      // bytes the kernel must find in one piece
-constexpr std::uint16_t kNothing = 0;         // the protocol of a socket that receives nothing
-constexpr unsigned kLooksAtInterface = 4096;  // empty receives from one look to the next whether the interface still exists
-constexpr int kSendBuffer = 4 << 20;          // bytes: some batches of the longest frames with the kernel's overhead
-constexpr Duration kSendAgain{20'000};        // until what the system had no room for is tried again
+constexpr std::size_t kTag = 4;          // bytes of a VLAN tag
+constexpr std::size_t kAddresses = 12;   // of the two MAC addresses, before the tag
+constexpr std::size_t kTags = 2 * kTag;  // a frame as long as the MTU may have two tags besides (802.1ad)
+constexpr std::size_t kSlotOverhead =
+    128;                                  // the kernel's headers before the frame: 52 bytes, alignment, room for a tag
+constexpr std::size_t kBlock = 1U << 18;  // bytes the kernel must find in one piece
+constexpr std::uint16_t kNothing = 0;     // the protocol of a socket that receives nothing
+constexpr unsigned kLooksAtInterface =
+    4096;                               // empty receives from one look to the next whether the interface still exists
+constexpr int kSendBuffer = 4 << 20;    // bytes: some batches of the longest frames with the kernel's overhead
+constexpr Duration kSendAgain{20'000};  // until what the system had no room for is tried again
 
 // As the kernel lays out a slot: its header, then where the frame came from.
-constexpr std::size_t aligned(std::size_t bytes) { return (bytes + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * TPACKET_ALIGNMENT; }
+constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * TPACKET_ALIGNMENT;
+}
 
 std::string system_says(int error) { return std::generic_category().message(error); }
 
@@ -55,8 +59,7 @@ struct Mapping {
     }
 };
 
-template <class T>
-bool set(const Descriptor& socket, int level, int name, const T& value) {
+template <class T> bool set(const Descriptor& socket, int level, int name, const T& value) {
     return setsockopt(socket.number(), level, name, &value, sizeof(value)) == 0;
 }
 
@@ -110,10 +113,13 @@ struct PacketRing::State {
 // Nothing is received before bind_to_interface(), so no frame comes by without the filter.
 std::expected<void, Problem> PacketRing::State::set_up(const PacketRingSettings& settings) {
     constexpr int kVersion = TPACKET_V2, kOne = 1;
-    if (!set(socket, SOL_PACKET, PACKET_VERSION, kVersion) || !set(socket, SOL_PACKET, PACKET_RESERVE, static_cast<int>(kTag)))
+    if (!set(socket, SOL_PACKET, PACKET_VERSION, kVersion) ||
+        !set(socket, SOL_PACKET, PACKET_RESERVE, static_cast<int>(kTag)))
         return fail(system_says(errno));
-    static_cast<void>(set(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, kOne));  // older kernels: the frames are told by their type
-    if (!set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kSendBuffer)) static_cast<void>(set(socket, SOL_SOCKET, SO_SNDBUF, kSendBuffer));
+    static_cast<void>(
+        set(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, kOne));  // older kernels: the frames are told by their type
+    if (!set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kSendBuffer))
+        static_cast<void>(set(socket, SOL_SOCKET, SO_SNDBUF, kSendBuffer));
     if (settings.bypass_queueing) static_cast<void>(set(socket, SOL_PACKET, PACKET_QDISC_BYPASS, kOne));
     for (std::size_t i = 0; i < kDeviceBatch; ++i) {
         messages[i].msg_hdr.msg_iov = &pieces[i];
@@ -135,7 +141,8 @@ std::expected<void, Problem> PacketRing::State::make_ring(std::size_t bytes) {
                               .tp_block_nr = static_cast<unsigned>(blocks),
                               .tp_frame_size = static_cast<unsigned>(slot_bytes),
                               .tp_frame_nr = static_cast<unsigned>(slots)};
-    if (!set(socket, SOL_PACKET, PACKET_RX_RING, request)) return fail(fmt::format("no ring for its frames: {}", system_says(errno)));
+    if (!set(socket, SOL_PACKET, PACKET_RX_RING, request))
+        return fail(fmt::format("no ring for its frames: {}", system_says(errno)));
     ring.length = blocks * kBlock;
     void* mapped = mmap(nullptr, ring.length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, socket.number(), 0);
     if (mapped == MAP_FAILED) return fail(fmt::format("no ring for its frames: {}", system_says(errno)));
@@ -144,14 +151,16 @@ std::expected<void, Problem> PacketRing::State::make_ring(std::size_t bytes) {
 }
 
 std::expected<void, Problem> PacketRing::State::filter(const std::string& expression) {
-    const std::unique_ptr<pcap_t, void (*)(pcap_t*)> compiler(pcap_open_dead(DLT_EN10MB, static_cast<int>(kLongestFrame)), &pcap_close);
+    const std::unique_ptr<pcap_t, void (*)(pcap_t*)> compiler(
+        pcap_open_dead(DLT_EN10MB, static_cast<int>(kLongestFrame)), &pcap_close);
     bpf_program program{};
     if (!compiler) return fail("out of memory");
     if (pcap_compile(compiler.get(), &program, expression.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
         return fail(fmt::format("invalid capture filter '{}': {}", expression, pcap_geterr(compiler.get())));
     // The instructions of libpcap are those of the kernel under another name.
     static_assert(sizeof(bpf_insn) == sizeof(sock_filter));
-    const sock_fprog attached{static_cast<unsigned short>(program.bf_len), reinterpret_cast<sock_filter*>(program.bf_insns)};
+    const sock_fprog attached{static_cast<unsigned short>(program.bf_len),
+                              reinterpret_cast<sock_filter*>(program.bf_insns)};
     const bool attaches = set(socket, SOL_SOCKET, SO_ATTACH_FILTER, attached);
     const int error = errno;
     pcap_freecode(&program);
@@ -164,7 +173,8 @@ std::expected<void, Problem> PacketRing::State::bind_to_interface(std::uint16_t 
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(protocol);
     address.sll_ifindex = static_cast<int>(interface_index);
-    if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) return fail(system_says(errno));
+    if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+        return fail(system_says(errno));
     packet_mreq membership{};
     membership.mr_ifindex = static_cast<int>(interface_index);
     membership.mr_type = PACKET_MR_PROMISC;
@@ -179,7 +189,9 @@ PacketRing& PacketRing::operator=(PacketRing&&) noexcept = default;
 PacketRing::~PacketRing() = default;
 
 std::expected<PacketRing, Problem> PacketRing::open(const PacketRingSettings& settings) {
-    const auto fail = [&](std::string sentence) { return std::unexpected(Problem{settings.interface, std::move(sentence)}); };
+    const auto fail = [&](std::string sentence) {
+        return std::unexpected(Problem{settings.interface, std::move(sentence)});
+    };
     Descriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), true);
     if (socket.number() < 0) return fail(errno == EPERM ? "raw frames need CAP_NET_RAW" : system_says(errno));
     ifreq request = request_for(settings.interface);
@@ -196,7 +208,8 @@ std::expected<PacketRing, Problem> PacketRing::open(const PacketRingSettings& se
     state->interface = settings.interface;
     state->link_speed = facts_of_interface(settings.interface).speed;
     state->interface_index = index;
-    for (int i = 0; i < ETH_ALEN; ++i) state->mac = state->mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
+    for (int i = 0; i < ETH_ALEN; ++i)
+        state->mac = state->mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
     state->socket = std::move(socket);
     if (auto ready = state->set_up(settings); !ready) return std::unexpected(std::move(ready.error()));
     return PacketRing(std::move(state));
@@ -218,7 +231,8 @@ bool PacketRing::State::taken(std::byte* slot, Instant now, ReceivedFrame& frame
     std::size_t offset = header->tp_mac, length = header->tp_snaplen;
     const bool tagged = (header->tp_status & TP_STATUS_VLAN_VALID) != 0;
     const std::size_t whole = header->tp_len + (tagged ? kTag : 0);
-    if (length < header->tp_len || length < kEthernetHeader || whole > frame_bytes || offset < kTag || offset + length > slot_bytes) {
+    if (length < header->tp_len || length < kEthernetHeader || whole > frame_bytes || offset < kTag ||
+        offset + length > slot_bytes) {
         ++counts.dropped;
         return false;
     }
@@ -244,7 +258,8 @@ std::span<const ReceivedFrame> PacketRing::receive(Instant now) {
         std::byte* slot = state.slot(state.next);
         auto* header = reinterpret_cast<tpacket2_hdr*>(slot);
         if ((std::atomic_ref(header->tp_status).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) break;
-        if (state.taken(slot, now, state.received[count])) state.counts.received_bytes += state.received[count++].bytes.size();
+        if (state.taken(slot, now, state.received[count]))
+            state.counts.received_bytes += state.received[count++].bytes.size();
         if (++state.next == state.slots) state.next = 0;
         ++state.lent;
     }
@@ -254,7 +269,8 @@ std::span<const ReceivedFrame> PacketRing::receive(Instant now) {
     return {state.received.data(), count};
 }
 
-// An interface that is down may come up again; one that is gone does not. The error that waits is taken, or poll(2) never sleeps.
+// An interface that is down may come up again; one that is gone does not. The error that waits is taken, or poll(2)
+// never sleeps.
 void PacketRing::State::look_at_interface() {
     int error = 0;
     socklen_t length = sizeof(error);
@@ -281,9 +297,11 @@ void PacketRing::flush(Instant now) {
             const MutableBytes frame = state.outbox.frame(i);
             state.pieces[i] = {frame.data(), frame.size()};
         }
-        const int sent = sendmmsg(state.socket.number(), state.messages.data(), static_cast<unsigned>(waiting), MSG_DONTWAIT);
+        const int sent =
+            sendmmsg(state.socket.number(), state.messages.data(), static_cast<unsigned>(waiting), MSG_DONTWAIT);
         if (sent > 0) {
-            for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i) state.counts.sent_bytes += state.pieces[i].iov_len;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i)
+                state.counts.sent_bytes += state.pieces[i].iov_len;
             state.counts.sent += static_cast<std::size_t>(sent);
             state.outbox.leave(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == ENOBUFS) {

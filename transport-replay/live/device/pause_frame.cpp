@@ -65,7 +65,8 @@ std::optional<std::uint8_t> priority_of(Bytes frame) {
         case ethertype::service_tag: return bits(kBehind * 8);
         case ethertype::ipv4: return bits((kBehind + 1) * 8);  // the second byte: DSCP and ECN
         case ethertype::ipv6:
-        case ethertype::roce1: return bits(kBehind * 8 + 4);  // behind the version: traffic class, of the GRH as of IPv6
+        case ethertype::roce1:
+            return bits(kBehind * 8 + 4);  // behind the version: traffic class, of the GRH as of IPv6
         default: return 0;
     }
 }

@@ -16,9 +16,9 @@ using namespace dissect;
 
 namespace {
 
-constexpr int kKernelBuffer = 16 << 20;      // bytes of frames that come while we are busy
-constexpr std::size_t kTagBytes = 8;             // a frame as long as the MTU may have two VLAN tags besides (802.1ad)
-constexpr Duration kRetryAfter{20'000};          // until what the system had no room for is tried again
+constexpr int kKernelBuffer = 16 << 20;  // bytes of frames that come while we are busy
+constexpr std::size_t kTagBytes = 8;     // a frame as long as the MTU may have two VLAN tags besides (802.1ad)
+constexpr Duration kRetryAfter{20'000};  // until what the system had no room for is tried again
 
 struct CloseHandle {
     void operator()(pcap_t* handle) const { pcap_close(handle); }
@@ -68,7 +68,8 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
     if (const int status = pcap_activate(handle.get()); status < 0) return fail(why(handle.get(), status));
     if (pcap_datalink(handle.get()) != DLT_EN10MB) return fail("not an Ethernet interface");
     if (pcap_setnonblock(handle.get(), 1, error.data()) != 0) return fail(error.data());
-    // Where a direction cannot be chosen, what we send comes back; a channel adapter drops it, as it is not to its address.
+    // Where a direction cannot be chosen, what we send comes back; a channel adapter drops it, as it is not to its
+    // address.
     static_cast<void>(pcap_setdirection(handle.get(), PCAP_D_IN));
     if (!filter.empty()) {
         bpf_program program{};
@@ -79,7 +80,8 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
         if (status != 0) return fail(fmt::format("invalid capture filter '{}': {}", filter, pcap_geterr(handle.get())));
     }
     const InterfaceFacts found = facts_of_interface(interface);
-    const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTagBytes, kLongestFrame);
+    const std::size_t longest =
+        found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTagBytes, kLongestFrame);
     auto state = std::make_unique<State>(std::max(longest, kShortestFrame), found.mac);
     state->interface = interface;
     state->link_speed = found.speed;

@@ -1,7 +1,9 @@
-// PcapDevice: an Ethernet interface through libpcap, where there are no raw packet sockets of Linux. Promiscuous, immediate, and
-// only what comes in. A frame is copied on its way in and a system call on its way out, so PacketRing is the faster one.
+// PcapDevice: an Ethernet interface through libpcap, where there are no raw packet sockets of Linux. Promiscuous,
+// immediate, and only what comes in. A frame is copied on its way in and a system call on its way out, so PacketRing is
+// the faster one.
 //
-// Needs the right to capture. What an attacker could feed: any frame; longer ones than limits().frame_bytes are dropped.
+// Needs the right to capture. What an attacker could feed: any frame; longer ones than limits().frame_bytes are
+// dropped.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -14,9 +16,10 @@ namespace qps::transport::live {
 
 class PcapDevice {
 public:
-    // `filter`: in the language of pcap-filter(7); empty: all frames. Fails for: no such interface, one that is not Ethernet, no
-    // permission, a filter that libpcap refuses.
-    [[nodiscard]] static std::expected<PcapDevice, Problem> open(const std::string& interface, const std::string& filter);
+    // `filter`: in the language of pcap-filter(7); empty: all frames. Fails for: no such interface, one that is not
+    // Ethernet, no permission, a filter that libpcap refuses.
+    [[nodiscard]] static std::expected<PcapDevice, Problem> open(const std::string& interface,
+                                                                 const std::string& filter);
     PcapDevice(PcapDevice&&) noexcept;
     PcapDevice& operator=(PcapDevice&&) noexcept;
     ~PcapDevice();

@@ -7,7 +7,8 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::array<std::uint64_t, 2> kMacs{0x0200'0000'0001, 0x0200'0000'0002};  // locally administered; those of Route
+constexpr std::array<std::uint64_t, 2> kMacs{0x0200'0000'0001,
+                                             0x0200'0000'0002};  // locally administered; those of Route
 
 }  // namespace
 
@@ -16,7 +17,10 @@ std::shared_ptr<SimWire> make_wire(const LinkSettings& link, const TapSettings& 
 }
 
 SimDevice::SimDevice(std::shared_ptr<SimWire> wire, End end, std::size_t frame_bytes)
-    : wire_(std::move(wire)), end_(end), frame_bytes_(std::clamp(frame_bytes, kShortestFrame, kLongestFrame)), outbox_(frame_bytes_) {
+    : wire_(std::move(wire)),
+      end_(end),
+      frame_bytes_(std::clamp(frame_bytes, kShortestFrame, kLongestFrame)),
+      outbox_(frame_bytes_) {
     lent_.reserve(kDeviceBatch);
     received_.reserve(kDeviceBatch);
 }
@@ -63,7 +67,8 @@ void SimDevice::flush(Instant now) {
     for (; outbox_.waiting() > 0; outbox_.leave(1)) {
         const MutableBytes frame = outbox_.frame(0);
         const PacketFacts facts = facts_of(frame);
-        const PacketIdentity identity = facts.identity.value_or(PacketIdentity{.psn = Psn{}, .destination_qp = kMulticastQpn});
+        const PacketIdentity identity =
+            facts.identity.value_or(PacketIdentity{.psn = Psn{}, .destination_qp = kMulticastQpn});
         wire_->link.send(end_,
                          {.bytes = {frame.begin(), frame.end()},
                           .psn = identity.psn,
@@ -79,12 +84,15 @@ void SimDevice::flush(Instant now) {
 
 std::optional<Instant> SimDevice::poll_at() const {
     if (!wire_->inbox[index()].empty()) return kAtOnce;
-    const std::optional<Instant> arrival = wire_->link.next_arrival();  // at either end: the other's is a call for nothing
+    const std::optional<Instant> arrival =
+        wire_->link.next_arrival();  // at either end: the other's is a call for nothing
     if (!arrival || !room_at_) return arrival ? arrival : room_at_;
     return std::min(*arrival, *room_at_);
 }
 
-DeviceLimits SimDevice::limits() const { return {.frame_bytes = frame_bytes_, .mac = kMacs[index()], .link_speed = wire_->link.speed()}; }
+DeviceLimits SimDevice::limits() const {
+    return {.frame_bytes = frame_bytes_, .mac = kMacs[index()], .link_speed = wire_->link.speed()};
+}
 
 DeviceCounts SimDevice::counts() const {
     DeviceCounts counts = counts_;

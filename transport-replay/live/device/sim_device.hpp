@@ -1,7 +1,8 @@
 // SimDevice: one end of a simulated link (sim_link.hpp) as a device, under virtual time.
 //
-// Both ends share the link; one thread drives both. A send queue holds what the line takes kSendAhead to send; then reserve()
-// lends nothing until poll_at(). Nothing here comes from a wire. Frames that nobody receives are bounded by kMaxInbox.
+// Both ends share the link; one thread drives both. A send queue holds what the line takes kSendAhead to send; then
+// reserve() lends nothing until poll_at(). Nothing here comes from a wire. Frames that nobody receives are bounded by
+// kMaxInbox.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -51,6 +52,7 @@ private:
     DeviceCounts counts_;
 };
 
-[[nodiscard]] std::shared_ptr<SimWire> make_wire(const LinkSettings& link, const TapSettings& tap, dissect::Instant start);
+[[nodiscard]] std::shared_ptr<SimWire> make_wire(const LinkSettings& link, const TapSettings& tap,
+                                                 dissect::Instant start);
 
 }  // namespace qps::transport::live

@@ -1,11 +1,11 @@
 #include <dissect/capture/descriptor.hpp>
 #include <dissect/icrc.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/device/datagram_headers.hpp>
 #include <transport-replay/live/device/identification.hpp>
 #include <transport-replay/live/device/interface_facts.hpp>
 #include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/device/udp_device.hpp>
-#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <array>
@@ -24,9 +24,10 @@ using namespace dissect;
 
 namespace {
 
-constexpr int kReceiveBuffer = 16 << 20;     // bytes of datagrams that come while we are busy, the kernel's overhead included
-constexpr int kSocketSendBuffer = 4 << 20;         // bytes: some batches of the longest frames
-constexpr Duration kResendAfter{20'000};           // until what the system had no room for is tried again
+constexpr int kReceiveBuffer =
+    16 << 20;  // bytes of datagrams that come while we are busy, the kernel's overhead included
+constexpr int kSocketSendBuffer = 4 << 20;  // bytes: some batches of the longest frames
+constexpr Duration kResendAfter{20'000};    // until what the system had no room for is tried again
 constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kBth = 12;
 
@@ -81,8 +82,11 @@ SocketAddress address_in(const sockaddr_storage& storage) {
 void read_control(msghdr& message, SocketEnds& ends) {
     for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr; item = CMSG_NXTHDR(&message, item)) {
         int value = 0;
-        if (item->cmsg_len == CMSG_LEN(1)) value = *reinterpret_cast<const std::uint8_t*>(CMSG_DATA(item));  // IP_TOS is one byte
-        else std::memcpy(&value, CMSG_DATA(item), std::min(sizeof(value), static_cast<std::size_t>(item->cmsg_len - CMSG_LEN(0))));
+        if (item->cmsg_len == CMSG_LEN(1))
+            value = *reinterpret_cast<const std::uint8_t*>(CMSG_DATA(item));  // IP_TOS is one byte
+        else
+            std::memcpy(&value, CMSG_DATA(item),
+                        std::min(sizeof(value), static_cast<std::size_t>(item->cmsg_len - CMSG_LEN(0))));
         const bool ipv6 = item->cmsg_level == IPPROTO_IPV6;
         if (item->cmsg_type == (ipv6 ? IPV6_TCLASS : IP_TOS)) ends.traffic_class = static_cast<std::uint8_t>(value);
         else if (item->cmsg_type == (ipv6 ? IPV6_HOPLIMIT : IP_TTL)) ends.hops = static_cast<std::uint8_t>(value);
@@ -152,17 +156,24 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, &freeaddrinfo);
 
     const std::size_t mtu = facts_of_interface(interface_with(*found->ai_addr)).mtu;
-    auto state = std::make_unique<State>(mtu == 0 ? kLongestFrame : std::clamp(mtu + kEthernetHeader, kShortestFrame, kLongestFrame));
+    auto state = std::make_unique<State>(mtu == 0 ? kLongestFrame
+                                                  : std::clamp(mtu + kEthernetHeader, kShortestFrame, kLongestFrame));
     state->name = address;
     state->ipv6 = found->ai_family == AF_INET6;
     std::memcpy(&state->bound, found->ai_addr, found->ai_addrlen);
     state->local = address_in(state->bound);
-    if (state->local.bytes == SocketAddress{}.bytes) return fail("wildcard address: expected an address of this machine");
-    state->socket = Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
+    if (state->local.bytes == SocketAddress{}.bytes)
+        return fail("wildcard address: expected an address of this machine");
+    state->socket =
+        Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
     if (state->socket.number() < 0) return fail(socket_error_text(errno));
     if (bind(state->socket.number(), found->ai_addr, found->ai_addrlen) != 0)
-        return fail(errno == EADDRINUSE ? fmt::format("UDP port {0} is in use: `ss -lunp 'sport = :{0}'` names the program, or none where the kernel's RoCE has it", port)
-                                        : socket_error_text(errno));
+        return fail(
+            errno == EADDRINUSE
+                ? fmt::format(
+                      "UDP port {0} is in use: `ss -lunp 'sport = :{0}'` names the program, or none where the kernel's RoCE has it",
+                      port)
+                : socket_error_text(errno));
     state->configure();
     return UdpDevice(std::move(state));
 }
@@ -175,7 +186,8 @@ bool UdpDevice::State::put_on(msghdr& message, MutableBytes frame) {
     read_control(message, ends);
     write_headers(ends, frame);
     if (ipv6) return true;
-    static_cast<void>(find_identification(frame.subspan(kEthernetHeader)));  // where there is none, the ICRC is wrong and stays so
+    static_cast<void>(
+        find_identification(frame.subspan(kEthernetHeader)));  // where there is none, the ICRC is wrong and stays so
     seal_ipv4_header(frame.subspan(kEthernetHeader, ip_header(false)));
     return true;
 }
@@ -184,12 +196,14 @@ std::span<const ReceivedFrame> UdpDevice::receive(Instant now) {
     State& state = *state_;
     // Polling finds nothing most times, and what is armed stays so.
     for (std::size_t i = 0; i < state.unarmed; ++i)
-        state.in.arm(i, {state.slot(i) + state.before_payload(), kLongestFrame - state.before_payload()}, sizeof(sockaddr_storage));
+        state.in.arm(i, {state.slot(i) + state.before_payload(), kLongestFrame - state.before_payload()},
+                     sizeof(sockaddr_storage));
     const int came = recvmmsg(state.socket.number(), state.in.headers.data(), kDeviceBatch, MSG_DONTWAIT, nullptr);
     state.unarmed = static_cast<std::size_t>(std::max(came, 0));
     std::size_t count = 0;
     for (std::size_t i = 0; i < state.unarmed; ++i) {
-        const MutableBytes frame(state.slot(i), std::min<std::size_t>(state.before_payload() + state.in.headers[i].msg_len, kLongestFrame));
+        const MutableBytes frame(
+            state.slot(i), std::min<std::size_t>(state.before_payload() + state.in.headers[i].msg_len, kLongestFrame));
         if (!state.put_on(state.in.headers[i].msg_hdr, frame)) {
             ++state.counts.dropped;
             continue;
@@ -232,8 +246,9 @@ void UdpDevice::State::correct(MutableBytes frame, const CarriedDatagram& datagr
 bool UdpDevice::State::take_off(MutableBytes frame, std::size_t i) {
     const auto datagram = datagram_in(frame);
     if (!datagram || datagram->ends.ipv6 != ipv6) return false;
-    const bool as_it_says = datagram->ends.source == local &&
-                            (ipv6 || read_be<std::uint32_t>(frame, datagram->ip + 4) == 0x4000);  // identification 0, "don't fragment"
+    const bool as_it_says =
+        datagram->ends.source == local &&
+        (ipv6 || read_be<std::uint32_t>(frame, datagram->ip + 4) == 0x4000);  // identification 0, "don't fragment"
     if (!as_it_says) correct(frame, *datagram);
     out.names[i] = bound;  // family, and the scope of a link-local address
     const SocketAddress& to = datagram->ends.destination;
@@ -246,8 +261,8 @@ bool UdpDevice::State::take_off(MutableBytes frame, std::size_t i) {
         std::memcpy(&where.sin_addr, to.bytes.data() + 12, 4);
         where.sin_port = htons(to.port);
     }
-    msghdr& message =
-        out.arm(i, frame.subspan(datagram->payload, datagram->end - datagram->payload), ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
+    msghdr& message = out.arm(i, frame.subspan(datagram->payload, datagram->end - datagram->payload),
+                              ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
     cmsghdr* item = CMSG_FIRSTHDR(&message);
     const int values[] = {datagram->ends.traffic_class, std::max<int>(datagram->ends.hops, 1)};
     const int types[] = {ipv6 ? IPV6_TCLASS : IP_TOS, ipv6 ? IPV6_HOPLIMIT : IP_TTL};
@@ -272,9 +287,11 @@ void UdpDevice::flush(Instant now) {
             state.outbox.leave(1);
             continue;
         }
-        const int sent = sendmmsg(state.socket.number(), state.out.headers.data(), static_cast<unsigned>(ready), MSG_DONTWAIT);
+        const int sent =
+            sendmmsg(state.socket.number(), state.out.headers.data(), static_cast<unsigned>(ready), MSG_DONTWAIT);
         if (sent > 0) {
-            for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i) state.counts.sent_bytes += state.outbox.frame(i).size();
+            for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i)
+                state.counts.sent_bytes += state.outbox.frame(i).size();
             state.counts.sent += static_cast<std::size_t>(sent);
             state.outbox.leave(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == ENOBUFS) {
@@ -292,8 +309,10 @@ int UdpDevice::descriptor() const { return state_->socket.number(); }
 std::optional<Problem> UdpDevice::problem() const { return std::nullopt; }
 
 DeviceLimits UdpDevice::limits() const {
-    return {
-        .frame_bytes = state_->longest, .resolves_addresses = true, .udp_source_port = state_->local.port, .mac = mac_for(state_->local)};
+    return {.frame_bytes = state_->longest,
+            .resolves_addresses = true,
+            .udp_source_port = state_->local.port,
+            .mac = mac_for(state_->local)};
 }
 
 DeviceCounts UdpDevice::counts() const {
@@ -301,7 +320,8 @@ DeviceCounts UdpDevice::counts() const {
     constexpr std::size_t kDrops = 8, kNumbers = 9;  // of SO_MEMINFO
     std::array<std::uint32_t, kNumbers> memory{};
     socklen_t length = sizeof(memory);
-    if (getsockopt(state_->socket.number(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) == 0) counts.dropped += memory[kDrops];
+    if (getsockopt(state_->socket.number(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) == 0)
+        counts.dropped += memory[kDrops];
     return counts;
 }
 

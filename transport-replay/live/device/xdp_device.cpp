@@ -25,14 +25,14 @@ using namespace dissect;
 namespace {
 
 constexpr std::size_t kTag = 4, kMostTags = 2;
-constexpr std::size_t kRingBytes = std::size_t{4} << 20;   // of the ring beside: few frames come by it
-constexpr std::size_t kOthersAtOnce = kDeviceBatch / 4;    // of these in a batch, so that they hold up nothing
-constexpr std::uint32_t kRooms = 512;                      // frames to send, those among them that the kernel has not completed
-constexpr std::size_t kLeastOfQueue = 512;                 // frames that can wait on each of many queues
+constexpr std::size_t kRingBytes = std::size_t{4} << 20;  // of the ring beside: few frames come by it
+constexpr std::size_t kOthersAtOnce = kDeviceBatch / 4;   // of these in a batch, so that they hold up nothing
+constexpr std::uint32_t kRooms = 512;       // frames to send, those among them that the kernel has not completed
+constexpr std::size_t kLeastOfQueue = 512;  // frames that can wait on each of many queues
 constexpr std::size_t kLargestChunk = std::size_t{1} << 14;  // where pages are larger than that
-constexpr Duration kSendAgain{20'000};                     // until what the system had no room for is tried again
-constexpr Duration kSendAgainDown{1'000'000};              // where the interface is down
-constexpr int kTries = 20;                                 // to get a queue
+constexpr Duration kSendAgain{20'000};                       // until what the system had no room for is tried again
+constexpr Duration kSendAgainDown{1'000'000};                // where the interface is down
+constexpr int kTries = 20;                                   // to get a queue
 constexpr useconds_t kBetweenTries = 10'000;
 
 std::string why(int error, unsigned queue) {
@@ -45,7 +45,8 @@ std::string why(int error, unsigned queue) {
         case ENOPROTOOPT:
         case EOPNOTSUPP: return "this kernel has no AF_XDP";
         case ENOBUFS: return "no memory for AF_XDP: the limit of locked memory (ulimit -l) is too low";
-        default: return fmt::format("no AF_XDP socket on its queue {}: {}", queue, std::generic_category().message(error));
+        default:
+            return fmt::format("no AF_XDP socket on its queue {}: {}", queue, std::generic_category().message(error));
     }
 }
 
@@ -97,9 +98,11 @@ std::expected<void, Problem> XdpDevice::State::open_sockets(const XdpSettings& s
     const std::size_t chunk = std::min(page, kLargestChunk);
     frame_bytes = std::clamp(mtu + kEthernetHeader + kTag * kMostTags, kShortestFrame,
                              std::min(chunk - XDP_PACKET_HEADROOM, kLongestFrame));
-    const std::size_t queues = settings.receive ? std::clamp<std::size_t>(receive_queues_of(interface), 1, kMaxXdpQueues) : 1;
+    const std::size_t queues =
+        settings.receive ? std::clamp<std::size_t>(receive_queues_of(interface), 1, kMaxXdpQueues) : 1;
     const std::size_t frames = std::clamp(std::bit_floor(settings.frames), kMinXdpFrames, kMaxXdpFrames);
-    const std::size_t each = queues == 1 ? frames : std::max(std::bit_floor(frames / queues), std::min(frames, kLeastOfQueue));
+    const std::size_t each =
+        queues == 1 ? frames : std::max(std::bit_floor(frames / queues), std::min(frames, kLeastOfQueue));
     for (unsigned queue = 0; queue < queues; ++queue) {
         const XdpSocketSettings wanted{.queue = queue,
                                        .received = settings.receive ? static_cast<std::uint32_t>(each) : 0,
@@ -128,7 +131,8 @@ std::expected<void, Problem> XdpDevice::State::attach(const std::vector<Address>
     auto loaded = XdpProgram::load(addresses);
     if (!loaded) return fail(std::move(loaded.error()));
     for (unsigned queue = 0; queue < sockets.size(); ++queue)
-        if (auto directed = loaded->direct(queue, sockets[queue]->number()); !directed) return fail(std::move(directed.error()));
+        if (auto directed = loaded->direct(queue, sockets[queue]->number()); !directed)
+            return fail(std::move(directed.error()));
     if (auto attached = loaded->attach(interface_index); !attached) return fail(std::move(attached.error()));
     program = std::move(*loaded);
     return {};
@@ -152,15 +156,18 @@ XdpDevice& XdpDevice::operator=(XdpDevice&&) noexcept = default;
 XdpDevice::~XdpDevice() = default;
 
 std::expected<XdpDevice, Problem> XdpDevice::open(const XdpSettings& settings) {
-    auto ring = PacketRing::open(
-        {.interface = settings.interface, .filter = settings.filter, .ring_bytes = kRingBytes, .receive = settings.receive});
+    auto ring = PacketRing::open({.interface = settings.interface,
+                                  .filter = settings.filter,
+                                  .ring_bytes = kRingBytes,
+                                  .receive = settings.receive});
     if (!ring) return std::unexpected(std::move(ring.error()));
     auto state = std::make_unique<State>(settings.interface, std::move(*ring));
     state->interface_index = if_nametoindex(settings.interface.c_str());
     state->mtu = facts_of_interface(settings.interface).mtu;
     if (auto opened = state->open_sockets(settings); !opened) return std::unexpected(std::move(opened.error()));
     if (settings.receive)
-        if (auto attached = state->attach(settings.addresses); !attached) return std::unexpected(std::move(attached.error()));
+        if (auto attached = state->attach(settings.addresses); !attached)
+            return std::unexpected(std::move(attached.error()));
     if (auto watched = state->watch_all(); !watched) return std::unexpected(std::move(watched.error()));
     return XdpDevice(std::move(state));
 }
@@ -224,7 +231,8 @@ void XdpDevice::flush(Instant now) {
     if (sending.waiting) state.retry = now + (sending.down ? kSendAgainDown : kSendAgain);
     if (!sending.down) return;
     std::array<char, IF_NAMESIZE> name{};
-    if (if_indextoname(state.interface_index, name.data()) == nullptr) state.problem = Problem{state.interface, "the interface is gone"};
+    if (if_indextoname(state.interface_index, name.data()) == nullptr)
+        state.problem = Problem{state.interface, "the interface is gone"};
 }
 
 std::optional<Instant> XdpDevice::poll_at() const { return state_->waiting.empty() ? state_->retry : kAtOnce; }
@@ -238,7 +246,9 @@ DeviceLimits XdpDevice::limits() const {
     return limits;
 }
 
-std::optional<Problem> XdpDevice::problem() const { return state_->problem ? state_->problem : state_->others.problem(); }
+std::optional<Problem> XdpDevice::problem() const {
+    return state_->problem ? state_->problem : state_->others.problem();
+}
 
 DeviceCounts XdpDevice::counts() const {
     DeviceCounts counts = state_->counts;

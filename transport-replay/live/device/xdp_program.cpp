@@ -38,9 +38,11 @@ constexpr std::int16_t kNetworkHeader = 14;
 // What is needed of each network: how many bytes, and where the destination is.
 constexpr std::int32_t kIpv4Bytes = kNetworkHeader + 20 + 8;
 constexpr std::int32_t kIpv6Bytes = kNetworkHeader + 40 + 8;
-constexpr std::int16_t kIpv4Fragment = kNetworkHeader + 6, kIpv4Protocol = kNetworkHeader + 9, kIpv4Destination = kNetworkHeader + 16;
-constexpr std::int16_t kIpv6NextHeader = kNetworkHeader + 6, kIpv6Destination = kNetworkHeader + 24;  // of a GRH too (A16, A17)
-constexpr std::int16_t kUdpDestination = 2;  // from the beginning of UDP
+constexpr std::int16_t kIpv4Fragment = kNetworkHeader + 6, kIpv4Protocol = kNetworkHeader + 9,
+                       kIpv4Destination = kNetworkHeader + 16;
+constexpr std::int16_t kIpv6NextHeader = kNetworkHeader + 6,
+                       kIpv6Destination = kNetworkHeader + 24;  // of a GRH too (A16, A17)
+constexpr std::int16_t kUdpDestination = 2;                     // from the beginning of UDP
 
 constexpr std::int32_t kIpv4WithoutOptions = 0x45, kFragmentMask = 0x3fff;  // more fragments, offset
 constexpr std::int32_t kUdp = 17, kBthFollows = 0x1b, kRocePort = 4791;
@@ -68,15 +70,25 @@ public:
         made.imm = value;
         code_.push_back(made);
     }
-    void load(unsigned size, Register to, Register from, std::int16_t offset) { add(BPF_LDX | BPF_MEM | size, to, from, offset, 0); }
+    void load(unsigned size, Register to, Register from, std::int16_t offset) {
+        add(BPF_LDX | BPF_MEM | size, to, from, offset, 0);
+    }
     void copy(Register to, Register from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
     void set(Register to, std::int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, {}, 0, value); }
     void increase(Register which, std::int32_t by) { add(BPF_ALU64 | BPF_ADD, which, {}, 0, by); }
     void jump(Label to) { jump_by(BPF_JMP | BPF_JA, {}, {}, 0, to); }
-    void jump_if_beyond(Register which, Register end, Label to) { jump_by(BPF_JMP | BPF_JGT | BPF_X, which, end, 0, to); }
-    void jump_if(Register which, std::int32_t value, Label to) { jump_by(BPF_JMP32 | BPF_JEQ | BPF_K, which, {}, value, to); }
-    void jump_unless(Register which, std::int32_t value, Label to) { jump_by(BPF_JMP32 | BPF_JNE | BPF_K, which, {}, value, to); }
-    void jump_if_bits(Register which, std::int32_t mask, Label to) { jump_by(BPF_JMP32 | BPF_JSET | BPF_K, which, {}, mask, to); }
+    void jump_if_beyond(Register which, Register end, Label to) {
+        jump_by(BPF_JMP | BPF_JGT | BPF_X, which, end, 0, to);
+    }
+    void jump_if(Register which, std::int32_t value, Label to) {
+        jump_by(BPF_JMP32 | BPF_JEQ | BPF_K, which, {}, value, to);
+    }
+    void jump_unless(Register which, std::int32_t value, Label to) {
+        jump_by(BPF_JMP32 | BPF_JNE | BPF_K, which, {}, value, to);
+    }
+    void jump_if_bits(Register which, std::int32_t mask, Label to) {
+        jump_by(BPF_JMP32 | BPF_JSET | BPF_K, which, {}, mask, to);
+    }
 
     [[nodiscard]] std::vector<bpf_insn> finish() {
         for (const auto& [at, label] : jumps_)
@@ -131,11 +143,13 @@ void judge_ipv4(Assembler& code, std::span<const Address> addresses, const Label
 void judge_wide(Assembler& code, std::span<const Address> addresses, const Labels& labels) {
     const auto word = [](std::size_t i) { return static_cast<Register>(std::to_underlying(Register::words) + i); };
     for (std::size_t i = 0; i < 4; ++i)
-        code.load(BPF_W, word(i), Register::frame, static_cast<std::int16_t>(kIpv6Destination + static_cast<std::int16_t>(4 * i)));
+        code.load(BPF_W, word(i), Register::frame,
+                  static_cast<std::int16_t>(kIpv6Destination + static_cast<std::int16_t>(4 * i)));
     for (const Address& each : addresses) {
         const auto next = code.label();
         for (std::size_t i = 0; i < 4; ++i)
-            code.jump_unless(word(i), in_frame32(static_cast<std::uint32_t>(each.bits[i / 2] >> (i % 2 == 0 ? 32 : 0))), next);
+            code.jump_unless(word(i), in_frame32(static_cast<std::uint32_t>(each.bits[i / 2] >> (i % 2 == 0 ? 32 : 0))),
+                             next);
         code.jump(labels.take);
         code.place(next);
     }
@@ -200,29 +214,33 @@ std::vector<bpf_insn> assemble(std::span<const Address> addresses, int sockets) 
 
 std::expected<XdpProgram, std::string> XdpProgram::load(std::span<const Address> addresses) {
     XdpProgram made;
-    made.sockets_ = Descriptor(bpf_map_create(BPF_MAP_TYPE_XSKMAP, "qpscope", sizeof(int), sizeof(int), kMaxXdpQueues, nullptr), true);
+    made.sockets_ = Descriptor(
+        bpf_map_create(BPF_MAP_TYPE_XSKMAP, "qpscope", sizeof(int), sizeof(int), kMaxXdpQueues, nullptr), true);
     if (made.sockets_.number() < 0) return refused("no map of BPF for AF_XDP", errno);
     const std::vector<bpf_insn> code = assemble(addresses, made.sockets_.number());
     // The helper that it calls is for programs of every licence.
-    made.program_ = Descriptor(bpf_prog_load(BPF_PROG_TYPE_XDP, "qpscope", "Apache-2.0", code.data(), code.size(), nullptr), true);
+    made.program_ =
+        Descriptor(bpf_prog_load(BPF_PROG_TYPE_XDP, "qpscope", "Apache-2.0", code.data(), code.size(), nullptr), true);
     if (made.program_.number() < 0) return refused("the kernel does not accept the XDP program", errno);
     return made;
 }
 
 std::expected<void, std::string> XdpProgram::direct(unsigned queue, int socket) {
-    if (bpf_map_update_elem(sockets_.number(), &queue, &socket, BPF_ANY) != 0) return refused("no AF_XDP socket for a queue", errno);
+    if (bpf_map_update_elem(sockets_.number(), &queue, &socket, BPF_ANY) != 0)
+        return refused("no AF_XDP socket for a queue", errno);
     return {};
 }
 
-// Frames must be in one piece for us. A driver that has longer ones in several, with a large MTU, refuses our program (a veth from
-// an MTU of 3507 on); before the network stack the kernel makes them one.
+// Frames must be in one piece for us. A driver that has longer ones in several, with a large MTU, refuses our program
+// (a veth from an MTU of 3507 on); before the network stack the kernel makes them one.
 std::expected<void, std::string> XdpProgram::attach(unsigned interface_index) {
     int error = 0;
     for (const unsigned mode : {XDP_FLAGS_DRV_MODE, XDP_FLAGS_SKB_MODE}) {
         bpf_link_create_opts options{};
         options.sz = sizeof(options);
         options.flags = mode;
-        link_ = Descriptor(bpf_link_create(program_.number(), static_cast<int>(interface_index), BPF_XDP, &options), true);
+        link_ =
+            Descriptor(bpf_link_create(program_.number(), static_cast<int>(interface_index), BPF_XDP, &options), true);
         in_driver_ = mode == XDP_FLAGS_DRV_MODE;
         if (link_.number() >= 0) return {};
         error = errno;

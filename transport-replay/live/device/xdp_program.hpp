@@ -1,10 +1,10 @@
-// XdpProgram: what the kernel runs for every frame that an interface receives, and that decides which of them go to AF_XDP
-// sockets: RoCEv2 and RoCEv1 to our addresses. All others are passed on, so that the system keeps its network.
+// XdpProgram: what the kernel runs for every frame that an interface receives, and that decides which of them go to
+// AF_XDP sockets: RoCEv2 and RoCEv1 to our addresses. All others are passed on, so that the system keeps its network.
 //
-// A few dozen instructions, assembled here, so that neither a compiler for BPF nor a file beside the program is needed. They look
-// at Ethernet with up to two VLAN tags, then IPv4 without options and fragments, IPv6 without extension headers or a GRH; what is
-// built otherwise is passed on. The program is attached by a descriptor (a link of BPF): it leaves the interface with the
-// process, however that ends.
+// A few dozen instructions, assembled here, so that neither a compiler for BPF nor a file beside the program is needed.
+// They look at Ethernet with up to two VLAN tags, then IPv4 without options and fragments, IPv6 without extension
+// headers or a GRH; what is built otherwise is passed on. The program is attached by a descriptor (a link of BPF): it
+// leaves the interface with the process, however that ends.
 #pragma once
 
 #include <dissect/capture/descriptor.hpp>

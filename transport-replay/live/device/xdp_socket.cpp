@@ -17,16 +17,17 @@ using namespace dissect;
 namespace {
 
 constexpr int kSendBuffer = 4 << 20;  // bytes: what the kernel copied of us and nobody took yet
-constexpr int kUrges = 8;             // calls for one batch: each sends 32 frames and more (TX_BATCH_SIZE of net/xdp/xsk.c)
-// Frames to send do not all begin at the same place of a page, or they all want the same lines of the cache. There is room for
-// that, since frames received leave as much before them.
+constexpr int kUrges = 8;  // calls for one batch: each sends 32 frames and more (TX_BATCH_SIZE of net/xdp/xsk.c)
+// Frames to send do not all begin at the same place of a page, or they all want the same lines of the cache. There is
+// room for that, since frames received leave as much before them.
 constexpr std::size_t kLine = 64, kBeginnings = 4;
 
 }  // namespace
 
 int XdpSocket::make_memory() {
     memory_bytes_ = std::size_t{settings_.received + settings_.sent} * settings_.chunk_bytes;
-    void* mapped = mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* mapped =
+        mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (mapped == MAP_FAILED) return errno;
     memory_ = static_cast<std::byte*>(mapped);
     const xsk_umem_config config{.fill_size = std::max(settings_.received, 1U),
@@ -44,8 +45,9 @@ int XdpSocket::open(const char* interface) {
     config.tx_size = settings_.sent;
     config.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
     config.bind_flags = XDP_COPY | XDP_USE_NEED_WAKEUP;
-    const int status = xsk_socket__create(&socket_, interface, settings_.queue, area_, settings_.received > 0 ? &received_ : nullptr,
-                                          settings_.sent > 0 ? &sending_ : nullptr, &config);
+    const int status =
+        xsk_socket__create(&socket_, interface, settings_.queue, area_, settings_.received > 0 ? &received_ : nullptr,
+                           settings_.sent > 0 ? &sending_ : nullptr, &config);
     if (status != 0) {
         socket_ = nullptr;
         return -status;
@@ -53,7 +55,8 @@ int XdpSocket::open(const char* interface) {
     static_cast<void>(fcntl(number(), F_SETFD, FD_CLOEXEC));
     static_cast<void>(setsockopt(number(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof(kSendBuffer)));
     std::uint32_t at = 0;
-    if (settings_.received > 0 && xsk_ring_prod__reserve(&fill_, settings_.received, &at) != settings_.received) return ENOBUFS;
+    if (settings_.received > 0 && xsk_ring_prod__reserve(&fill_, settings_.received, &at) != settings_.received)
+        return ENOBUFS;
     for (std::uint32_t i = 0; i < settings_.received; ++i)
         *xsk_ring_prod__fill_addr(&fill_, at + i) = std::uint64_t{i} * settings_.chunk_bytes;
     xsk_ring_prod__submit(&fill_, settings_.received);
@@ -81,9 +84,11 @@ std::size_t XdpSocket::receive(std::span<ReceivedFrame> frames, Instant now, std
     for (std::uint32_t i = 0; i < count; ++i) {
         const xdp_desc& place = *xsk_ring_cons__rx_desc(&received_, at + i);
         const std::uint64_t chunk = place.addr / settings_.chunk_bytes * settings_.chunk_bytes;
-        if (chunk >= std::uint64_t{settings_.received} * settings_.chunk_bytes) continue;  // none of those that the kernel was given
+        if (chunk >= std::uint64_t{settings_.received} * settings_.chunk_bytes)
+            continue;  // none of those that the kernel was given
         lent_[lent_count_++] = chunk;
-        if (place.len < kEthernetHeader || place.len > settings_.frame_bytes || place.addr - chunk + place.len > settings_.chunk_bytes) {
+        if (place.len < kEthernetHeader || place.len > settings_.frame_bytes ||
+            place.addr - chunk + place.len > settings_.chunk_bytes) {
             ++unfit;
             continue;
         }
@@ -150,7 +155,8 @@ bool XdpSocket::urge() {
 XdpSocket::Sending XdpSocket::send() {
     Sending sending;
     reap();
-    // Where those of an earlier time did not go, no more are put behind them: they would go when they are of no use any more.
+    // Where those of an earlier time did not go, no more are put behind them: they would go when they are of no use any
+    // more.
     if (not_taken() > 0) sending.down = !urge();
     std::uint32_t at = 0;
     if (sending.down || xsk_ring_prod__reserve(&sending_, committed_count_, &at) != committed_count_) {

@@ -1,8 +1,8 @@
-// XdpSocket: an AF_XDP socket on one queue of an interface, with the memory that its frames lie in and the four rings that pass
-// their places to and fro (libxdp).
+// XdpSocket: an AF_XDP socket on one queue of an interface, with the memory that its frames lie in and the four rings
+// that pass their places to and fro (libxdp).
 //
-// The memory is chunks of one size, a frame in each. What is received belongs to the kernel but for what is lent to us until the
-// next receive(); what is sent belongs to us but for what was handed over and is not completed.
+// The memory is chunks of one size, a frame in each. What is received belongs to the kernel but for what is lent to us
+// until the next receive(); what is sent belongs to us but for what was handed over and is not completed.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -36,8 +36,8 @@ public:
     [[nodiscard]] int open(const char* interface);
     [[nodiscard]] int number() const { return xsk_socket__fd(socket_); }
 
-    // Frames into that, at most kDeviceBatch; those that were given before are the kernel's again. `unfit`: counts those of a
-    // length that no frame has.
+    // Frames into that, at most kDeviceBatch; those that were given before are the kernel's again. `unfit`: counts
+    // those of a length that no frame has.
     [[nodiscard]] std::size_t receive(std::span<ReceivedFrame> frames, dissect::Instant now, std::uint64_t& unfit);
 
     // Room for the next frame; empty where none is free.

@@ -84,7 +84,8 @@ std::expected<ExchangeConnection, Problem> ExchangeConnection::connect(const std
     if (!found) return std::unexpected(found.error());
     int error = 0;
     for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) {
-        OwnedDescriptor socket(::socket(each->ai_family, each->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, each->ai_protocol));
+        OwnedDescriptor socket(
+            ::socket(each->ai_family, each->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, each->ai_protocol));
         if (socket.get() < 0) continue;
         if (::connect(socket.get(), each->ai_addr, each->ai_addrlen) == 0 || errno == EINPROGRESS)
             return ExchangeConnection(std::move(socket), name_of(each->ai_addr, each->ai_addrlen), true);
@@ -95,7 +96,8 @@ std::expected<ExchangeConnection, Problem> ExchangeConnection::connect(const std
 
 void ExchangeConnection::fail(int error) {
     if (problem_) return;  // the first says why
-    problem_ = Problem{peer_, fmt::format("{}: {}", connecting_ ? "cannot connect" : "connection lost", words_of(error))};
+    problem_ =
+        Problem{peer_, fmt::format("{}: {}", connecting_ ? "cannot connect" : "connection lost", words_of(error))};
 }
 
 void ExchangeConnection::finish() {
@@ -136,7 +138,8 @@ std::expected<ExchangeListener, Problem> ExchangeListener::open(const std::strin
     for (const int family : {AF_INET6, AF_INET}) {  // all IPv6 addresses hold those of IPv4 too
         for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) {
             if (each->ai_family != family) continue;
-            OwnedDescriptor socket(::socket(each->ai_family, each->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, each->ai_protocol));
+            OwnedDescriptor socket(
+                ::socket(each->ai_family, each->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, each->ai_protocol));
             if (socket.get() < 0) continue;
             set(socket.get(), SOL_SOCKET, SO_REUSEADDR);
             if (bind(socket.get(), each->ai_addr, each->ai_addrlen) == 0 && listen(socket.get(), kBacklog) == 0) {

@@ -1,11 +1,14 @@
-// ExchangeConnection: the TCP connection that carries a exchange of pingpong_session.hpp or perftest_session.hpp: the one file of the
-// exchange that makes system calls. Nothing waits but the look-up of a name; who has nothing to do sleeps on descriptor().
+// ExchangeConnection: the TCP connection that carries a exchange of pingpong_session.hpp or perftest_session.hpp: the
+// one file of the exchange that makes system calls. Nothing waits but the look-up of a name; who has nothing to do
+// sleeps on descriptor().
 //
 //   auto listener = ExchangeListener::open("10.0.0.2", kExchangePort);  ...  auto connection = listener->accept();
-//   while (!connection->finished()) { connection->drive(session); ...; poll(descriptor, wants_to_write ? POLLOUT : POLLIN) }
+//   while (!connection->finished()) { connection->drive(session); ...; poll(descriptor, wants_to_write ? POLLOUT :
+//   POLLIN) }
 //
-// Each message goes out with one call, as the programs read each with one. A peer may connect and say anything or nothing: at most
-// kReadAtOnce bytes are read in one drive(), what it means is the session's business, and how long to wait the caller's.
+// Each message goes out with one call, as the programs read each with one. A peer may connect and say anything or
+// nothing: at most kReadAtOnce bytes are read in one drive(), what it means is the session's business, and how long to
+// wait the caller's.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -37,13 +40,14 @@ private:
 
 class ExchangeConnection {
 public:
-    // To a numeric address or a name, which may take a while to look up. The connection is there once it carries something; a
-    // refusal shows as a problem() later. Fails for a name that nobody knows.
-    [[nodiscard]] static std::expected<ExchangeConnection, Problem> connect(const std::string& host, std::uint16_t port);
+    // To a numeric address or a name, which may take a while to look up. The connection is there once it carries
+    // something; a refusal shows as a problem() later. Fails for a name that nobody knows.
+    [[nodiscard]] static std::expected<ExchangeConnection, Problem> connect(const std::string& host,
+                                                                            std::uint16_t port);
 
-    // Hears what is there, and says what the session has to say. Call when the descriptor is ready, and after proceed().
-    template <class Session>
-    void drive(Session& session) {
+    // Hears what is there, and says what the session has to say. Call when the descriptor is ready, and after
+    // proceed().
+    template <class Session> void drive(Session& session) {
         if (finished_) return;
         if (const dissect::Bytes heard = receive(); !heard.empty()) session.process(heard);
         if (peer_closed_) session.closed();
@@ -51,8 +55,7 @@ public:
     }
 
     // The second half of drive(): hears nothing, for a session whose peer is to read first.
-    template <class Session>
-    void speak(Session& session) {
+    template <class Session> void speak(Session& session) {
         if (finished_) return;
         while (send_rest()) {
             rest_ = session.take_output();
@@ -96,9 +99,8 @@ private:
 
 class ExchangeListener {
 public:
-    // At one of this machine's addresses, as numbers; empty: at 127.0.0.1, so that nobody is served who was not meant; 0.0.0.0 or ::
-    // are all of them. Fails for a port that is taken, an address that is not
-    // this machine's.
+    // At one of this machine's addresses, as numbers; empty: at 127.0.0.1, so that nobody is served who was not meant;
+    // 0.0.0.0 or :: are all of them. Fails for a port that is taken, an address that is not this machine's.
     [[nodiscard]] static std::expected<ExchangeListener, Problem> open(const std::string& address, std::uint16_t port);
 
     // The next that has connected; nothing where there is none.

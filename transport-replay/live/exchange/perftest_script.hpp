@@ -17,7 +17,7 @@ inline constexpr Facts kAllSizes = 4;
 inline constexpr Facts kIterations = 8;  // not for a duration
 inline constexpr Facts kActive = 16;     // this side sends: it is the client, or traffic goes both ways
 inline constexpr Facts kOverTcp = 32;
-inline constexpr Facts kOverCm = 64;     // by SENDs on a connection of rdma_cm
+inline constexpr Facts kOverCm = 64;  // by SENDs on a connection of rdma_cm
 
 enum class Times : std::uint8_t { once, each_queue_pair };
 
@@ -37,7 +37,8 @@ namespace script_rows {
 
 using enum PerftestStep;
 
-// Common to all: what the programs are, then their keys, after which queue pairs can be connected. rdma_cm connects them first.
+// Common to all: what the programs are, then their keys, after which queue pairs can be connected. rdma_cm connects
+// them first.
 inline constexpr std::array kGreeting{
     ScriptRow{version},
     ScriptRow{cycle_buffer},
@@ -99,7 +100,7 @@ inline constexpr std::array kScripts{
     Script{script_rows::kSendOpening, script_rows::kSendBwSize, script_rows::kClosing},  // ib_send_bw
     Script{script_rows::kSendOpening, script_rows::kSendLatSize, script_rows::kClosing},
     Script{script_rows::kOpening, script_rows::kBwSize, script_rows::kBwClosing},  // ib_write_bw
-    Script{script_rows::kLatOpening, script_rows::kWriteLatSize, {}},              // ib_write_lat: closes without a word
+    Script{script_rows::kLatOpening, script_rows::kWriteLatSize, {}},  // ib_write_lat: closes without a word
     Script{script_rows::kOpening, script_rows::kBwSize, script_rows::kBwClosing},  // ib_read_bw
     Script{script_rows::kLatOpening, script_rows::kAskingLatSize, script_rows::kClosing},
     Script{script_rows::kOpening, script_rows::kBwSize, script_rows::kBwClosing},  // ib_atomic_bw

@@ -22,8 +22,7 @@ constexpr std::uint32_t kSmallestSweptSize = 2;
 
 bool stops(PerftestStep step) { return step >= PerftestStep::connect; }
 
-template <class T>
-std::vector<std::byte> big_endian(T value) {
+template <class T> std::vector<std::byte> big_endian(T value) {
     std::vector<std::byte> bytes(sizeof value);
     write_bits(bytes, 0, 8 * sizeof value, value);
     return bytes;
@@ -63,13 +62,17 @@ std::optional<std::string> refusal(const PerftestSettings& settings) {
     if (settings.service != Service::rc && settings.service != Service::uc && settings.service != Service::ud)
         return fmt::format("{} supports RC, UC and UD only", program);
     if (asks && settings.service != Service::rc) return fmt::format("{} works over RC only", program);
-    if (settings.over_cm && settings.service != Service::rc) return fmt::format("{} over rdma_cm uses RC only", program);
-    if (settings.service == Service::ud && !is_send(settings.test)) return fmt::format("{} does not work over UD", program);
+    if (settings.over_cm && settings.service != Service::rc)
+        return fmt::format("{} over rdma_cm uses RC only", program);
+    if (settings.service == Service::ud && !is_send(settings.test))
+        return fmt::format("{} does not work over UD", program);
     if (is_latency(settings.test) && settings.queue_pairs != 1) return fmt::format("{} uses one queue pair", program);
-    if (is_latency(settings.test) && settings.bidirectional) return fmt::format("{} has no bidirectional mode", program);
+    if (is_latency(settings.test) && settings.bidirectional)
+        return fmt::format("{} has no bidirectional mode", program);
     if (settings.queue_pairs == 0 || settings.queue_pairs > kMaxPerftestQueuePairs)
         return fmt::format("{} supports 1 to {} queue pairs", program, kMaxPerftestQueuePairs);
-    if (settings.all_sizes && settings.duration) return fmt::format("{} runs all sizes or for a duration, not both", program);
+    if (settings.all_sizes && settings.duration)
+        return fmt::format("{} runs all sizes or for a duration, not both", program);
     if (settings.all_sizes && atomics) return fmt::format("{} has one size, 8 bytes", program);
     if (atomics && settings.size != sizeof(std::uint64_t)) return fmt::format("{} has one size, 8 bytes", program);
     if (settings.size == 0) return fmt::format("{} has messages of at least one byte", program);
@@ -104,7 +107,8 @@ void PerftestSession::write_script() {
         for (const ScriptRow& row : rows) {
             if ((row.needs & facts) != row.needs) continue;
             const auto times = row.times == Times::once ? 1U : static_cast<std::uint32_t>(own_.size());
-            for (std::uint32_t i = 0; i < times; ++i) script_.push_back({row.step, row.times == Times::once ? size_index : i});
+            for (std::uint32_t i = 0; i < times; ++i)
+                script_.push_back({row.step, row.times == Times::once ? size_index : i});
         }
     };
     const Script& script = kScripts[std::to_underlying(settings_.test)];
@@ -174,14 +178,17 @@ void PerftestSession::hear_version(Bytes bytes) {
 
 void PerftestSession::hear_keys(std::uint32_t index, Bytes bytes) {
     const auto end = settings_.over_cm ? std::optional(read_perftest_words(bytes)) : read_perftest_text(bytes);
-    if (!end) return fail(fmt::format("the peer's announcement of queue pair {} is not in the format of perftest", index + 1));
+    if (!end)
+        return fail(
+            fmt::format("the peer's announcement of queue pair {} is not in the format of perftest", index + 1));
     QueuePairEnd& known = remote_[index];
     if (known == QueuePairEnd{}) {
         if (!settings_.over_cm && family_of(end->gid) != family_of(own_[index].gid))
             return fail("the peer's GID and ours are of different families, IPv4 and IPv6 (see its option -x)");
         known = *end;
     } else if (known != *end) {
-        fail("the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
+        fail(
+            "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
     }
 }
 
@@ -201,19 +208,22 @@ void PerftestSession::hear(const Taken& taken, Bytes bytes) {
         case PerftestStep::version: return hear_version(bytes);
         case PerftestStep::cycle_buffer: {
             const auto page = read_be<std::uint32_t>(bytes, 0);
-            if (page > kMaxCycleBuffer) return fail(fmt::format("the peer's cycle buffer of {} bytes is too large", page));
+            if (page > kMaxCycleBuffer)
+                return fail(fmt::format("the peer's cycle buffer of {} bytes is too large", page));
             settings_.cycle_buffer = std::max(settings_.cycle_buffer, page);
             return;
         }
         case PerftestStep::cache_line: {
             const auto line = read_be<std::uint32_t>(bytes, 0);
-            if (line > kMaxCycleBuffer) return fail(fmt::format("the peer's cache line of {} bytes is too large", line));
+            if (line > kMaxCycleBuffer)
+                return fail(fmt::format("the peer's cache line of {} bytes is too large", line));
             settings_.cache_line = std::max(settings_.cache_line, line);
             return;
         }
         case PerftestStep::mtu: {
             const auto code = static_cast<std::uint8_t>(std::to_integer<int>(bytes[0]) - '0');
-            const bool valid = code >= std::to_underlying(PathMtu::bytes_256) && code <= std::to_underlying(PathMtu::bytes_4096);
+            const bool valid =
+                code >= std::to_underlying(PathMtu::bytes_256) && code <= std::to_underlying(PathMtu::bytes_4096);
             if (!valid || bytes[1] != std::byte{0}) return fail("the peer announces no valid path MTU");
             settings_.mtu = std::min(settings_.mtu, static_cast<PathMtu>(code));
             lay_out_sizes();
@@ -225,7 +235,8 @@ void PerftestSession::hear(const Taken& taken, Bytes bytes) {
     }
 }
 
-// As far as there is something to say or to hear. The client speaks first; "done" is said by both, and nobody waits for it.
+// As far as there is something to say or to hear. The client speaks first; "done" is said by both, and nobody waits for
+// it.
 void PerftestSession::advance() {
     while (at_ < script_.size() && !stops(script_[at_].step)) {
         const Taken taken = script_[at_];
@@ -235,8 +246,10 @@ void PerftestSession::advance() {
         if (!last) {
             const std::size_t wanted = length_of(taken.step);
             if (settings_.over_cm && !heard_.empty() && heard_.size() != wanted)
-                return fail(fmt::format("the peer's message has {} bytes where {} are expected: check that it runs the same program with "
-                                        "the same options (-q, -a, -b, -D)", heard_.size(), wanted));
+                return fail(fmt::format(
+                    "the peer's message has {} bytes where {} are expected: check that it runs the same program with "
+                    "the same options (-q, -a, -b, -D)",
+                    heard_.size(), wanted));
             if (heard_.size() < wanted) {
                 if (peer_closed_) return fail("the peer closed the connection in the middle of the exchange");
                 said_ = role_ == ExchangeRole::client;
@@ -265,7 +278,8 @@ void PerftestSession::process(Bytes bytes) {
 
 void PerftestSession::closed() {
     peer_closed_ = true;
-    if (awaits() != Awaits::traffic && awaits() != Awaits::nothing) fail("the peer closed the connection in the middle of the exchange");
+    if (awaits() != Awaits::traffic && awaits() != Awaits::nothing)
+        fail("the peer closed the connection in the middle of the exchange");
 }
 
 std::vector<std::byte> PerftestSession::take_output() {

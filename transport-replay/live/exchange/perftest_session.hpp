@@ -1,19 +1,22 @@
-// PerftestSession: one end of the exchange that the programs of perftest (ib_send_bw, ib_write_lat, ...) have over TCP, port 18515
-// unless said otherwise, as version 6.06 of it goes (perftest 4.5 of Debian 12); newer programs fall back to it when they hear
-// that version. Sans I/O: bytes in, bytes out.
+// PerftestSession: one end of the exchange that the programs of perftest (ib_send_bw, ib_write_lat, ...) have over TCP,
+// port 18515 unless said otherwise, as version 6.06 of it goes (perftest 4.5 of Debian 12); newer programs fall back to
+// it when they hear that version. Sans I/O: bytes in, bytes out.
 //
-// Over rdma_cm (-R) the same is said by SENDs on a connection of its own, a message each; keys are words instead of text, nobody says
-// "done", and queue pairs are connected before there are keys, with a sync before and one behind.
+// Over rdma_cm (-R) the same is said by SENDs on a connection of its own, a message each; keys are words instead of
+// text, nobody says "done", and queue pairs are connected before there are keys, with a sync before and one behind.
 //
-// The exchange is a script of exchanges, in each of which the client says something and the server answers with its own of the same
-// kind and length. Which there are depends on the program and on options that are never told: both ends must be given the same.
-// Between exchanges the session stops where queue pairs must be connected, receives posted or traffic done: see Awaits.
+// The exchange is a script of exchanges, in each of which the client says something and the server answers with its own
+// of the same kind and length. Which there are depends on the program and on options that are never told: both ends
+// must be given the same. Between exchanges the session stops where queue pairs must be connected, receives posted or
+// traffic done: see Awaits.
 //
 //   PerftestSession session(ExchangeRole::server, {.test = PerftestTest::write_bw}, ends);
-//   session.process(bytes); send(session.take_output()); if (session.awaits() == Awaits::connect) { ...; session.proceed(); }
+//   session.process(bytes); send(session.take_output()); if (session.awaits() == Awaits::connect) { ...;
+//   session.proceed(); }
 //
-// A peer may send anything: what is not of the form that the script expects ends the session with a sentence; so does a peer whose
-// keys change while it exchanges, which is how other options than ours show. Kept are the ends and at most kMaxHeard bytes.
+// A peer may send anything: what is not of the form that the script expects ends the session with a sentence; so does a
+// peer whose keys change while it exchanges, which is how other options than ours show. Kept are the ends and at most
+// kMaxHeard bytes.
 #pragma once
 
 #include <transport-replay/live/exchange/pingpong_session.hpp>
@@ -25,17 +28,31 @@
 
 namespace qps::transport::live {
 
-enum class PerftestTest : std::uint8_t { send_bw, send_lat, write_bw, write_lat, read_bw, read_lat, atomic_bw, atomic_lat };
+enum class PerftestTest : std::uint8_t {
+    send_bw,
+    send_lat,
+    write_bw,
+    write_lat,
+    read_bw,
+    read_lat,
+    atomic_bw,
+    atomic_lat
+};
 inline constexpr std::array<std::string_view, 8> kPerftestPrograms{
-    "ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat", "ib_read_bw", "ib_read_lat", "ib_atomic_bw", "ib_atomic_lat",
+    "ib_send_bw", "ib_send_lat", "ib_write_bw",  "ib_write_lat",
+    "ib_read_bw", "ib_read_lat", "ib_atomic_bw", "ib_atomic_lat",
 };
 [[nodiscard]] constexpr bool is_latency(PerftestTest test) { return (std::to_underlying(test) & 1U) != 0; }
-[[nodiscard]] constexpr bool is_send(PerftestTest test) { return test == PerftestTest::send_bw || test == PerftestTest::send_lat; }
+[[nodiscard]] constexpr bool is_send(PerftestTest test) {
+    return test == PerftestTest::send_bw || test == PerftestTest::send_lat;
+}
 
 inline constexpr std::string_view kPerftestVersion = "6.06";
-inline constexpr std::size_t kMaxPerftestQueuePairs = 1024;   // -q; a page of keys each
-inline constexpr std::size_t kMaxHeard = 4096;                // bytes that came before their time: a peer is one exchange ahead at most
-inline constexpr std::uint32_t kMaxCycleBuffer = 1U << 24;    // the page of a peer; huge pages are larger, and not used for this
+inline constexpr std::size_t kMaxPerftestQueuePairs = 1024;  // -q; a page of keys each
+inline constexpr std::size_t kMaxHeard =
+    4096;  // bytes that came before their time: a peer is one exchange ahead at most
+inline constexpr std::uint32_t kMaxCycleBuffer =
+    1U << 24;  // the page of a peer; huge pages are larger, and not used for this
 inline constexpr std::uint32_t kLargestSweptSize = 1U << 23;  // -a: 2, 4, ... 8 MiB
 inline constexpr dissect::Qkey kPerftestQkey{0x1111'1111};    // of UD
 
@@ -56,7 +73,8 @@ struct PerftestSettings {
 // Why these settings are none of a program of perftest, as a sentence without a full stop; nothing where they are.
 [[nodiscard]] std::optional<std::string> refusal(const PerftestSettings& settings);
 
-// What the bandwidth tests tell each other at the end. Rates are of megabytes (2^20) and of millions of messages a second.
+// What the bandwidth tests tell each other at the end. Rates are of megabytes (2^20) and of millions of messages a
+// second.
 struct BandwidthReport {
     std::uint64_t size = 0;
     std::uint64_t iterations = 0;  // of all queue pairs
@@ -101,7 +119,8 @@ public:
     // What we tell at the end; before the last traffic proceeds.
     void set_report(const BandwidthReport& report) { own_report_ = report; }
 
-    // Of Awaits::connect: queue pairs to remote(). Of Awaits::receives: receives for size(). Of Awaits::traffic: of size().
+    // Of Awaits::connect: queue pairs to remote(). Of Awaits::receives: receives for size(). Of Awaits::traffic: of
+    // size().
     [[nodiscard]] Awaits awaits() const;
     // At a stop: the peer has said what comes behind it, or has left, so it is through with the traffic.
     [[nodiscard]] bool peer_went_on() const { return !heard_.empty() || peer_closed_; }

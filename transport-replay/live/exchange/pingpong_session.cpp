@@ -36,7 +36,8 @@ void PingPongSession::hear_end() {
     const auto end = format_ == PingPongFormat::xrc ? read_xrc_pingpong_text(heard_) : read_pingpong_text(heard_);
     heard_.clear();
     if (!end)
-        return fail(fmt::format("the peer's announcement of queue pair {} is not in the format of ibv_*_pingpong", remote_.size() + 1));
+        return fail(fmt::format("the peer's announcement of queue pair {} is not in the format of ibv_*_pingpong",
+                                remote_.size() + 1));
     remote_.push_back(*end);
     if (remote_.size() < own_.size()) return;
     take(PingPongEvent::all_ends);
@@ -47,7 +48,8 @@ void PingPongSession::hear_end() {
 bool PingPongSession::hear_word(std::byte byte, Bytes word) {
     heard_.push_back(byte);
     const bool right = heard_.size() <= word.size() && std::ranges::equal(heard_, word.first(heard_.size()));
-    if (!right) fail(fmt::format("the peer sent something other than \"{}\"", reinterpret_cast<const char*>(word.data())));
+    if (!right)
+        fail(fmt::format("the peer sent something other than \"{}\"", reinterpret_cast<const char*>(word.data())));
     return right && heard_.size() == word.size();
 }
 
@@ -63,7 +65,8 @@ void PingPongSession::process(Bytes bytes) {
         switch (state_) {
             case PingPongState::hears_ends:
                 heard_.push_back(byte);
-                if (heard_.size() == (format_ == PingPongFormat::xrc ? kXrcPingPongEndBytes : kPingPongEndBytes)) hear_end();
+                if (heard_.size() == (format_ == PingPongFormat::xrc ? kXrcPingPongEndBytes : kPingPongEndBytes))
+                    hear_end();
                 break;
             case PingPongState::hears_done:
                 if (hear_word(byte, kPingpongDone)) take(PingPongEvent::done);

@@ -1,23 +1,25 @@
-// PingPongSession: one end of the exchange by which ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong and
-// ibv_xsrq_pingpong of rdma-core tell each other their queue pairs, over TCP (port 18515 unless said otherwise). Sans I/O: bytes in, bytes
-// out.
+// PingPongSession: one end of the exchange by which ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong
+// and ibv_xsrq_pingpong of rdma-core tell each other their queue pairs, over TCP (port 18515 unless said otherwise).
+// Sans I/O: bytes in, bytes out.
 //
 //   client: its ends                    -> server
 //   client <- the server's ends            (the server has connected its queue pairs by then)
 //   client: "done", closes; the server closes
 //
-// ibv_xsrq_pingpong has another format, no "done", and a word at the end, so that nobody closes what the other still needs:
+// ibv_xsrq_pingpong has another format, no "done", and a word at the end, so that nobody closes what the other still
+// needs:
 //
 //   client: its end                     -> server
 //   client <- the server's end
 //   client: "END", when it is through   -> server
 //   client <- "END", when the server is
 //
-// ibv_srq_pingpong always tells kSrqPingPongEnds of them, whatever -q says; the others one. Sizes, iterations and the path MTU are
-// not told: both ends must be given the same. The programs read each message with one call, so a message must be sent with one.
+// ibv_srq_pingpong always tells kSrqPingPongEnds of them, whatever -q says; the others one. Sizes, iterations and the
+// path MTU are not told: both ends must be given the same. The programs read each message with one call, so a message
+// must be sent with one.
 //
-// A peer may send anything: what is not an end in its exact format ends the session with a sentence; what comes beyond the last
-// message too. Nothing is kept but the ends and at most one message.
+// A peer may send anything: what is not an end in its exact format ends the session with a sentence; what comes beyond
+// the last message too. Nothing is kept but the ends and at most one message.
 #pragma once
 
 #include <transport-replay/live/exchange/queue_pair_end.hpp>
@@ -53,12 +55,21 @@ enum class Awaits : std::uint8_t {
 
 enum class PingPongFormat : std::uint8_t { plain, xrc };  // xrc: ibv_xsrq_pingpong
 enum class PingPongState : std::uint8_t { hears_ends, connects, hears_done, exchanges, hears_farewell, over, failed };
-enum class PingPongEvent : std::uint8_t { all_ends, proceed_as_server, proceed_as_client, proceed_with_xrc, done, farewell, nonsense };
+enum class PingPongEvent : std::uint8_t {
+    all_ends,
+    proceed_as_server,
+    proceed_as_client,
+    proceed_with_xrc,
+    done,
+    farewell,
+    nonsense
+};
 
 inline constexpr Machine kPingPongMachine{
-    std::array<std::string_view, 7>{"hears_ends", "connects", "hears_done", "talks", "hears_farewell", "over", "failed"},
-    std::array<std::string_view, 7>{"all_ends", "proceed_as_server", "proceed_as_client", "proceed_with_xrc", "done", "farewell",
-                                    "nonsense"},
+    std::array<std::string_view, 7>{"hears_ends", "connects", "hears_done", "talks", "hears_farewell", "over",
+                                    "failed"},
+    std::array<std::string_view, 7>{"all_ends", "proceed_as_server", "proceed_as_client", "proceed_with_xrc", "done",
+                                    "farewell", "nonsense"},
     std::array{
         Edge{PingPongState::hears_ends, PingPongEvent::all_ends, PingPongState::connects},
         Edge{PingPongState::hears_ends, PingPongEvent::nonsense, PingPongState::failed},

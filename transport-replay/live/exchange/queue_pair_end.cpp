@@ -46,8 +46,7 @@ private:
     bool ok_ = true;
 };
 
-template <std::size_t N>
-std::array<std::byte, N> with_nul(std::string_view text) {
+template <std::size_t N> std::array<std::byte, N> with_nul(std::string_view text) {
     std::array<std::byte, N> bytes{};
     for (std::size_t i = 0; i < text.size() && i + 1 < N; ++i) bytes[i] = static_cast<std::byte>(text[i]);
     return bytes;
@@ -58,19 +57,22 @@ std::uint64_t byte_of(const Address& gid, std::size_t i) { return gid.bits[i / 8
 }  // namespace
 
 std::array<std::byte, kPingPongEndBytes> pingpong_text(const QueuePairEnd& end) {
-    return with_nul<kPingPongEndBytes>(fmt::format("{:04x}:{:06x}:{:06x}:{:016x}{:016x}", end.lid, std::to_underlying(end.qpn) & Psn::kMask,
-                                                   end.psn.value(), end.gid.bits[0], end.gid.bits[1]));
+    return with_nul<kPingPongEndBytes>(fmt::format("{:04x}:{:06x}:{:06x}:{:016x}{:016x}", end.lid,
+                                                   std::to_underlying(end.qpn) & Psn::kMask, end.psn.value(),
+                                                   end.gid.bits[0], end.gid.bits[1]));
 }
 
 std::array<std::byte, kXrcPingPongEndBytes> xrc_pingpong_text(const QueuePairEnd& end) {
-    return with_nul<kXrcPingPongEndBytes>(fmt::format(
-        "{:04x}:{:06x}:{:06x}:{:06x}:{:06x}:{:016x}{:016x}", end.lid, std::to_underlying(end.qpn) & Psn::kMask,
-        std::to_underlying(end.initiator) & Psn::kMask, end.psn.value(), end.srqn & Psn::kMask, end.gid.bits[0], end.gid.bits[1]));
+    return with_nul<kXrcPingPongEndBytes>(fmt::format("{:04x}:{:06x}:{:06x}:{:06x}:{:06x}:{:016x}{:016x}", end.lid,
+                                                      std::to_underlying(end.qpn) & Psn::kMask,
+                                                      std::to_underlying(end.initiator) & Psn::kMask, end.psn.value(),
+                                                      end.srqn & Psn::kMask, end.gid.bits[0], end.gid.bits[1]));
 }
 
 std::array<std::byte, kPerftestEndBytes> perftest_text(const QueuePairEnd& end) {
     std::string text = fmt::format("{:04x}:{:04x}:{:06x}:{:06x}:{:08x}:{:016x}:", end.lid, end.out_reads,
-                                   std::to_underlying(end.qpn) & Psn::kMask, end.psn.value(), std::to_underlying(end.rkey), end.address);
+                                   std::to_underlying(end.qpn) & Psn::kMask, end.psn.value(),
+                                   std::to_underlying(end.rkey), end.address);
     for (std::size_t i = 0; i < kGidBytes; ++i) text += fmt::format("{:02x}:", byte_of(end.gid, i));
     return with_nul<kPerftestEndBytes>(text + fmt::format("{:08x}:", end.srqn));
 }
@@ -111,16 +113,19 @@ std::optional<QueuePairEnd> read_perftest_text(Bytes text) {
     end.rkey = Rkey{static_cast<std::uint32_t>(reader.skip(':').digits(8))};
     end.address = reader.skip(':').digits(16);
     end.gid.space = AddressSpace::roce_v2;
-    for (std::size_t i = 0; i < kGidBytes; ++i) end.gid.bits[i / 8] = end.gid.bits[i / 8] << 8U | reader.skip(':').digits(2);
+    for (std::size_t i = 0; i < kGidBytes; ++i)
+        end.gid.bits[i / 8] = end.gid.bits[i / 8] << 8U | reader.skip(':').digits(2);
     end.srqn = static_cast<std::uint32_t>(reader.skip(':').digits(8));
     return reader.skip(':').skip('\0').at_end() ? std::optional(end) : std::nullopt;
 }
 
-// As perftest 4.5 was heard to send it: LID, outstanding READs, queue pair, PSN, key of 4 bytes each, 4 of padding, the address, the GID,
-// the number of the SRQ and the index of the GID; big-endian.
+// As perftest 4.5 was heard to send it: LID, outstanding READs, queue pair, PSN, key of 4 bytes each, 4 of padding, the
+// address, the GID, the number of the SRQ and the index of the GID; big-endian.
 std::array<std::byte, kPerftestWordsBytes> perftest_words(const QueuePairEnd& end) {
     std::array<std::byte, kPerftestWordsBytes> words{};
-    const auto put = [&](std::size_t at, std::size_t size, std::uint64_t value) { write_bits(words, at * 8, size * 8, value); };
+    const auto put = [&](std::size_t at, std::size_t size, std::uint64_t value) {
+        write_bits(words, at * 8, size * 8, value);
+    };
     put(0, 4, end.lid);
     put(4, 4, end.out_reads);
     put(8, 4, std::to_underlying(end.qpn));

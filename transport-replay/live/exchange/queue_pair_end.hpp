@@ -1,9 +1,11 @@
-// QueuePairEnd: what two programs tell each other of a queue pair before they use it, and how it is written on a TCP connection.
+// QueuePairEnd: what two programs tell each other of a queue pair before they use it, and how it is written on a TCP
+// connection.
 //
-// Three formats are text of fixed length with a NUL at the end: that of ibv_*_pingpong, that of ibv_xsrq_pingpong, whose ends have two queue
-// pairs and a shared receive queue, and the longer one of perftest, which has keys and an address too. Reading takes exactly what these
-// programs write: fixed widths, hexadecimal digits, separators; whatever else a stranger sends is refused whole. The fourth is what
-// perftest sends over rdma_cm, its structure as it is in memory.
+// Three formats are text of fixed length with a NUL at the end: that of ibv_*_pingpong, that of ibv_xsrq_pingpong,
+// whose ends have two queue pairs and a shared receive queue, and the longer one of perftest, which has keys and an
+// address too. Reading takes exactly what these programs write: fixed widths, hexadecimal digits, separators; whatever
+// else a stranger sends is refused whole. The fourth is what perftest sends over rdma_cm, its structure as it is in
+// memory.
 #pragma once
 
 #include <transport-replay/live/host/addresses.hpp>
@@ -41,8 +43,8 @@ inline constexpr std::size_t kPerftestWordsBytes = 56;  // over rdma_cm: struct 
 [[nodiscard]] std::optional<QueuePairEnd> read_xrc_pingpong_text(dissect::Bytes text);
 [[nodiscard]] std::optional<QueuePairEnd> read_perftest_text(dissect::Bytes text);
 
-// Over rdma_cm (perftest -R). Any bytes can be such words. The GID is not read: who connects by rdma_cm need not know any, and sends what
-// was in its memory.
+// Over rdma_cm (perftest -R). Any bytes can be such words. The GID is not read: who connects by rdma_cm need not know
+// any, and sends what was in its memory.
 [[nodiscard]] std::array<std::byte, kPerftestWordsBytes> perftest_words(const QueuePairEnd& end);
 [[nodiscard]] QueuePairEnd read_perftest_words(dissect::Bytes words);
 

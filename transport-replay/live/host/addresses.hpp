@@ -1,5 +1,5 @@
-// What addresses say of themselves: families, prefixes, MAC addresses of groups, link-local addresses out of a MAC address,
-// and the path MTU of an interface. Arithmetic alone; any bits are an address.
+// What addresses say of themselves: families, prefixes, MAC addresses of groups, link-local addresses out of a MAC
+// address, and the path MTU of an interface. Arithmetic alone; any bits are an address.
 #pragma once
 
 #include <transport-replay/live/field_place.hpp>
@@ -22,13 +22,19 @@ enum class Family : std::uint8_t { ipv4, ipv6 };
 
 inline constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // of the second half of ::ffff:a.b.c.d
 
-[[nodiscard]] constexpr Address ipv4_address(std::uint32_t bits) { return {{0, kMapped | bits}, AddressSpace::roce_v2}; }
-[[nodiscard]] constexpr Address ipv6_address(std::uint64_t high, std::uint64_t low) { return {{high, low}, AddressSpace::roce_v2}; }
+[[nodiscard]] constexpr Address ipv4_address(std::uint32_t bits) {
+    return {{0, kMapped | bits}, AddressSpace::roce_v2};
+}
+[[nodiscard]] constexpr Address ipv6_address(std::uint64_t high, std::uint64_t low) {
+    return {{high, low}, AddressSpace::roce_v2};
+}
 
 [[nodiscard]] constexpr Family family_of(const Address& address) {
     return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff ? Family::ipv4 : Family::ipv6;
 }
-[[nodiscard]] constexpr std::uint32_t ipv4_bits(const Address& address) { return static_cast<std::uint32_t>(address.bits[1]); }
+[[nodiscard]] constexpr std::uint32_t ipv4_bits(const Address& address) {
+    return static_cast<std::uint32_t>(address.bits[1]);
+}
 
 // The same address as a GID of RoCEv1 and as an address of RoCEv2: caches and tables of the host know the latter only.
 [[nodiscard]] constexpr Address in_space(Address address, AddressSpace space) {
@@ -43,19 +49,24 @@ inline constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // of the second hal
     return family_of(address) == Family::ipv4 ? ipv4_bits(address) >> 28U == 0xe : address.bits[0] >> 56U == 0xff;
 }
 [[nodiscard]] constexpr bool is_link_local(const Address& address) {
-    return family_of(address) == Family::ipv4 ? ipv4_bits(address) >> 16U == 0xa9fe : address.bits[0] >> 54U == 0xfe80U >> 6U;
+    return family_of(address) == Family::ipv4 ? ipv4_bits(address) >> 16U == 0xa9fe
+                                              : address.bits[0] >> 54U == 0xfe80U >> 6U;
 }
 // 127.0.0.0/8, ::1: never on a wire.
 [[nodiscard]] constexpr bool is_loopback(const Address& address) {
-    return family_of(address) == Family::ipv4 ? ipv4_bits(address) >> 24U == 127 : address.bits[0] == 0 && address.bits[1] == 1;
+    return family_of(address) == Family::ipv4 ? ipv4_bits(address) >> 24U == 127
+                                              : address.bits[0] == 0 && address.bits[1] == 1;
 }
 
 // Whether the first `length` bits are the same; of IPv4, of the 32 bits it has.
 [[nodiscard]] constexpr bool same_prefix(const Address& a, const Address& b, std::uint8_t length) {
     if (family_of(a) != family_of(b)) return false;
     const unsigned bits = std::min(128U, family_of(a) == Family::ipv4 ? length + 96U : length);
-    const auto differ = [](std::uint64_t x, std::uint64_t y, unsigned first) { return first != 0 && ((x ^ y) >> (64 - first)) != 0; };
-    return !differ(a.bits[0], b.bits[0], std::min(bits, 64U)) && !differ(a.bits[1], b.bits[1], bits > 64 ? bits - 64 : 0);
+    const auto differ = [](std::uint64_t x, std::uint64_t y, unsigned first) {
+        return first != 0 && ((x ^ y) >> (64 - first)) != 0;
+    };
+    return !differ(a.bits[0], b.bits[0], std::min(bits, 64U)) &&
+           !differ(a.bits[1], b.bits[1], bits > 64 ? bits - 64 : 0);
 }
 
 // The address that means every host of the subnet (RFC 919), and 255.255.255.255.
@@ -93,19 +104,23 @@ inline constexpr Address kAllIgmpRouters4 = ipv4_address(0xe000'0016);
 }
 // The MAC address in a link-local address that was made of one; nothing where it was not.
 [[nodiscard]] constexpr std::optional<Mac> mac_in(const Address& address) {
-    if (family_of(address) != Family::ipv6 || !is_link_local(address) || (address.bits[1] >> 24U & 0xffff) != 0xfffe) return std::nullopt;
+    if (family_of(address) != Family::ipv6 || !is_link_local(address) || (address.bits[1] >> 24U & 0xffff) != 0xfffe)
+        return std::nullopt;
     const std::uint64_t eui = address.bits[1] ^ 0x0200'0000'0000'0000;
     return Mac{(eui >> 40U) << 24U | (eui & 0xff'ffffU)};
 }
 
-// The largest path MTU whose packets fit into the interface's MTU with the longest headers there are: as IPv6 (or GRH), with
-// UDP, BTH, XRCETH, AtomicETH and ICRC, so that both ends of a link find the same (Linux reckons so too). Nothing where
-// not even 256 bytes fit.
+// The largest path MTU whose packets fit into the interface's MTU with the longest headers there are: as IPv6 (or GRH),
+// with UDP, BTH, XRCETH, AtomicETH and ICRC, so that both ends of a link find the same (Linux reckons so too). Nothing
+// where not even 256 bytes fit.
 [[nodiscard]] constexpr std::optional<PathMtu> path_mtu_of(std::size_t interface_mtu) {
-    constexpr auto length = [](dissect::LayerKind kind) { return std::size_t{dissect::kTransportLengths[std::to_underlying(kind)]}; };
-    constexpr std::size_t overhead =
-        kIpv6Length + kUdpLength + kBthLength + length(dissect::LayerKind::xrceth) + length(dissect::LayerKind::atomiceth) + kIcrcLength;
-    for (const PathMtu mtu : {PathMtu::bytes_4096, PathMtu::bytes_2048, PathMtu::bytes_1024, PathMtu::bytes_512, PathMtu::bytes_256})
+    constexpr auto length = [](dissect::LayerKind kind) {
+        return std::size_t{dissect::kTransportLengths[std::to_underlying(kind)]};
+    };
+    constexpr std::size_t overhead = kIpv6Length + kUdpLength + kBthLength + length(dissect::LayerKind::xrceth) +
+                                     length(dissect::LayerKind::atomiceth) + kIcrcLength;
+    for (const PathMtu mtu :
+         {PathMtu::bytes_4096, PathMtu::bytes_2048, PathMtu::bytes_1024, PathMtu::bytes_512, PathMtu::bytes_256})
         if (interface_mtu >= overhead + bytes_of(mtu)) return mtu;
     return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Field tables of what a host says besides RDMA: ICMP echo (RFC 792), ICMPv6 and neighbour discovery (RFC 4443, 4861), IGMP
-// (RFC 2236, 3376) and MLD (RFC 2710, 3810): as much as the host must write and understand.
+// Field tables of what a host says besides RDMA: ICMP echo (RFC 792), ICMPv6 and neighbour discovery (RFC 4443, 4861),
+// IGMP (RFC 2236, 3376) and MLD (RFC 2710, 3810): as much as the host must write and understand.
 #pragma once
 
 #include <dissect/field.hpp>
@@ -106,10 +106,10 @@ static_assert(dissect::tiles(kMldFields, kMldLength));
 
 inline constexpr std::size_t kMld2QueryLength = 28;  // at least (RFC 3810, 8.1)
 
-// A router looks at the packet although it is not addressed to it: an option of IPv4 (RFC 2113), and of IPv6 (RFC 2711) with
-// its header and padding. Constant bytes without a field that anybody would set.
+// A router looks at the packet although it is not addressed to it: an option of IPv4 (RFC 2113), and of IPv6 (RFC 2711)
+// with its header and padding. Constant bytes without a field that anybody would set.
 inline constexpr std::array kIpv4RouterAlert{std::byte{0x94}, std::byte{0x04}, std::byte{0x00}, std::byte{0x00}};
-inline constexpr std::array kIpv6RouterAlert{std::byte{0x05}, std::byte{0x02}, std::byte{0x00},
-                                             std::byte{0x00}, std::byte{0x01}, std::byte{0x00}};  // MLD; PadN of two bytes
+inline constexpr std::array kIpv6RouterAlert{std::byte{0x05}, std::byte{0x02}, std::byte{0x00}, std::byte{0x00},
+                                             std::byte{0x01}, std::byte{0x00}};  // MLD; PadN of two bytes
 
 }  // namespace qps::transport::live

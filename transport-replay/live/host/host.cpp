@@ -1,6 +1,6 @@
+#include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/host.hpp>
-#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,8 @@ namespace {
 constexpr unsigned kPriorityShift = 13;  // of the priority in the tag control information
 
 // The GRH has the places of IPv6, so one reads both.
-static_assert(place(kGrhFields, "infiniband.grh.sgid").bit == place(kIpv6Fields, "ipv6.src").bit && kGrhLength == kIpv6Length &&
+static_assert(place(kGrhFields, "infiniband.grh.sgid").bit == place(kIpv6Fields, "ipv6.src").bit &&
+              kGrhLength == kIpv6Length &&
               place(kGrhFields, "infiniband.grh.dgid").bit == place(kIpv6Fields, "ipv6.dst").bit &&
               place(kGrhFields, "infiniband.grh.hoplmt").bit == place(kIpv6Fields, "ipv6.hlim").bit &&
               place(kGrhFields, "infiniband.grh.tclass").bit == place(kIpv6Fields, "ipv6.tclass").bit);
@@ -62,7 +63,8 @@ std::vector<Gid> Host::gids() const {
     for (const OwnAddress& own : own_.all()) {
         if (own.state != AddressState::ready) continue;
         if (own.address != first) gids.push_back({in_space(own.address, AddressSpace::roce_v1), Network::roce_v1});
-        gids.push_back({own.address, family_of(own.address) == Family::ipv4 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6});
+        gids.push_back(
+            {own.address, family_of(own.address) == Family::ipv4 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6});
     }
     return gids;
 }
@@ -75,9 +77,9 @@ HostArrival Host::process(Bytes frame, Instant now) {
         const auto ethernet = frame.first<kEthernetLength>();
         frame_destination_ = Mac{get<place(kEthernetFields, "eth.dst")>(ethernet)};
         frame_source_ = Mac{get<place(kEthernetFields, "eth.src")>(ethernet)};
-        const bool ours =
-            frame_destination_ == settings_.mac ||
-            (is_group(frame_destination_) && (frame_destination_ == kBroadcastMac || memberships_.listens_to(frame_destination_)));
+        const bool ours = frame_destination_ == settings_.mac ||
+                          (is_group(frame_destination_) &&
+                           (frame_destination_ == kBroadcastMac || memberships_.listens_to(frame_destination_)));
         if (ours) {
             Frame whole;
             whole.bytes = frame;
@@ -114,9 +116,11 @@ HostArrival Host::classify(Instant now) {
 
 // Whether packets to that address are for us: an address of ours, or a group that we joined, in a frame that fits.
 bool Host::to_us(const Address& destination, bool roce_v1) const {
-    if (is_multicast_group(destination)) return memberships_.joined(destination) && frame_destination_ == group_mac(destination);
+    if (is_multicast_group(destination))
+        return memberships_.joined(destination) && frame_destination_ == group_mac(destination);
     if (frame_destination_ != settings_.mac) return false;  // addressed to one, sent to all
-    return own_.ours(destination) || (roce_v1 && destination == in_space(link_local_of(settings_.mac), AddressSpace::roce_v2));
+    return own_.ours(destination) ||
+           (roce_v1 && destination == in_space(link_local_of(settings_.mac), AddressSpace::roce_v2));
 }
 
 HostArrival Host::take_roce() {
@@ -182,13 +186,16 @@ HostArrival Host::take_datagram(Instant now) {
 bool Host::believable(const Address& address, Mac mac) const {
     if (!is_individual(mac) || mac == settings_.mac || own_.find(address) != nullptr) return false;
     if (is_unspecified(address) || is_multicast_group(address) || is_loopback(address)) return false;
-    const bool gateway = address == settings_.gateway_ipv4 || address == settings_.gateway_ipv6;  // of a /32 it is on no link
-    return (gateway || own_.on_link(address)) &&
-           std::ranges::none_of(own_.all(), [&](const OwnAddress& own) { return is_broadcast(address, own.address, own.prefix); });
+    const bool gateway =
+        address == settings_.gateway_ipv4 || address == settings_.gateway_ipv6;  // of a /32 it is on no link
+    return (gateway || own_.on_link(address)) && std::ranges::none_of(own_.all(), [&](const OwnAddress& own) {
+               return is_broadcast(address, own.address, own.prefix);
+           });
 }
 
 FrameDisposition Host::take_arp(const ArpMessage& message, Instant now) {
-    if (settings_.owner == AddressOwner::device || message.sender_mac == settings_.mac) return FrameDisposition::consumed;
+    if (settings_.owner == AddressOwner::device || message.sender_mac == settings_.mac)
+        return FrameDisposition::consumed;
     const bool probe = is_unspecified(message.sender);
     const bool to_ours = own_.ours(message.target);
     if (settings_.owner == AddressOwner::us) {
@@ -201,7 +208,8 @@ FrameDisposition Host::take_arp(const ArpMessage& message, Instant now) {
     }
     if (!probe && believable(message.sender, message.sender_mac)) {
         const bool to_us_alone = frame_destination_ == settings_.mac;
-        if (message.operation == ArpOperation::reply && to_us_alone) neighbours_.answered(message.sender, message.sender_mac, now);
+        if (message.operation == ArpOperation::reply && to_us_alone)
+            neighbours_.answered(message.sender, message.sender_mac, now);
         else if (to_ours) neighbours_.asked_us(message.sender, message.sender_mac, now);
         else neighbours_.announced(message.sender, message.sender_mac, now);
     }
@@ -209,7 +217,8 @@ FrameDisposition Host::take_arp(const ArpMessage& message, Instant now) {
         return to_ours || !probe ? FrameDisposition::consumed : FrameDisposition::not_to_our_address;
     if (settings_.owner != AddressOwner::us || !is_individual(message.sender_mac)) return FrameDisposition::consumed;
     ++counts_.answered;
-    queue(arp_frame(link_to(message.sender_mac), {ArpOperation::reply, settings_.mac, message.target, message.sender_mac, message.sender}));
+    queue(arp_frame(link_to(message.sender_mac),
+                    {ArpOperation::reply, settings_.mac, message.target, message.sender_mac, message.sender}));
     return FrameDisposition::consumed;
 }
 
@@ -239,7 +248,8 @@ FrameDisposition Host::take_neighbour(const IpDatagram& datagram, const Neighbou
     if (!us) return FrameDisposition::consumed;
     ++counts_.answered;
     const Address to = probe ? kAllNodes : asker;
-    queue(neighbour_frame(link_to(probe ? group_mac(kAllNodes) : message.mac.value_or(frame_source_)), {message.target, to},
+    queue(neighbour_frame(link_to(probe ? group_mac(kAllNodes) : message.mac.value_or(frame_source_)),
+                          {message.target, to},
                           {Icmpv6Type::neighbour_advertisement, !probe, true, message.target, settings_.mac}));
     return FrameDisposition::consumed;
 }
@@ -268,7 +278,8 @@ Reach Host::next_hop(Route& route, Instant now) {
         route.destination_mac = std::to_underlying(*mac);
         return Reach::ready;
     }
-    const std::optional<Address>& gateway = family_of(to) == Family::ipv4 ? settings_.gateway_ipv4 : settings_.gateway_ipv6;
+    const std::optional<Address>& gateway =
+        family_of(to) == Family::ipv4 ? settings_.gateway_ipv4 : settings_.gateway_ipv6;
     const bool near = own_.on_link(to);
     if (!near && (!gateway || route.network == Network::roce_v1)) return Reach::no_gateway;  // RoCEv1 is not routed
     const Neighbour hop = neighbours_.find(near ? to : in_space(*gateway, AddressSpace::roce_v2), now);
@@ -282,9 +293,10 @@ Reach Host::complete(Route& route, std::uint8_t priority, Instant now) {
     if (route.network == Network::native_local || route.network == Network::native_global) return Reach::no_such;
     const Address to = in_space(route.destination, AddressSpace::roce_v2);
     const bool ipv4 = family_of(to) == Family::ipv4;
-    if ((route.network == Network::roce_v2_ipv4 && !ipv4) || (route.network == Network::roce_v2_ipv6 && ipv4)) return Reach::no_such;
-    const bool broadcast =
-        std::ranges::any_of(own_.all(), [&](const OwnAddress& own) { return is_broadcast(to, own.address, own.prefix); });
+    if ((route.network == Network::roce_v2_ipv4 && !ipv4) || (route.network == Network::roce_v2_ipv6 && ipv4))
+        return Reach::no_such;
+    const bool broadcast = std::ranges::any_of(
+        own_.all(), [&](const OwnAddress& own) { return is_broadcast(to, own.address, own.prefix); });
     const bool device = settings_.owner == AddressOwner::device;
     if (is_unspecified(to) || broadcast || (is_loopback(to) && !device)) return Reach::no_such;
     const AddressSpace space = route.network == Network::roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2;
@@ -334,7 +346,8 @@ void Host::ask(const Question& question) {
                                {ArpOperation::request, settings_.mac, own->address, Mac{}, question.target}));
     }
     const Address group = solicited_node(question.target);
-    queue(neighbour_frame(link_to(question.to.value_or(group_mac(group))), {own->address, question.to ? question.target : group},
+    queue(neighbour_frame(link_to(question.to.value_or(group_mac(group))),
+                          {own->address, question.to ? question.target : group},
                           {Icmpv6Type::neighbour_solicitation, false, false, question.target, settings_.mac}));
 }
 
@@ -343,7 +356,11 @@ void Host::report(const GroupReport& report) {
     // MLD speaks from a link-local address, or from none (RFC 3590).
     const OwnAddress* own = own_.source_for(ipv4 ? kAllHosts4 : ipv6_address(0xfe80'0000'0000'0000, 1));
     if (own != nullptr && !ipv4 && !is_link_local(own->address)) own = nullptr;
-    queue(report_frame(settings_.mac, tag(0), own != nullptr ? own->address : ipv4 ? ipv4_address(0) : ipv6_address(0, 0), report));
+    queue(report_frame(settings_.mac, tag(0),
+                       own != nullptr ? own->address
+                       : ipv4         ? ipv4_address(0)
+                                      : ipv6_address(0, 0),
+                       report));
 }
 
 // Everything that is due becomes frames, as far as the queue has room.

@@ -1,15 +1,16 @@
 // Host: an address on a wire: what an operating system does for a network adapter below RDMA, sans I/O.
 //
 //   Host host({.mac = Mac{0x020000000001}, .addresses = {{ipv4_address(0xc0000201), 24}}}, now);
-//   const HostArrival arrived = host.process(frame, now);                        // ARP, ping, ... is answered; RoCE is handed on
-//   if (host.complete(route, 0, now) == Reach::ready) write_frame(...);      // next hop, MAC addresses, VLAN tag
-//   while (const auto length = host.poll(now, device.reserve(now))) device.commit(length, now);
+//   const HostArrival arrived = host.process(frame, now);                        // ARP, ping, ... is answered; RoCE is
+//   handed on if (host.complete(route, 0, now) == Reach::ready) write_frame(...);      // next hop, MAC addresses, VLAN
+//   tag while (const auto length = host.poll(now, device.reserve(now))) device.commit(length, now);
 //
 // It knows ARP, neighbour discovery, ping, IGMP and MLD, and which frames are for us. The address may be the operating
 // system's on the same interface (AddressOwner::system): then that answers, and we only ask and learn.
 //
-// Everything that arrives is a stranger's. What is not right or not for us is counted and forgotten; answers wait in a queue of
-// kMaxQueued frames, and what does not fit is not said; what a stranger can make us believe is written in neighbours.hpp.
+// Everything that arrives is a stranger's. What is not right or not for us is counted and forgotten; answers wait in a
+// queue of kMaxQueued frames, and what does not fit is not said; what a stranger can make us believe is written in
+// neighbours.hpp.
 #pragma once
 
 #include <transport-replay/live/host/memberships.hpp>
@@ -82,15 +83,16 @@ enum class Reach : std::uint8_t {
     no_gateway,   // not on the link, and no gateway is known
     no_such,      // an address that nobody can have: unspecified, a broadcast, native InfiniBand
 };
-inline constexpr std::array<std::string_view, 6> kReaches{"ready", "resolving", "unreachable", "no_source", "no_gateway", "no_such"};
+inline constexpr std::array<std::string_view, 6> kReaches{"ready",     "resolving",  "unreachable",
+                                                          "no_source", "no_gateway", "no_such"};
 
 struct HostCounts {
     std::array<std::uint64_t, kFrameDispositions.size()> frames{};  // by disposition
-    std::uint64_t answered = 0;                              // ARP requests and solicitations for us
-    std::uint64_t echoed = 0;                                // pings
-    std::uint64_t unreachable = 0;                           // somebody reported that what we sent did not arrive
-    std::uint64_t conflicts = 0;                             // another claimed an address of ours
-    std::uint64_t dropped = 0;                               // own frames that found the queue full, or no room
+    std::uint64_t answered = 0;                                     // ARP requests and solicitations for us
+    std::uint64_t echoed = 0;                                       // pings
+    std::uint64_t unreachable = 0;  // somebody reported that what we sent did not arrive
+    std::uint64_t conflicts = 0;    // another claimed an address of ours
+    std::uint64_t dropped = 0;      // own frames that found the queue full, or no room
 };
 
 struct Gid {
@@ -106,8 +108,9 @@ public:
     // One frame from the wire.
     HostArrival process(dissect::Bytes frame, dissect::Instant now);
 
-    // Completes a route of which the caller knows network, destination and how packets are to travel: source (where none is
-    // set), both MAC addresses, the tag with that priority (0..7), the identification. Only a ready one may be used.
+    // Completes a route of which the caller knows network, destination and how packets are to travel: source (where
+    // none is set), both MAC addresses, the tag with that priority (0..7), the identification. Only a ready one may be
+    // used.
     [[nodiscard]] Reach complete(Route& route, std::uint8_t priority, dissect::Instant now);
 
     // Writes the next frame of the host's own; 0 where there is none. What does not fit into `into` is dropped.
@@ -125,8 +128,8 @@ public:
     [[nodiscard]] std::span<const OwnAddress> addresses() const { return own_.all(); }
     // Whether every address is ready or known to be another's.
     [[nodiscard]] bool settled() const;
-    // In the order in which adapters list them: the link-local one of the MAC address first, which RoCEv1 has always; each for
-    // RoCEv1 and RoCEv2.
+    // In the order in which adapters list them: the link-local one of the MAC address first, which RoCEv1 has always;
+    // each for RoCEv1 and RoCEv2.
     [[nodiscard]] std::vector<Gid> gids() const;
     [[nodiscard]] std::optional<PathMtu> path_mtu() const { return path_mtu_of(settings_.mtu); }
     [[nodiscard]] const HostCounts& counts() const { return counts_; }

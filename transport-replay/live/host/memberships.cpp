@@ -72,7 +72,8 @@ QueryVersion Memberships::version_of(Family family, Instant now) const {
 // The same for the same host and group: spread without a random number.
 Duration Memberships::delay(const Address& group, Duration within) const {
     const auto limit = static_cast<std::uint64_t>(std::clamp(within, Duration{0}, kLongestAnswer));
-    return limit == 0 ? Duration{0} : Duration{static_cast<std::int64_t>(mix(hash_of(group) ^ std::to_underlying(own_)) % limit)};
+    return limit == 0 ? Duration{0}
+                      : Duration{static_cast<std::int64_t>(mix(hash_of(group) ^ std::to_underlying(own_)) % limit)};
 }
 
 void Memberships::queried(const GroupQuery& query, Instant now) {
@@ -92,7 +93,8 @@ void Memberships::queried(const GroupQuery& query, Instant now) {
 }
 
 std::optional<GroupReport> Memberships::due(Instant now) {
-    const auto next = std::ranges::find_if(groups_, [now](const Group& group) { return group.reports != 0 && group.due <= now; });
+    const auto next =
+        std::ranges::find_if(groups_, [now](const Group& group) { return group.reports != 0 && group.due <= now; });
     if (next == groups_.end()) return std::nullopt;
     const GroupReport report{version_of(family_of(next->address), now), next->record, next->address};
     next->due = now + kReportAgain;

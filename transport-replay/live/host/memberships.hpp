@@ -1,9 +1,9 @@
-// Memberships: the multicast groups that we listen to, and what routers and snooping switches must hear of it, so that they
-// forward the groups' frames: reports of IGMP and MLD when we join, leave or are asked.
+// Memberships: the multicast groups that we listen to, and what routers and snooping switches must hear of it, so that
+// they forward the groups' frames: reports of IGMP and MLD when we join, leave or are asked.
 //
-// After RFC 3376 and RFC 3810, without source filters; as soon as a querier of an older version is heard, reports are of that
-// version for a while (RFC 2236, 2710). A group is joined as often as somebody joins it, and left with the last.
-// Bound: kMaxGroups. Queries of strangers make us report, at most once a group and answer time.
+// After RFC 3376 and RFC 3810, without source filters; as soon as a querier of an older version is heard, reports are
+// of that version for a while (RFC 2236, 2710). A group is joined as often as somebody joins it, and left with the
+// last. Bound: kMaxGroups. Queries of strangers make us report, at most once a group and answer time.
 #pragma once
 
 #include <transport-replay/live/host/messages.hpp>
@@ -14,11 +14,12 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxGroups = 256;                                 // as many as a careful switch has room for, of one host
-inline constexpr std::uint8_t kRobustness = 2;                                 // RFC 3376, 8.1: a report may be lost
+inline constexpr std::size_t kMaxGroups = 256;  // as many as a careful switch has room for, of one host
+inline constexpr std::uint8_t kRobustness = 2;  // RFC 3376, 8.1: a report may be lost
 inline constexpr dissect::Duration kReportAgain = microseconds(1'000'000);     // unsolicited report interval
 inline constexpr dissect::Duration kOlderQuerier = microseconds(260'000'000);  // RFC 3376, 8.12
-inline constexpr dissect::Duration kLongestAnswer = microseconds(10'000'000);  // default of queriers; what asks for more time gets this
+inline constexpr dissect::Duration kLongestAnswer =
+    microseconds(10'000'000);  // default of queriers; what asks for more time gets this
 
 class Memberships {
 public:

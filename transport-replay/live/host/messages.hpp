@@ -1,8 +1,8 @@
 // Messages: what a host says besides RDMA, as values, and their frames: ARP, neighbour discovery, ICMP echo, IGMP, MLD.
 //
-// Writing makes whole Ethernet frames, padded; these are few, so they own their memory. Reading takes what decode() made of a
-// frame and gives a value or nothing: lengths, checksums, hop limits and options are checked as the RFCs demand of a receiver,
-// so what a value says was on the wire, though it may still be a lie.
+// Writing makes whole Ethernet frames, padded; these are few, so they own their memory. Reading takes what decode()
+// made of a frame and gives a value or nothing: lengths, checksums, hop limits and options are checked as the RFCs
+// demand of a receiver, so what a value says was on the wire, though it may still be a lie.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -73,11 +73,13 @@ struct GroupReport {
 };
 
 [[nodiscard]] FrameBytes arp_frame(const LinkEnds& link, const ArpMessage& message);
-[[nodiscard]] FrameBytes neighbour_frame(const LinkEnds& link, const DatagramEnds& ends, const NeighbourMessage& message);
+[[nodiscard]] FrameBytes neighbour_frame(const LinkEnds& link, const DatagramEnds& ends,
+                                         const NeighbourMessage& message);
 // The answer to what `request` holds: ends are those of the answer.
 [[nodiscard]] FrameBytes echo_reply_frame(const LinkEnds& link, const DatagramEnds& ends, dissect::Bytes request);
 // To the group that such reports go to; `source` of the family of the group, unspecified where there is none.
-[[nodiscard]] FrameBytes report_frame(Mac source_mac, std::optional<std::uint16_t> vlan, const Address& source, const GroupReport& report);
+[[nodiscard]] FrameBytes report_frame(Mac source_mac, std::optional<std::uint16_t> vlan, const Address& source,
+                                      const GroupReport& report);
 
 [[nodiscard]] std::optional<ArpMessage> read_arp(const dissect::Packet& packet);
 [[nodiscard]] std::optional<IpDatagram> read_datagram(const dissect::Packet& packet);

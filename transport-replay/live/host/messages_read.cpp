@@ -1,6 +1,6 @@
 // Messages out of decoded frames; everything here comes from strangers.
-#include <transport-replay/live/host/messages.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
+#include <transport-replay/live/host/messages.hpp>
 
 #include <algorithm>
 
@@ -10,22 +10,20 @@ using namespace dissect;
 
 namespace {
 
-template <std::size_t N>
-std::span<const std::byte, N> front(Bytes bytes) {
-    return bytes.first<N>();
-}
+template <std::size_t N> std::span<const std::byte, N> front(Bytes bytes) { return bytes.first<N>(); }
 
 Address address_of(const std::array<std::uint64_t, 2>& bits) { return {bits, AddressSpace::roce_v2}; }
 
-// The MAC address in the option of that type; nothing where there is none. `ok` becomes false where options are malformed:
-// then the whole message is to be dropped (RFC 4861, 7.1).
+// The MAC address in the option of that type; nothing where there is none. `ok` becomes false where options are
+// malformed: then the whole message is to be dropped (RFC 4861, 7.1).
 std::optional<Mac> mac_option(Bytes options, NeighbourOption wanted, bool& ok) {
     constexpr std::size_t kOptionHead = 2;
     std::optional<Mac> mac;
     while (!options.empty()) {
         if (options.size() < kOptionHead) return ok = false, std::nullopt;
         const auto type = static_cast<NeighbourOption>(options[0]);
-        const std::size_t length = std::to_integer<std::size_t>(options[1]) * place(kMacOptionFields, "icmpv6.opt.length").factor;
+        const std::size_t length =
+            std::to_integer<std::size_t>(options[1]) * place(kMacOptionFields, "icmpv6.opt.length").factor;
         if (length == 0 || length > options.size()) return ok = false, std::nullopt;
         if (type == wanted && length == kMacOptionLength)
             mac = Mac{get<place(kMacOptionFields, "icmpv6.opt.linkaddr")>(front<kMacOptionLength>(options))};
@@ -35,19 +33,23 @@ std::optional<Mac> mac_option(Bytes options, NeighbourOption wanted, bool& ok) {
 }
 
 bool sound_icmpv6(const IpDatagram& datagram, std::size_t shortest) {
-    return datagram.protocol == std::to_underlying(IpProtocol::icmpv6) && family_of(datagram.ends.destination) == Family::ipv6 &&
-           datagram.payload.size() >= shortest &&
+    return datagram.protocol == std::to_underlying(IpProtocol::icmpv6) &&
+           family_of(datagram.ends.destination) == Family::ipv6 && datagram.payload.size() >= shortest &&
            checksum_of(word_sum(datagram.payload, pseudo_header_sum(datagram.ends, datagram.payload.size()))) == 0;
 }
 
 // ICMP and IGMP.
 bool sound_ipv4(const IpDatagram& datagram, std::uint8_t protocol, std::size_t shortest) {
-    return datagram.protocol == protocol && family_of(datagram.ends.destination) == Family::ipv4 && datagram.payload.size() >= shortest &&
-           checksum_of(word_sum(datagram.payload)) == 0;
+    return datagram.protocol == protocol && family_of(datagram.ends.destination) == Family::ipv4 &&
+           datagram.payload.size() >= shortest && checksum_of(word_sum(datagram.payload)) == 0;
 }
 
-std::uint64_t type_of(const IpDatagram& datagram) { return get<place(kIcmpFields, "icmp.type")>(front<kIcmpLength>(datagram.payload)); }
-std::uint64_t code_of(const IpDatagram& datagram) { return get<place(kIcmpFields, "icmp.code")>(front<kIcmpLength>(datagram.payload)); }
+std::uint64_t type_of(const IpDatagram& datagram) {
+    return get<place(kIcmpFields, "icmp.type")>(front<kIcmpLength>(datagram.payload));
+}
+std::uint64_t code_of(const IpDatagram& datagram) {
+    return get<place(kIcmpFields, "icmp.code")>(front<kIcmpLength>(datagram.payload));
+}
 
 // Mantissa and exponent of times from 128 on (RFC 3376, 4.1.1), and of MLD from 32768 on (RFC 3810, 5.1.3).
 std::int64_t floating(std::uint64_t code, unsigned mantissa_bits) {
@@ -72,7 +74,8 @@ std::optional<GroupQuery> read_igmp(const IpDatagram& datagram) {
 }
 
 std::optional<GroupQuery> read_mld(const IpDatagram& datagram) {
-    if (!sound_icmpv6(datagram, kMldLength) || type_of(datagram) != std::to_underlying(Icmpv6Type::mld_query)) return std::nullopt;
+    if (!sound_icmpv6(datagram, kMldLength) || type_of(datagram) != std::to_underlying(Icmpv6Type::mld_query))
+        return std::nullopt;
     if (!is_link_local(datagram.ends.source) || datagram.hops != 1) return std::nullopt;  // RFC 3810, 6.2
     const bool current = datagram.payload.size() >= kMld2QueryLength;
     if (!current && datagram.payload.size() != kMldLength) return std::nullopt;
@@ -80,7 +83,8 @@ std::optional<GroupQuery> read_mld(const IpDatagram& datagram) {
     constexpr std::int64_t kMillisecond = 1'000'000;  // nanoseconds
     const std::uint64_t code = get<place(kMldFields, "mld.max_resp")>(fixed);
     const std::int64_t milliseconds = current ? floating(code, 12) : static_cast<std::int64_t>(code);
-    return GroupQuery{current ? QueryVersion::current : QueryVersion::older, address_of(get_wide<place(kMldFields, "mld.maddr")>(fixed)),
+    return GroupQuery{current ? QueryVersion::current : QueryVersion::older,
+                      address_of(get_wide<place(kMldFields, "mld.maddr")>(fixed)),
                       nanoseconds(milliseconds * kMillisecond)};
 }
 
@@ -104,8 +108,10 @@ std::optional<ArpMessage> read_arp(const Packet& packet) {
     constexpr std::uint64_t kEthernetHardware = 1;
     if (get<place(kArpFields, "arp.hw.type")>(arp) != kEthernetHardware) return std::nullopt;
     if (get<place(kArpFields, "arp.proto.type")>(arp) != number_of(kEtherTypes, "IPv4")) return std::nullopt;
-    if (get<place(kArpFields, "arp.hw.size")>(arp) != place(kArpFields, "arp.src.hw_mac").width / 8) return std::nullopt;
-    if (get<place(kArpFields, "arp.proto.size")>(arp) != place(kArpFields, "arp.src.proto_ipv4").width / 8) return std::nullopt;
+    if (get<place(kArpFields, "arp.hw.size")>(arp) != place(kArpFields, "arp.src.hw_mac").width / 8)
+        return std::nullopt;
+    if (get<place(kArpFields, "arp.proto.size")>(arp) != place(kArpFields, "arp.src.proto_ipv4").width / 8)
+        return std::nullopt;
     const auto operation = static_cast<ArpOperation>(get<place(kArpFields, "arp.opcode")>(arp));
     if (operation != ArpOperation::request && operation != ArpOperation::reply) return std::nullopt;
     ArpMessage message;
@@ -142,7 +148,8 @@ std::optional<IpDatagram> read_datagram(const Packet& packet) {
         if (next < layers.size() && layers[next].kind == LayerKind::ipv6_hop_by_hop)
             datagram.protocol = read_be<std::uint8_t>(packet.bytes_of(layers[next++]), 0);
         // IPv4 addresses mapped into IPv6 are for tables, never for a wire.
-        if (family_of(datagram.ends.source) == Family::ipv4 || family_of(datagram.ends.destination) == Family::ipv4) return std::nullopt;
+        if (family_of(datagram.ends.source) == Family::ipv4 || family_of(datagram.ends.destination) == Family::ipv4)
+            return std::nullopt;
     } else {
         return std::nullopt;
     }
@@ -155,7 +162,8 @@ std::optional<IpDatagram> read_datagram(const Packet& packet) {
 
 std::optional<NeighbourMessage> read_neighbour(const IpDatagram& datagram) {
     constexpr std::uint8_t kNeighbourHops = 255;
-    if (!sound_icmpv6(datagram, kNeighbourLength) || datagram.hops != kNeighbourHops || code_of(datagram) != 0) return std::nullopt;
+    if (!sound_icmpv6(datagram, kNeighbourLength) || datagram.hops != kNeighbourHops || code_of(datagram) != 0)
+        return std::nullopt;
     NeighbourMessage message;
     message.type = static_cast<Icmpv6Type>(type_of(datagram));
     const bool solicitation = message.type == Icmpv6Type::neighbour_solicitation;
@@ -182,7 +190,8 @@ bool is_echo_request(const IpDatagram& datagram) {
 }
 
 bool is_unreachable(const IpDatagram& datagram) {
-    if (sound_ipv4(datagram, kIcmpProtocol, kIcmpLength)) return type_of(datagram) == std::to_underlying(IcmpType::unreachable);
+    if (sound_ipv4(datagram, kIcmpProtocol, kIcmpLength))
+        return type_of(datagram) == std::to_underlying(IcmpType::unreachable);
     return sound_icmpv6(datagram, kIcmpLength) && type_of(datagram) == std::to_underlying(Icmpv6Type::unreachable);
 }
 

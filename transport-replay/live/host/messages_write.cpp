@@ -1,7 +1,7 @@
 // Frames out of messages.
+#include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/messages.hpp>
-#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 
@@ -16,8 +16,7 @@ constexpr std::uint8_t kNeighbourHops = 255;  // RFC 4861, 7.1: proves that no r
 constexpr std::uint8_t kEchoHops = 64;
 
 // Bytes that grow by headers of known length.
-template <std::size_t N>
-std::span<std::byte, N> append(FrameBytes& frame) {
+template <std::size_t N> std::span<std::byte, N> append(FrameBytes& frame) {
     frame.resize(frame.size() + N);
     return std::span<std::byte, N>(frame.data() + frame.size() - N, N);
 }
@@ -62,7 +61,8 @@ void append_ipv4(FrameBytes& frame, const DatagramEnds& ends, const IpShape& sha
     put<place(kIpv4Fields, "ip.dst")>(ip, ipv4_bits(ends.destination));
     if (shape.router_alert) frame.insert(frame.end(), kIpv4RouterAlert.begin(), kIpv4RouterAlert.end());
     const std::uint16_t checksum = checksum_of(word_sum(Bytes(frame).subspan(start)));
-    put<place(kIpv4Fields, "ip.checksum")>(std::span<std::byte, kIpv4Length>(frame.data() + start, kIpv4Length), checksum);
+    put<place(kIpv4Fields, "ip.checksum")>(std::span<std::byte, kIpv4Length>(frame.data() + start, kIpv4Length),
+                                           checksum);
 }
 
 void append_ipv6(FrameBytes& frame, const DatagramEnds& ends, const IpShape& shape, std::size_t payload) {
@@ -71,7 +71,8 @@ void append_ipv6(FrameBytes& frame, const DatagramEnds& ends, const IpShape& sha
     const auto ip = append<kIpv6Length>(frame);
     put<place(kIpv6Fields, "ipv6.version")>(ip, 6);
     put<place(kIpv6Fields, "ipv6.plen")>(ip, extension + payload);
-    put<place(kIpv6Fields, "ipv6.nxt")>(ip, shape.router_alert ? std::to_underlying(IpProtocol::hop_by_hop) : shape.protocol);
+    put<place(kIpv6Fields, "ipv6.nxt")>(
+        ip, shape.router_alert ? std::to_underlying(IpProtocol::hop_by_hop) : shape.protocol);
     put<place(kIpv6Fields, "ipv6.hlim")>(ip, shape.hops);
     put_wide<place(kIpv6Fields, "ipv6.src")>(ip, ends.source.bits);
     put_wide<place(kIpv6Fields, "ipv6.dst")>(ip, ends.destination.bits);
@@ -103,7 +104,8 @@ void seal(FrameBytes& message, const DatagramEnds& ends) {
 
 std::uint64_t pseudo_header_sum(const DatagramEnds& ends, std::size_t length) {
     std::uint64_t sum = length + std::to_underlying(IpProtocol::icmpv6);
-    for (const std::uint64_t word : {ends.source.bits[0], ends.source.bits[1], ends.destination.bits[0], ends.destination.bits[1]})
+    for (const std::uint64_t word :
+         {ends.source.bits[0], ends.source.bits[1], ends.destination.bits[0], ends.destination.bits[1]})
         for (unsigned shift = 0; shift < 64; shift += 16) sum += word >> shift & 0xffff;
     return sum;
 }
@@ -148,8 +150,8 @@ FrameBytes echo_reply_frame(const LinkEnds& link, const DatagramEnds& ends, Byte
     if (body.size() < kIcmpLength) return {};
     const bool ipv4 = family_of(ends.destination) == Family::ipv4;
     const std::span<std::byte, kIcmpLength> fixed(body.data(), kIcmpLength);
-    put<place(kIcmpFields, "icmp.type")>(fixed,
-                                         ipv4 ? std::to_underlying(IcmpType::echo_reply) : std::to_underlying(Icmpv6Type::echo_reply));
+    put<place(kIcmpFields, "icmp.type")>(
+        fixed, ipv4 ? std::to_underlying(IcmpType::echo_reply) : std::to_underlying(Icmpv6Type::echo_reply));
     put<place(kIcmpFields, "icmp.checksum")>(fixed, 0);
     seal(body, ends);
     return ip_frame(link, ends, {ipv4 ? kIcmpProtocol : std::to_underlying(IpProtocol::icmpv6), kEchoHops}, body);
@@ -188,7 +190,8 @@ FrameBytes mld_body(const GroupReport& report) {
     }
     const auto fixed = append<kMldLength>(body);
     const bool leaves = report.record == GroupRecord::to_include;
-    put<place(kMldFields, "mld.type")>(fixed, std::to_underlying(leaves ? Icmpv6Type::mld_done : Icmpv6Type::mld_report));
+    put<place(kMldFields, "mld.type")>(fixed,
+                                       std::to_underlying(leaves ? Icmpv6Type::mld_done : Icmpv6Type::mld_report));
     put_wide<place(kMldFields, "mld.maddr")>(fixed, report.group.bits);
     return body;
 }
@@ -203,7 +206,8 @@ Address audience(const GroupReport& report) {
 
 }  // namespace
 
-FrameBytes report_frame(Mac source_mac, std::optional<std::uint16_t> vlan, const Address& source, const GroupReport& report) {
+FrameBytes report_frame(Mac source_mac, std::optional<std::uint16_t> vlan, const Address& source,
+                        const GroupReport& report) {
     const bool ipv4 = family_of(report.group) == Family::ipv4;
     const DatagramEnds ends{source, audience(report)};
     FrameBytes body = ipv4 ? igmp_body(report) : mld_body(report);

@@ -59,7 +59,8 @@ void Neighbours::take(Entry& entry, NeighbourEvent event, Instant now) {
 bool Neighbours::make_room(Instant now) {
     if (table_->entries.size() < kMaxNeighbours) return true;
     const auto victim = std::ranges::min_element(table_->entries, {}, [](const auto& entry) {
-        return entry.second.unsolicited || entry.second.state == NeighbourState::unreachable ? Instant{} : entry.second.used;
+        return entry.second.unsolicited || entry.second.state == NeighbourState::unreachable ? Instant{}
+                                                                                             : entry.second.used;
     });
     const Entry& entry = victim->second;
     if (!entry.unsolicited && entry.state != NeighbourState::unreachable && entry.used + kInUse > now) return false;
@@ -81,7 +82,8 @@ Neighbour Neighbours::find(const Address& address, Instant now) {
     if (entry.unsolicited) --unsolicited_;
     entry.unsolicited = false;
     entry.used = now;
-    if (entry.state == NeighbourState::none || entry.state == NeighbourState::stale) take(entry, NeighbourEvent::wanted, now);
+    if (entry.state == NeighbourState::none || entry.state == NeighbourState::stale)
+        take(entry, NeighbourEvent::wanted, now);
     if (entry.state == NeighbourState::asking) return {Resolution::resolving};
     if (entry.state == NeighbourState::unreachable) return {Resolution::unreachable};
     return {Resolution::resolved, entry.mac};
@@ -93,8 +95,9 @@ void Neighbours::answered(const Address& address, Mac mac, Instant now) {
     Entry& entry = found->second;
     if (!asks(entry.state) || entry.questions == 0) return learn(entry, mac, now);
     const bool another = entry.state != NeighbourState::asking && entry.mac != mac;
-    if (another && entry.state == NeighbourState::verifying) return learn(entry, mac, now);  // only the old one was asked
-    if (another) {  // the old one may still answer, until the next question
+    if (another && entry.state == NeighbourState::verifying)
+        return learn(entry, mac, now);  // only the old one was asked
+    if (another) {                      // the old one may still answer, until the next question
         if (!entry.claimed) entry.claimed = mac;
         return;
     }
@@ -104,8 +107,8 @@ void Neighbours::answered(const Address& address, Mac mac, Instant now) {
 
 // Of an entry that exists, and of which nothing was asked.
 void Neighbours::learn(Entry& entry, Mac mac, Instant now) {
-    const bool known =
-        entry.state != NeighbourState::none && entry.state != NeighbourState::asking && entry.state != NeighbourState::unreachable;
+    const bool known = entry.state != NeighbourState::none && entry.state != NeighbourState::asking &&
+                       entry.state != NeighbourState::unreachable;
     if (known && entry.mac != mac) {
         ++counts_.contradicted;
         return take(entry, NeighbourEvent::contradicted, now);
@@ -116,7 +119,8 @@ void Neighbours::learn(Entry& entry, Mac mac, Instant now) {
 }
 
 void Neighbours::announced(const Address& address, Mac mac, Instant now) {
-    if (const auto found = table_->entries.find(address); found != table_->entries.end()) learn(found->second, mac, now);
+    if (const auto found = table_->entries.find(address); found != table_->entries.end())
+        learn(found->second, mac, now);
 }
 
 void Neighbours::asked_us(const Address& address, Mac mac, Instant now) {
@@ -141,7 +145,8 @@ void Neighbours::come_due(const Address& address, Entry& entry, Instant now) {
         if (!asks(entry.state)) return;
         ++entry.questions;
         ++counts_.asked;
-        questions_.push_back({address, entry.state == NeighbourState::verifying ? std::optional(entry.mac) : std::nullopt});
+        questions_.push_back(
+            {address, entry.state == NeighbourState::verifying ? std::optional(entry.mac) : std::nullopt});
         return schedule(entry, now + kAskAgain);
     }
     if (entry.state == NeighbourState::stale) return take(entry, NeighbourEvent::forgotten, now);

@@ -1,16 +1,17 @@
-// Neighbours: which MAC address belongs to an address of the link: the cache of ARP and neighbour discovery, and when to ask.
+// Neighbours: which MAC address belongs to an address of the link: the cache of ARP and neighbour discovery, and when
+// to ask.
 //
-//   find(address, now)      used by every packet: the MAC address, or that it is being asked for, or that nobody answers
-//   answered(), unsolicited()      what the wire said: in answer to us, or unasked
-//   due(now)                the next question to send
+//   find(address, now)      used by every packet: the MAC address, or that it is being asked for, or that nobody
+//   answers answered(), unsolicited()      what the wire said: in answer to us, or unasked due(now)                the
+//   next question to send
 //
-// After RFC 4861, 7.3, for both families: a neighbour that was asked for and does not answer is unreachable for a while; one
-// that is used is asked again, by unicast, before its entry is too old, and traffic goes on meanwhile.
+// After RFC 4861, 7.3, for both families: a neighbour that was asked for and does not answer is unreachable for a
+// while; one that is used is asked again, by unicast, before its entry is too old, and traffic goes on meanwhile.
 //
-// What is said unasked is never believed where it contradicts: it is a reason to ask (broadcast), at most once a second. Of the
-// answers the one that agrees with what was known wins; another counts once the old one kept silent until the next question. Unasked words
-// create entries only in their own half of the cache, and evict nothing: a flood of them changes no neighbour that is in use. Bound:
-// kMaxNeighbours.
+// What is said unasked is never believed where it contradicts: it is a reason to ask (broadcast), at most once a
+// second. Of the answers the one that agrees with what was known wins; another counts once the old one kept silent
+// until the next question. Unasked words create entries only in their own half of the cache, and evict nothing: a flood
+// of them changes no neighbour that is in use. Bound: kMaxNeighbours.
 #pragma once
 
 #include <transport-replay/live/host/addresses.hpp>
@@ -25,12 +26,13 @@ namespace qps::transport::live {
 inline constexpr std::size_t kMaxNeighbours = 1024;  // a large subnet's peers; some 100 KiB
 inline constexpr std::size_t kMaxUnsolicited = 256;  // of them, those that nobody here ever asked for
 
-inline constexpr dissect::Duration kReachableTime = microseconds(30'000'000);   // RFC 4861, 10
-inline constexpr dissect::Duration kAskAgain = microseconds(1'000'000);         // RetransTimer
-inline constexpr std::uint8_t kMaxQuestions = 3;                                // MAX_MULTICAST_SOLICIT, MAX_UNICAST_SOLICIT
-inline constexpr dissect::Duration kUnreachableTime = microseconds(3'000'000);  // as long as asking took; then asked anew
-inline constexpr dissect::Duration kInUse = microseconds(60'000'000);           // used so recently: never given up for another
-inline constexpr dissect::Duration kForgetTime = microseconds(600'000'000);     // unused for so long: forgotten
+inline constexpr dissect::Duration kReachableTime = microseconds(30'000'000);  // RFC 4861, 10
+inline constexpr dissect::Duration kAskAgain = microseconds(1'000'000);        // RetransTimer
+inline constexpr std::uint8_t kMaxQuestions = 3;  // MAX_MULTICAST_SOLICIT, MAX_UNICAST_SOLICIT
+inline constexpr dissect::Duration kUnreachableTime =
+    microseconds(3'000'000);                                           // as long as asking took; then asked anew
+inline constexpr dissect::Duration kInUse = microseconds(60'000'000);  // used so recently: never given up for another
+inline constexpr dissect::Duration kForgetTime = microseconds(600'000'000);  // unused for so long: forgotten
 
 enum class NeighbourState : std::uint8_t {
     none,
@@ -54,7 +56,8 @@ enum class NeighbourEvent : std::uint8_t {
 
 inline constexpr Machine kNeighbourMachine{
     std::array<std::string_view, 7>{"none", "asking", "reachable", "stale", "verifying", "doubted", "unreachable"},
-    std::array<std::string_view, 7>{"wanted", "answered", "unsolicited", "contradicted", "aged", "gave_up", "forgotten"},
+    std::array<std::string_view, 7>{"wanted", "answered", "unsolicited", "contradicted", "aged", "gave_up",
+                                    "forgotten"},
     std::array{
         Edge{NeighbourState::none, NeighbourEvent::wanted, NeighbourState::asking},
         Edge{NeighbourState::none, NeighbourEvent::unsolicited, NeighbourState::stale},

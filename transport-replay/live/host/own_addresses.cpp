@@ -48,7 +48,8 @@ bool OwnAddresses::ours(const Address& address) const {
 
 bool OwnAddresses::on_link(const Address& address) const {
     if (family_of(address) == Family::ipv6 && is_link_local(address)) return true;
-    return std::ranges::any_of(addresses_, [&](const OwnAddress& own) { return same_prefix(own.address, address, own.prefix); });
+    return std::ranges::any_of(addresses_,
+                               [&](const OwnAddress& own) { return same_prefix(own.address, address, own.prefix); });
 }
 
 const OwnAddress* OwnAddresses::source_for(const Address& destination) const {

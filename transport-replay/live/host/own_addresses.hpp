@@ -1,15 +1,15 @@
-// OwnAddresses: what we are called on the link, and that nobody else is: each address is probed before it is used (RFC 5227,
-// RFC 4862), announced once it is ours, and defended.
+// OwnAddresses: what we are called on the link, and that nobody else is: each address is probed before it is used (RFC
+// 5227, RFC 4862), announced once it is ours, and defended.
 //
 //   tentative --(probed often enough)--> ready        tentative --(another has it)--> duplicate
 //
-// Addresses that belong to the operating system, which does all that, are ready at once and never spoken of (Claiming::none).
-// A stranger can claim an address while it is tentative, and so keep us from it; a ready one is never given up, only defended,
-// at most every kDefendAgain. Bound: kMaxAddresses.
+// Addresses that belong to the operating system, which does all that, are ready at once and never spoken of
+// (Claiming::none). A stranger can claim an address while it is tentative, and so keep us from it; a ready one is never
+// given up, only defended, at most every kDefendAgain. Bound: kMaxAddresses.
 #pragma once
 
-#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/host/addresses.hpp>
+#include <transport-replay/model/edges.hpp>
 
 #include <optional>
 #include <span>
@@ -68,7 +68,8 @@ public:
     [[nodiscard]] const OwnAddress* find(const Address& address) const;
     // Ready to be spoken for.
     [[nodiscard]] bool ours(const Address& address) const;
-    // Ours to speak from, to that destination: on its link if there is one, link-local where the destination is; nullptr: none.
+    // Ours to speak from, to that destination: on its link if there is one, link-local where the destination is;
+    // nullptr: none.
     [[nodiscard]] const OwnAddress* source_for(const Address& destination) const;
     [[nodiscard]] bool on_link(const Address& address) const;
 

@@ -1,16 +1,17 @@
-// CmExchanged<Role>: a program as Exchanged<Role> has them, whose exchange goes over rdma_cm (perftest -R): by SENDs on a connection that
-// is made for it, and the queue pairs are connected by rdma_cm too, to the same port, where the session awaits it. A Role is that of
-// Exchanged.
+// CmExchanged<Role>: a program as Exchanged<Role> has them, whose exchange goes over rdma_cm (perftest -R): by SENDs on
+// a connection that is made for it, and the queue pairs are connected by rdma_cm too, to the same port, where the
+// session awaits it. A Role is that of Exchanged.
 //
-// Nothing says to whom a request for a connection belongs. One from the address of a peer whose queue pairs are awaited is taken as one of
-// them; any other is a new peer. Two peers at one address that come at the same time can be taken for each other, and fail then.
+// Nothing says to whom a request for a connection belongs. One from the address of a peer whose queue pairs are awaited
+// is taken as one of them; any other is a new peer. Two peers at one address that come at the same time can be taken
+// for each other, and fail then.
 //
-// Invariants: connections of a party are numbered, 0 that of the exchange, n + 1 that of its queue pair n; each is in places_ from its CM
-// id's beginning to its end. A party goes when all of its connections have ended.
+// Invariants: connections of a party are numbered, 0 that of the exchange, n + 1 that of its queue pair n; each is in
+// places_ from its CM id's beginning to its end. A party goes when all of its connections have ended.
 //
-// A stranger may connect and say nothing, or connect one queue pair of many: kExchangePatience; many may: kMaxSessions, more are
-// rejected, but for those of who_makes_room().
-// Messages of the exchange are at most kMostSaid bytes long, what they say is judged by the session.
+// A stranger may connect and say nothing, or connect one queue pair of many: kExchangePatience; many may: kMaxSessions,
+// more are rejected, but for those of who_makes_room(). Messages of the exchange are at most kMostSaid bytes long, what
+// they say is judged by the session.
 #pragma once
 
 #include <transport-replay/live/peers/exchanged.hpp>
@@ -21,13 +22,13 @@
 namespace qps::transport::live::peers {
 
 inline constexpr std::uint32_t kMostSaid = 256;  // bytes of a message; more than any of perftest's
-// perftest's server listens for its queue pairs only after it said that it would; its client comes again after 100 ms, 10 times.
+// perftest's server listens for its queue pairs only after it said that it would; its client comes again after 100 ms,
+// 10 times.
 inline constexpr dissect::Duration kCmPause = microseconds(100'000);
 inline constexpr std::uint32_t kCmCalls = 20;
 inline constexpr dissect::Duration kCmFarewell = microseconds(3'000'000);  // for connections to end
 
-template <ExchangeRoleLike Role>
-class CmExchanged {
+template <ExchangeRoleLike Role> class CmExchanged {
 public:
     CmExchanged(Role role, const ProgramRequest& request)
         : role_(std::move(role)), request_(request), port_(request.port.value_or(IpPort{kExchangePort})) {
@@ -58,7 +59,8 @@ public:
         for (const ConnectionEvent& event : events) {
             if (event.kind == ConnectionEventKind::request) take_request(context, event);
             if (event.kind == ConnectionEventKind::established) rise(context, event.id);
-            if (event.kind == ConnectionEventKind::disconnected || event.kind == ConnectionEventKind::rejected) part(event);
+            if (event.kind == ConnectionEventKind::disconnected || event.kind == ConnectionEventKind::rejected)
+                part(event);
         }
         for (const auto& party : parties_) tend(context, *party);  // what completed before the end came counts
         for (const ConnectionEvent& event : events) take_end(context, event);
@@ -150,7 +152,8 @@ private:
         party->remote = remote;
         party->last = context.now;
         const Address own = context.endpoint.connections().path_to(remote).source;
-        constexpr QueueNeeds kNeeds{.sends = 8, .receives = 4, .receive_bytes = kMostSaid, .access = verbs::kLocalWrite};
+        constexpr QueueNeeds kNeeds{
+            .sends = 8, .receives = 4, .receive_bytes = kMostSaid, .access = verbs::kLocalWrite};
         std::expected<typename Role::Session, std::string> session = std::unexpected("cannot allocate a connection");
         auto control = ExchangePairs::open(context, kNeeds, 1, dissect::Qkey{}, own, request_.seed);
         auto words = Block::open(context, kMostSaid, verbs::kLocalWrite);
@@ -185,7 +188,8 @@ private:
     // A client connects its connection of that number. False: that is not possible.
     bool call(const PeerContext& context, Party& party, std::uint32_t number) {
         const Target target{.address = party.remote, .port = port_};
-        const auto id = context.endpoint.connections().connect(qpn_of(party, number), target, request_.connect, context.now);
+        const auto id =
+            context.endpoint.connections().connect(qpn_of(party, number), target, request_.connect, context.now);
         if (!id) return false;
         ++party.connections[number].calls;
         keep(party, number, *id);
@@ -200,16 +204,20 @@ private:
         }
         return {};
     }
-    // Where all places are taken, an address with more than its share of peers that say nothing gives up the oldest of them for another one.
+    // Where all places are taken, an address with more than its share of peers that say nothing gives up the oldest of
+    // them for another one.
     [[nodiscard]] bool make_room(const PeerContext& context, const Address& newcomer) {
         if (parties_.size() < kMaxSessions) return true;
-        const auto is_silent = [&](const Party& party) { return !party.connected && !party.ended && context.now - party.last >= kExchangeHaste; };
+        const auto is_silent = [&](const Party& party) {
+            return !party.connected && !party.ended && context.now - party.last >= kExchangeHaste;
+        };
         std::map<Address, std::size_t> silent;
         for (const auto& party : parties_)
             if (is_silent(*party)) ++silent[party->remote];
         const Address* const greedy = who_makes_room(silent, newcomer, kMaxSessions);
         if (greedy == nullptr) return false;
-        const auto oldest = std::ranges::find_if(parties_, [&](const auto& party) { return is_silent(*party) && party->remote == *greedy; });
+        const auto oldest = std::ranges::find_if(
+            parties_, [&](const auto& party) { return is_silent(*party) && party->remote == *greedy; });
         fail(context, **oldest, "silent: makes room for another client");
         return true;
     }
@@ -250,7 +258,8 @@ private:
             case ConnectionEventKind::rejected:
             case ConnectionEventKind::unreachable:
                 forget(party, place.number);
-                if (event.kind == ConnectionEventKind::rejected && place.number > 0 && party.connections[place.number].calls < kCmCalls)
+                if (event.kind == ConnectionEventKind::rejected && place.number > 0 &&
+                    party.connections[place.number].calls < kCmCalls)
                     party.calls_again = context.now + kCmPause;
                 else fail(context, party, why_it_failed(event));
                 break;
@@ -294,7 +303,8 @@ private:
             if (said.size() > party.words.size()) return party.control.complain("what we have to say is too long");
             std::ranges::copy(said, party.words.bytes().begin());
             const verbs::Sge piece = party.words.piece(0, said.size());
-            if (!party.control.post(context, 0, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, 0)) return;
+            if (!party.control.post(context, 0, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, 0))
+                return;
         }
     }
     // As far as it goes without the peer; false: it does not.

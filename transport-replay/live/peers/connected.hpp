@@ -1,5 +1,5 @@
-// Connected<Role>: a program that has connections (RC): opening, accepting, completions, closing, counting. A Role says what is
-// said on one of them.
+// Connected<Role>: a program that has connections (RC): opening, accepting, completions, closing, counting. A Role says
+// what is said on one of them.
 //
 // A Role is a value, with a Session for every connection:
 //   plan      server: the peer asked (its private data); client: before connecting. What queues it takes, or why not.
@@ -11,17 +11,17 @@
 //   again     client, when all connections are gone: whether to connect once more.
 //   shut      if there is one: nothing comes any more; gives back what the role itself has.
 //   hurried   if there is one: whether it wants to be polled without sleeping.
-//   look      if there is one: whether completions are to be looked at now; a role that waits for notifications says no.
-//   attend    if there is one: called at every turn, before anything else.
-//   turn      if there is one: called at every turn for each link that is up.
-//   watch     if there is one, of the role and of each session: descriptors that it waits for besides the device's.
-//   due       if there is one, of the role and of each session: when it is to be polled of its own accord.
+//   look      if there is one: whether completions are to be looked at now; a role that waits for notifications says
+//   no. attend    if there is one: called at every turn, before anything else. turn      if there is one: called at
+//   every turn for each link that is up. watch     if there is one, of the role and of each session: descriptors that
+//   it waits for besides the device's. due       if there is one, of the role and of each session: when it is to be
+//   polled of its own accord.
 //
-// Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
-// the endpoint had a turn since the last one went, so that its farewell is on the wire.
+// Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true
+// only after the endpoint had a turn since the last one went, so that its farewell is on the wire.
 //
-// A stranger can connect as often as he likes: kMaxClients, kMostMemory, who_makes_room(); and can vanish: the connection manager's and the
-// requester's timeouts end what somebody waits for, and a server waits for nobody else.
+// A stranger can connect as often as he likes: kMaxClients, kMostMemory, who_makes_room(); and can vanish: the
+// connection manager's and the requester's timeouts end what somebody waits for, and a server waits for nobody else.
 #pragma once
 
 #include <transport-replay/live/peers/fair_share.hpp>
@@ -36,19 +36,18 @@
 namespace qps::transport::live::peers {
 
 template <class Role>
-concept RoleLike = requires(Role role, typename Role::Session session, const PeerContext& context, Link& link, dissect::Bytes said,
-                            const Done& done) {
+concept RoleLike = requires(Role role, typename Role::Session session, const PeerContext& context, Link& link,
+                            dissect::Bytes said, const Done& done) {
     { role.plan(context, session, said) } -> std::same_as<std::expected<QueueNeeds, std::string>>;
     { role.prepare(context, link, session) } -> std::same_as<verbs::Result<CmPrivateBytes>>;
-    {role.up(context, link, session, said)};
-    {role.done(context, link, session, done)};
+    { role.up(context, link, session, said) };
+    { role.done(context, link, session, done) };
     { role.complete(session) } -> std::same_as<bool>;
-    {role.close(context, link, session)};
+    { role.close(context, link, session) };
     { role.again() } -> std::same_as<bool>;
 };
 
-template <RoleLike Role>
-class Connected {
+template <RoleLike Role> class Connected {
 public:
     Connected(Role role, const ProgramRequest& request, IpPort port)
         : role_(std::move(role)), request_(request), port_(request.port.value_or(port)) {
@@ -135,7 +134,8 @@ private:
         typename Role::Session session;
         dissect::Instant since{};  // of a server: when it was asked for
         bool proved = false;       // something completed on it
-        std::optional<dissect::Instant> patience{};  // of a client's that failed: how long the server has to say good-bye
+        std::optional<dissect::Instant>
+            patience{};  // of a client's that failed: how long the server has to say good-bye
     };
     static constexpr dissect::Duration kPatience{3'000'000'000};
 
@@ -149,7 +149,8 @@ private:
     }
 
     // The queues, and room for their completions; then what the role wants to say.
-    [[nodiscard]] std::expected<CmPrivateBytes, std::string> open(const PeerContext& context, Entry& entry, dissect::Bytes said) {
+    [[nodiscard]] std::expected<CmPrivateBytes, std::string> open(const PeerContext& context, Entry& entry,
+                                                                  dissect::Bytes said) {
         const auto needs = role_.plan(context, entry.session, said);
         if (!needs) return std::unexpected(needs.error());
         const std::uint32_t room = completions_ + completions_of(*needs);
@@ -201,12 +202,15 @@ private:
         return {};
     }
 
-    // Whether one more client can be taken, of that address. Where all places are taken, connections make room on which nothing was ever
-    // completed: the oldest of an address with more than its share for somebody else, at once; and one that is silent for long for anybody.
+    // Whether one more client can be taken, of that address. Where all places are taken, connections make room on which
+    // nothing was ever completed: the oldest of an address with more than its share for somebody else, at once; and one
+    // that is silent for long for anybody.
     [[nodiscard]] bool make_room(const PeerContext& context, const Address& newcomer) {
         if (links_.size() < kMaxClients) return true;
         const auto idle = [](const Entry& entry) { return !entry.proved && entry.link.state != LinkState::closing; };
-        const auto silent = [&](const Entry& entry) { return idle(entry) && context.now - entry.since >= kProvingTime; };
+        const auto silent = [&](const Entry& entry) {
+            return idle(entry) && context.now - entry.since >= kProvingTime;
+        };
         const auto shares_of = [&](const auto& which) {
             std::map<Address, std::size_t> shares;
             for (const auto& [id, entry] : links_)
@@ -216,12 +220,14 @@ private:
         const auto expel_oldest = [&](const Address& address, const auto& which) {
             Entry* oldest = nullptr;
             for (auto& [id, entry] : links_)
-                if (which(entry) && entry.link.remote == address && (oldest == nullptr || entry.since < oldest->since)) oldest = &entry;
+                if (which(entry) && entry.link.remote == address && (oldest == nullptr || entry.since < oldest->since))
+                    oldest = &entry;
             expel(context, *oldest);
             return true;
         };
         const auto shares = shares_of(idle);
-        if (const Address* const greedy = who_makes_room(shares, newcomer, kMaxClients)) return expel_oldest(*greedy, idle);
+        if (const Address* const greedy = who_makes_room(shares, newcomer, kMaxClients))
+            return expel_oldest(*greedy, idle);
         const auto silences = shares_of(silent);
         const auto most = std::ranges::max_element(silences, {}, [](const auto& share) { return share.second; });
         return most != silences.end() && most->second > kFairShare && expel_oldest(most->first, silent);
@@ -289,7 +295,8 @@ private:
         if (done.wc.status == verbs::WcStatus::wr_flush_err) {
             link.flushed = true;  // why, an event says, or nobody
         } else if (done.wc.status != verbs::WcStatus::success) {
-            link.fail(std::string(done.receive ? "a receive" : "a request") + " failed: " + std::string(verbs::name(done.wc.status)));
+            link.fail(std::string(done.receive ? "a receive" : "a request") +
+                      " failed: " + std::string(verbs::name(done.wc.status)));
         } else if (!link.complaint) {
             rise(context, entry, {});  // data says what an RTU would have said
             entry.proved = true;
@@ -310,7 +317,8 @@ private:
                 break;
             case ConnectionEventKind::disconnected:
                 rise(context, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
-                if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.session))) {
+                if (entry.link.state != LinkState::closing &&
+                    (entry.link.complaint || !role_.complete(entry.session))) {
                     ++counts_.failed;
                     context.say(about(entry.link, entry.link.complaint.value_or("the peer disconnected early")));
                 }
@@ -338,7 +346,8 @@ private:
                 continue;
             }
             if constexpr (requires { role_.turn(context, link, entry.session); })
-                if (link.state == LinkState::up && !link.complaint && !link.flushed) role_.turn(context, link, entry.session);
+                if (link.state == LinkState::up && !link.complaint && !link.flushed)
+                    role_.turn(context, link, entry.session);
             if (link.flushed) link.fail("the queue pair failed");
             if (link.complaint) {
                 ++counts_.failed;

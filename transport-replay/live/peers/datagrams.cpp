@@ -52,8 +52,10 @@ std::optional<Done> Datagrams::next(Endpoint& endpoint, dissect::Instant now) {
     return std::nullopt;
 }
 
-bool Datagrams::send(const PeerContext& context, const verbs::Sge& piece, const verbs::UdTarget& to, std::uint32_t tag) {
-    verbs::SendWr wr{.opcode = verbs::WrOpcode::send_with_imm, .imm_data = static_cast<std::uint32_t>(queues.qpn()), .ud = to};
+bool Datagrams::send(const PeerContext& context, const verbs::Sge& piece, const verbs::UdTarget& to,
+                     std::uint32_t tag) {
+    verbs::SendWr wr{
+        .opcode = verbs::WrOpcode::send_with_imm, .imm_data = static_cast<std::uint32_t>(queues.qpn()), .ud = to};
     if (piece.length != 0) wr.sg_list = {&piece, 1};
     if (!queues.post(context, wr, tag)) return false;
     ++counts.messages;

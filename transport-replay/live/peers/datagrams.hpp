@@ -1,7 +1,7 @@
 // Datagrams: the one queue pair of a program of unreliable datagrams (UD), as rdma_cm makes them in the port space UDP.
 //
-// Its Q_Key is the well-known one of rdma_cm, so anybody who knows the number of the queue pair can send to it: what arrives is
-// judged by what it says of itself, and an answer goes to where the packet says it came from.
+// Its Q_Key is the well-known one of rdma_cm, so anybody who knows the number of the queue pair can send to it: what
+// arrives is judged by what it says of itself, and an answer goes to where the packet says it came from.
 #pragma once
 
 #include <transport-replay/live/peers/link.hpp>
@@ -10,11 +10,12 @@
 
 namespace qps::transport::live::peers {
 
-inline constexpr std::uint32_t kDefaultDatagram = 100;                 // bytes; as udaddy and mckey
-inline constexpr std::uint64_t kDefaultDatagrams = 10;                 // and how many
-inline constexpr std::uint64_t kMostDatagrams = 1U << 24;              // that one client sends: a bit is kept for each
-inline constexpr std::uint32_t kMostDatagramReceives = 1024;           // posted: a burst of senders that know no window
-inline constexpr dissect::Duration kQuiet = microseconds(10'000'000);  // what is lost is lost: nobody waits longer for the next
+inline constexpr std::uint32_t kDefaultDatagram = 100;        // bytes; as udaddy and mckey
+inline constexpr std::uint64_t kDefaultDatagrams = 10;        // and how many
+inline constexpr std::uint64_t kMostDatagrams = 1U << 24;     // that one client sends: a bit is kept for each
+inline constexpr std::uint32_t kMostDatagramReceives = 1024;  // posted: a burst of senders that know no window
+inline constexpr dissect::Duration kQuiet =
+    microseconds(10'000'000);  // what is lost is lost: nobody waits longer for the next
 
 class Datagrams {
 public:

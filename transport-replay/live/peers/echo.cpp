@@ -1,9 +1,9 @@
-// echo: every message goes back as it came, immediate data included. And rdma_client and rdma_server of librdmacm: one message
-// of 16 zero bytes there and one back; that client is served by echo, too.
+// echo: every message goes back as it came, immediate data included. And rdma_client and rdma_server of librdmacm: one
+// message of 16 zero bytes there and one back; that client is served by echo, too.
 //
-// Messages are SENDs (with immediate, if they like) of at most the size that the user allows, 64 KiB else; a longer one ends
-// its connection, as the transport has it. A slot is posted again once its answer was acknowledged, so a client that sends and
-// never acknowledges fills its own slots and nothing else.
+// Messages are SENDs (with immediate, if they like) of at most the size that the user allows, 64 KiB else; a longer one
+// ends its connection, as the transport has it. A slot is posted again once its answer was acknowledged, so a client
+// that sends and never acknowledges fills its own slots and nothing else.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
@@ -28,7 +28,8 @@ struct EchoSession {
 
 // What an answer is to a message.
 verbs::SendWr answer_to(const verbs::Wc& wc) {
-    return {.opcode = wc.flags.with_imm ? verbs::WrOpcode::send_with_imm : verbs::WrOpcode::send, .imm_data = wc.imm_data};
+    return {.opcode = wc.flags.with_imm ? verbs::WrOpcode::send_with_imm : verbs::WrOpcode::send,
+            .imm_data = wc.imm_data};
 }
 
 class EchoServer {
@@ -38,13 +39,16 @@ public:
     EchoServer(const ProgramRequest& request, std::uint32_t size, std::uint64_t answers)
         : needs_{.sends = request.depth, .receives = request.depth, .receive_bytes = size}, answers_(answers) {}
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                dissect::Bytes /*said*/) const {
         return needs_;
     }
     static verbs::Result<CmPrivateBytes> prepare(const PeerContext& /*context*/, Link& /*link*/, Session& /*session*/) {
         return CmPrivateBytes{};
     }
-    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) {
+        session.up = true;
+    }
 
     void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (!done.receive) {
@@ -64,7 +68,8 @@ public:
     static bool complete(const Session& /*session*/) { return true; }
     static void close(const PeerContext& context, const Link& link, const Session& session) {
         if (session.up)
-            context.say(about(link, fmt::format("{} returned, {}", counted(session.messages, "message"), bytes_text(session.bytes))));
+            context.say(about(
+                link, fmt::format("{} returned, {}", counted(session.messages, "message"), bytes_text(session.bytes))));
     }
     static bool again() { return false; }
 
@@ -89,7 +94,8 @@ public:
         needs_ = {.sends = request.depth, .receives = request.depth, .receive_bytes = std::max(1U, size)};
     }
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                dissect::Bytes /*said*/) const {
         return needs_;
     }
     verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
@@ -109,7 +115,8 @@ public:
     [[nodiscard]] bool complete(const Session& session) const { return session.back >= count_; }
     void close(const PeerContext& context, const Link& link, Session& session) const {
         if (session.up)
-            context.say(about(link, fmt::format("{} of {} returned", counted(session.back, "message"), counted(size_, "byte"))));
+            context.say(about(
+                link, fmt::format("{} of {} returned", counted(session.back, "message"), counted(size_, "byte"))));
         session.out.close(context);
     }
     static bool again() { return false; }
@@ -132,7 +139,8 @@ private:
             link.fail("returned data that was not sent");
             return;
         }
-        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, slot(session, session.back)));
+        const bool right =
+            message.size() == size_ && (!request_.verify || std::ranges::equal(message, slot(session, session.back)));
         if (!right) {
             ++context.counts.wrong;
             context.say(about(link, fmt::format("message {} was corrupted", session.back)));
@@ -160,7 +168,8 @@ private:
 Made make_echo(const ProgramRequest& request) {
     if (const auto fits = sound(request, 0, kMaxTransfer); !fits) return std::unexpected(fits.error());
     if (!request.target)
-        return Connected<EchoServer>({request, std::max(1U, request.size.value_or(kDefaultServed)), 0}, request, kRdmaCmPort);
+        return Connected<EchoServer>({request, std::max(1U, request.size.value_or(kDefaultServed)), 0}, request,
+                                     kRdmaCmPort);
     const std::uint64_t count = request.count.value_or(kDefaultCount);
     if (count == 0) return std::unexpected("invalid count 0: expected at least 1");
     return Connected<EchoClient>({request, request.size.value_or(kDefaultSent), count, false}, request, kRdmaCmPort);

@@ -14,8 +14,9 @@ bool is_host(const Address& address) { return !is_unspecified(address) && !is_mu
 
 }  // namespace
 
-verbs::Result<ExchangePairs> ExchangePairs::open(const PeerContext& context, const QueueNeeds& needs, std::uint32_t count,
-                                                 dissect::Qkey qkey, const Address& gid, std::uint64_t seed) {
+verbs::Result<ExchangePairs> ExchangePairs::open(const PeerContext& context, const QueueNeeds& needs,
+                                                 std::uint32_t count, dissect::Qkey qkey, const Address& gid,
+                                                 std::uint64_t seed) {
     ExchangePairs pairs;
     pairs.qkey_ = qkey;
     const auto cq = context.adapter().create_cq(count * completions_of(needs));
@@ -77,15 +78,16 @@ bool ExchangePairs::renew(const PeerContext& context, std::uint32_t number) {
     return reset && context.adapter().modify_qp(queues.qpn(), init) && queues.post_all(context);
 }
 
-verbs::Result<void> ExchangePairs::raise(const PeerContext& context, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
-                                         std::uint16_t reads) {
+verbs::Result<void> ExchangePairs::raise(const PeerContext& context, std::uint32_t number, const QueuePairEnd& remote,
+                                         PathMtu mtu, std::uint16_t reads) {
     const verbs::AddressHandle to = context.endpoint.connections().path_to(remote.gid);
     const verbs::QpType type = at(number).needs().type;
     targets_[number] = {.ah = to, .remote_qpn = remote.qpn, .remote_qkey = qkey_};
     if (type == verbs::QpType::ud) return {};
     const auto most = static_cast<std::uint8_t>(std::min<std::uint16_t>(reads, verbs::kMaxRdAtomic));
     const auto raise_one = [&](verbs::QpType half, dissect::Qpn qpn, dissect::Qpn peer) -> verbs::Result<void> {
-        verbs::QpAttr rtr{.qp_state = verbs::QpState::rtr, .address = to, .path_mtu = mtu, .dest_qp_num = peer, .rq_psn = remote.psn};
+        verbs::QpAttr rtr{
+            .qp_state = verbs::QpState::rtr, .address = to, .path_mtu = mtu, .dest_qp_num = peer, .rq_psn = remote.psn};
         verbs::QpAttr rts{.qp_state = verbs::QpState::rts, .sq_psn = ends_[number].psn};
         if (half != verbs::QpType::uc) rts.timeout = kExchangeTimeout;
         if (half == verbs::QpType::rc || half == verbs::QpType::xrc_recv) {
@@ -107,7 +109,8 @@ verbs::Result<void> ExchangePairs::raise(const PeerContext& context, std::uint32
     return raise_one(type, at(number).qpn(), remote.qpn);
 }
 
-bool ExchangePairs::connect(const PeerContext& context, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads) {
+bool ExchangePairs::connect(const PeerContext& context, std::span<const QueuePairEnd> remote, PathMtu mtu,
+                            std::uint16_t reads) {
     for (std::uint32_t i = 0; i < std::min<std::size_t>(size(), remote.size()); ++i) {
         if (remote[i].qpn == dissect::Qpn{}) continue;  // ibv_srq_pingpong tells of more than there are
         if (family_of(remote[i].gid) != family_of(ends_[i].gid)) {

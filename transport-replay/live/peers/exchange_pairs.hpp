@@ -1,10 +1,11 @@
-// ExchangePairs: the queue pairs of one session over TCP: opened before it, connected to what the peer tells of its own, used, closed.
+// ExchangePairs: the queue pairs of one session over TCP: opened before it, connected to what the peer tells of its
+// own, used, closed.
 //
-// Invariants: numbers of queue pairs here are 0 to size() - 1 on both sides; what could not be posted or completed with an error
-// is a complaint, the first of which stays; nothing is posted after that.
+// Invariants: numbers of queue pairs here are 0 to size() - 1 on both sides; what could not be posted or completed with
+// an error is a complaint, the first of which stays; nothing is posted after that.
 //
-// The ends of a peer are a stranger's word: an address that is no host's is refused. Who calls us can have us send to any address
-// it names, but only what the user's program sends anyway.
+// The ends of a peer are a stranger's word: an address that is no host's is refused. Who calls us can have us send to
+// any address it names, but only what the user's program sends anyway.
 #pragma once
 
 #include <transport-replay/live/exchange/queue_pair_end.hpp>
@@ -28,15 +29,17 @@ inline constexpr std::uint8_t kExchangeRnrTimer = 12;  // code of 9.7.5.2.8: 0.6
 class ExchangePairs {
 public:
     // Queue pairs that take receives at once; UD ones are in RTS. The address of ours that they are told with is `gid`.
-    [[nodiscard]] static verbs::Result<ExchangePairs> open(const PeerContext& context, const QueueNeeds& needs, std::uint32_t count,
-                                                           dissect::Qkey qkey, const Address& gid, std::uint64_t seed);
+    [[nodiscard]] static verbs::Result<ExchangePairs> open(const PeerContext& context, const QueueNeeds& needs,
+                                                           std::uint32_t count, dissect::Qkey qkey, const Address& gid,
+                                                           std::uint64_t seed);
     void close(const PeerContext& context);
 
-    // To the peer's: those beyond it stay unconnected. Its reads at a time and ours are `reads` at most. False: a complaint.
+    // To the peer's: those beyond it stay unconnected. Its reads at a time and ours are `reads` at most. False: a
+    // complaint.
     bool connect(const PeerContext& context, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads);
 
-    // Whether the way to all of them is known, which is asked for where it is not: who sends a lot at once, unreliably, must not
-    // begin before. Where nobody answers: a complaint.
+    // Whether the way to all of them is known, which is asked for where it is not: who sends a lot at once, unreliably,
+    // must not begin before. Where nobody answers: a complaint.
     bool reachable(const PeerContext& context);
 
     // The peer has ended the connections: what is flushed is no failure any more.
@@ -54,8 +57,7 @@ public:
     [[nodiscard]] const verbs::UdTarget& target(std::uint32_t number) const { return targets_[number]; }
 
     // Hands every completion to `take(number, done)`; how many there were. Flushed ones and failures are kept back.
-    template <class Take>
-    std::size_t drain(const PeerContext& context, Take take) {
+    template <class Take> std::size_t drain(const PeerContext& context, Take take) {
         std::size_t all = 0;
         while (const std::size_t count = context.adapter().poll_cq(cq_, batch_)) {
             all += count;
@@ -79,8 +81,8 @@ public:
 private:
     bool note(std::uint32_t number, const Done& done);
     void announce(const Queues& queues, const Address& gid, std::uint64_t seed);
-    [[nodiscard]] verbs::Result<void> raise(const PeerContext& context, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
-                                            std::uint16_t reads);
+    [[nodiscard]] verbs::Result<void> raise(const PeerContext& context, std::uint32_t number,
+                                            const QueuePairEnd& remote, PathMtu mtu, std::uint16_t reads);
 
     verbs::Cq cq_{};
     dissect::Qkey qkey_{};

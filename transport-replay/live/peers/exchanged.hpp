@@ -1,22 +1,23 @@
-// Exchanged<Role>: a program whose queue pairs are told over TCP, as ibv_*_pingpong and perftest do: listening, calling, the transfer,
-// the end of it. A Role says which transfer, which queue pairs, and what they are for.
+// Exchanged<Role>: a program whose queue pairs are told over TCP, as ibv_*_pingpong and perftest do: listening,
+// calling, the transfer, the end of it. A Role says which transfer, which queue pairs, and what they are for.
 //
 // A Role is a value, with a Transfer for every peer:
 //   open      before the transfer: the queue pairs, the memory; gives the session.
 //   connect   the peer has told its queue pairs.
-//   begin     traffic of the session's size begins; tend() follows, at every turn, until through() says that it is over, then
+//   begin     traffic of the session's size begins; tend() follows, at every turn, until through() says that it is
+//   over, then
 //             finish(), which may say what it came to.
 //   done      something completed with success, maybe before begin().
 //   due       when tend() has something to do of its own accord, where nothing happens after `last`.
 //   farewell  at the very end of a transfer that went well: what is left to say.
 //   close     gives the memory back.
 //
-// TCP is the operating system's, so the addresses are its; RDMA is the endpoint's. The time that TCP takes is not that of a
-// simulated link: programs of this kind are deterministic in what they say, not in when.
+// TCP is the operating system's, so the addresses are its; RDMA is the endpoint's. The time that TCP takes is not that
+// of a simulated link: programs of this kind are deterministic in what they say, not in when.
 //
-// A stranger may connect and say nothing: kExchangePatience; many may: kMaxSessions at a time, the others wait to be accepted, and where
-// one address has more than its share of them, those of others take its places (who_makes_room()). The end
-// of a peer on TCP alone ends nothing that does not need TCP any more.
+// A stranger may connect and say nothing: kExchangePatience; many may: kMaxSessions at a time, the others wait to be
+// accepted, and where one address has more than its share of them, those of others take its places (who_makes_room()).
+// The end of a peer on TCP alone ends nothing that does not need TCP any more.
 #pragma once
 
 #include <transport-replay/live/exchange/exchange_connection.hpp>
@@ -32,9 +33,11 @@
 
 namespace qps::transport::live::peers {
 
-inline constexpr std::size_t kMaxSessions = 64;                                   // of one server at a time
-inline constexpr dissect::Duration kExchangePatience = microseconds(20'000'000);  // with a peer that has not told its queue pairs
-inline constexpr dissect::Duration kExchangeHaste = microseconds(1'000'000);  // until it may have to make room for another address
+inline constexpr std::size_t kMaxSessions = 64;  // of one server at a time
+inline constexpr dissect::Duration kExchangePatience =
+    microseconds(20'000'000);  // with a peer that has not told its queue pairs
+inline constexpr dissect::Duration kExchangeHaste =
+    microseconds(1'000'000);  // until it may have to make room for another address
 inline constexpr dissect::Duration kExchangeSilence = microseconds(5'000'000);  // nothing comes any more
 inline constexpr dissect::Duration kExchangeFarewell = microseconds(300'000);   // a peer may not have our last ACK yet
 
@@ -46,25 +49,26 @@ struct ExchangeTurn {
 };
 
 template <class Role>
-concept ExchangeRoleLike = requires(Role role, typename Role::Transfer transfer, typename Role::Session session, const ExchangeTurn& turn,
-                                    const Address& own, const Done& done) {
+concept ExchangeRoleLike = requires(Role role, typename Role::Transfer transfer, typename Role::Session session,
+                                    const ExchangeTurn& turn, const Address& own, const Done& done) {
     { role.open(turn, transfer, own) } -> std::same_as<std::expected<typename Role::Session, std::string>>;
-    {role.connect(turn, transfer, session)};
-    {role.begin(turn, transfer, session)};
-    {role.tend(turn, transfer, session)};
+    { role.connect(turn, transfer, session) };
+    { role.begin(turn, transfer, session) };
+    { role.tend(turn, transfer, session) };
     { role.through(transfer) } -> std::same_as<bool>;
     { role.finish(turn, transfer, session) } -> std::same_as<std::string>;
-    {role.done(turn, transfer, std::uint32_t{}, done)};
+    { role.done(turn, transfer, std::uint32_t{}, done) };
     { role.due(transfer, dissect::Instant{}) } -> std::same_as<std::optional<dissect::Instant>>;
     { role.farewell(turn, transfer, session) } -> std::same_as<std::string>;
-    {role.close(turn, transfer)};
+    { role.close(turn, transfer) };
 };
 
-template <ExchangeRoleLike Role>
-class Exchanged {
+template <ExchangeRoleLike Role> class Exchanged {
 public:
     Exchanged(Role role, const ProgramRequest& request)
-        : role_(std::move(role)), request_(request), port_(static_cast<std::uint16_t>(request.port.value_or(IpPort{kExchangePort}))) {}
+        : role_(std::move(role)),
+          request_(request),
+          port_(static_cast<std::uint16_t>(request.port.value_or(IpPort{kExchangePort}))) {}
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
         const auto pd = endpoint.adapter().alloc_pd();
@@ -136,7 +140,8 @@ public:
         if (listener_ && parties_.size() < kMaxSessions) all.push_back({.descriptor = listener_->descriptor()});
         for (const auto& party : parties_) {
             const ExchangeConnection& connection = party->connection;
-            if (party->ended || connection.finished() || (!connection.wants_to_read() && !connection.wants_to_write())) continue;
+            if (party->ended || connection.finished() || (!connection.wants_to_read() && !connection.wants_to_write()))
+                continue;
             all.push_back({connection.descriptor(), connection.wants_to_read(), connection.wants_to_write()});
         }
         return all;
@@ -155,7 +160,9 @@ private:
         std::optional<dissect::Instant> ended{};
     };
 
-    static std::string sentence_of(const Problem& problem) { return fmt::format("{}: {}", problem.device, problem.sentence); }
+    static std::string sentence_of(const Problem& problem) {
+        return fmt::format("{}: {}", problem.device, problem.sentence);
+    }
     [[nodiscard]] PeerContext at(Endpoint& endpoint, dissect::Instant now) {
         return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts_, .lines = lines_, .held = held_};
     }
@@ -179,7 +186,8 @@ private:
     }
     // Who comes is looked at: there is a place, or somebody would make room.
     [[nodiscard]] bool may_greet(dissect::Instant now) const {
-        return parties_.size() < kMaxSessions || who_makes_room(silent_parties(now), std::string(), kMaxSessions) != nullptr;
+        return parties_.size() < kMaxSessions ||
+               who_makes_room(silent_parties(now), std::string(), kMaxSessions) != nullptr;
     }
     [[nodiscard]] bool make_room(const PeerContext& context, const std::string& newcomer) {
         if (parties_.size() < kMaxSessions) return true;
@@ -187,7 +195,8 @@ private:
         const std::string* const greedy = who_makes_room(silent, newcomer, kMaxSessions);
         if (greedy == nullptr) return false;
         const auto oldest = std::ranges::find_if(  // they stand in the order in which they came
-            parties_, [&](const auto& party) { return is_silent(*party, context.now) && party->connection.peer() == *greedy; });
+            parties_,
+            [&](const auto& party) { return is_silent(*party, context.now) && party->connection.peer() == *greedy; });
         ++counts_.failed;
         ++served_;
         say(context, **oldest, "silent: makes room for another client");

@@ -26,10 +26,12 @@ Address as_spoken(Endpoint& endpoint, const Address& address) {
 std::expected<void, std::string> start_listening(Endpoint& endpoint, PortSpace space, IpPort port) {
     const CmResult listening = endpoint.connections().listen(space, port);
     if (listening) return {};
-    return std::unexpected(
-        fmt::format("cannot listen on port {} of {}: {}", static_cast<unsigned>(port), name(space), live::name(listening.error())));
+    return std::unexpected(fmt::format("cannot listen on port {} of {}: {}", static_cast<unsigned>(port), name(space),
+                                       live::name(listening.error())));
 }
 
-void stop_listening(Endpoint& endpoint, PortSpace space, IpPort port) { (void)endpoint.manager().stop_listening(ip_service(space, port)); }
+void stop_listening(Endpoint& endpoint, PortSpace space, IpPort port) {
+    (void)endpoint.manager().stop_listening(ip_service(space, port));
+}
 
 }  // namespace qps::transport::live::peers

@@ -1,6 +1,7 @@
 // Link: one connection of a program, as its role sees it; and what every program does with its connections alike.
 //
-// Ours. What a peer does reaches a link as completions and events; a role that meets something it does not like says fail().
+// Ours. What a peer does reaches a link as completions and events; a role that meets something it does not like says
+// fail().
 #pragma once
 
 #include <transport-replay/live/peers/queues.hpp>
@@ -23,11 +24,15 @@ struct Link {
         if (!complaint) complaint = std::move(why);
     }
     // post() and post_receive() of the queues; what is refused there is a failure of the link.
-    bool post(const PeerContext& context, const verbs::SendWr& wr, std::uint32_t tag) { return posted(queues.post(context, wr, tag)); }
+    bool post(const PeerContext& context, const verbs::SendWr& wr, std::uint32_t tag) {
+        return posted(queues.post(context, wr, tag));
+    }
     bool post_quietly(const PeerContext& context, const verbs::SendWr& wr, std::uint32_t tag, bool last) {
         return posted(queues.post_quietly(context, wr, tag, last));
     }
-    bool post_receive(const PeerContext& context, std::uint32_t slot) { return posted(queues.post_receive(context, slot)); }
+    bool post_receive(const PeerContext& context, std::uint32_t slot) {
+        return posted(queues.post_receive(context, slot));
+    }
 
 private:
     bool posted(const verbs::Result<void>& result) {

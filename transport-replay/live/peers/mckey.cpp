@@ -1,5 +1,5 @@
-// mckey: sends to a multicast group, or receives what is sent there. As mckey of librdmacm speaks: SENDs with the sender's queue
-// pair as immediate data, to queue pair 0xffffff, with the Q_Key of rdma_cm.
+// mckey: sends to a multicast group, or receives what is sent there. As mckey of librdmacm speaks: SENDs with the
+// sender's queue pair as immediate data, to queue pair 0xffffff, with the Q_Key of rdma_cm.
 //
 // An IPv4 group is the GID ::ffff:a.b.c.d on RoCEv2 and ff0e::ffff:a.b.c.d on RoCEv1, an IPv6 group is its own GID,
 // as rdma_cm maps them. That routers and switches hear of the group is the host's work.
@@ -34,9 +34,11 @@ public:
           sends_(sends) {}
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
-        if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("messages are longer than the MTU");
+        if (size_ > bytes_of(endpoint.adapter().settings().mtu))
+            return std::unexpected("messages are longer than the MTU");
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
-        auto out = Block::open(datagrams_.context(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
+        auto out =
+            Block::open(datagrams_.context(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
         if (!out) return std::unexpected("no memory for messages");
         out_ = std::move(*out);
         group_ = gid_of(endpoint, *request_.target);
@@ -56,9 +58,12 @@ public:
             (void)datagrams_.queues.post_receive(context, done->tag);
         }
         if (sends_) send(context);
-        if (sends_ ? sent_ == count_ && datagrams_.queues.outstanding() == 0 : received_ >= count_) finish(endpoint, now);
+        if (sends_ ? sent_ == count_ && datagrams_.queues.outstanding() == 0 : received_ >= count_)
+            finish(endpoint, now);
     }
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return over_ && !settled_ ? std::optional(kAtOnce) : std::nullopt; }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const {
+        return over_ && !settled_ ? std::optional(kAtOnce) : std::nullopt;
+    }
     void stop(Endpoint& endpoint, dissect::Instant now) {
         if (!over_) finish(endpoint, now);
     }
@@ -68,7 +73,8 @@ public:
 
 private:
     void send(const PeerContext& context) {
-        const verbs::UdTarget to{.ah = verbs::handle_to(group_), .remote_qpn = kMulticastQpn, .remote_qkey = kRdmaCmQkey};
+        const verbs::UdTarget to{
+            .ah = verbs::handle_to(group_), .remote_qpn = kMulticastQpn, .remote_qkey = kRdmaCmQkey};
         while (sent_ < count_ && datagrams_.queues.outstanding() < request_.depth) {
             const std::size_t slot = sent_ % request_.depth * size_;
             fill(out_.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), sent_);
@@ -85,7 +91,8 @@ private:
     }
     void finish(Endpoint& endpoint, dissect::Instant now) {
         const PeerContext context = datagrams_.context(endpoint, now);
-        context.say(fmt::format("{} {}", counted(sends_ ? sent_ : received_, "datagram"), sends_ ? "sent" : "received"));
+        context.say(
+            fmt::format("{} {}", counted(sends_ ? sent_ : received_, "datagram"), sends_ ? "sent" : "received"));
         out_.close(context);
         if (!sends_) (void)endpoint.adapter().detach_mcast(datagrams_.queues.qpn(), group_);
         datagrams_.close(endpoint, now);
@@ -107,7 +114,8 @@ private:
 
 Made make(const ProgramRequest& request, bool sends) {
     if (const auto fits = sound_datagrams(request); !fits) return std::unexpected(fits.error());
-    if (!request.target || !is_multicast_group(*request.target)) return std::unexpected("the target is not a multicast group");
+    if (!request.target || !is_multicast_group(*request.target))
+        return std::unexpected("the target is not a multicast group");
     return Mckey(request, sends);
 }
 

@@ -1,16 +1,17 @@
 // memory: a region that anybody who connects may READ, WRITE and do atomics on; and the client that does all of that.
 //
-// The region is one for all connections. Where it is, is said in the private data of the reply (offer.hpp), and again, as a
-// SEND of the same 32 bytes, to every peer that SENDs up to 64 bytes. What was done to it the queue pair's counts say when
-// its connection ends. With fast registration the reply offers nothing: each question is answered under a new key, which a work request
-// registers right before the answer; the one before it is invalidated.
+// The region is one for all connections. Where it is, is said in the private data of the reply (offer.hpp), and again,
+// as a SEND of the same 32 bytes, to every peer that SENDs up to 64 bytes. What was done to it the queue pair's counts
+// say when its connection ends. With fast registration the reply offers nothing: each question is answered under a new
+// key, which a work request registers right before the answer; the one before it is invalidated.
 //
-// Our client takes a ticket (FETCH ADD of 1 to the first 8 bytes of the region), which gives it a stripe of its own; a round is
-// WRITE, READ of the same, COMPARE SWAP and FETCH ADD on the stripe's first 8 bytes, and another READ to see what they did. Atomics count
-// in the host byte order of the server, where its memory is; both ends agree on x86 and ARM.
+// Our client takes a ticket (FETCH ADD of 1 to the first 8 bytes of the region), which gives it a stripe of its own; a
+// round is WRITE, READ of the same, COMPARE SWAP and FETCH ADD on the stripe's first 8 bytes, and another READ to see
+// what they did. Atomics count in the host byte order of the server, where its memory is; both ends agree on x86 and
+// ARM.
 //
-// Strangers write what they like into the region, and nothing in it is believed by the server. What a server offers is checked
-// for its length.
+// Strangers write what they like into the region, and nothing in it is believed by the server. What a server offers is
+// checked for its length.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/offer.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
@@ -30,27 +31,34 @@ constexpr std::uint32_t kDefaultStripe = 4096;
 constexpr std::uint64_t kDefaultRounds = 10;
 constexpr std::uint32_t kQuestion = 64;  // bytes of the longest
 constexpr std::size_t kWord = 8;         // of an atomic
-constexpr verbs::Access kServed{
-    .local_write = true, .remote_write = true, .remote_read = true, .remote_atomic = true, .flush_global = true, .flush_persistent = true};
+constexpr verbs::Access kServed{.local_write = true,
+                                .remote_write = true,
+                                .remote_read = true,
+                                .remote_atomic = true,
+                                .flush_global = true,
+                                .flush_persistent = true};
 constexpr std::uint8_t kEverything = kMayRead | kMayWrite | kMayDoAtomics | kMayFlush;
 
 struct ServedSession {
     Block answer;
-    dissect::Rkey key{};    // of fast registration: of its region now
-    dissect::Rkey posted{}; // likewise, once all that is posted had its turn
-    bool open = false;      // a registration was posted
+    dissect::Rkey key{};     // of fast registration: of its region now
+    dissect::Rkey posted{};  // likewise, once all that is posted had its turn
+    bool open = false;       // a registration was posted
     bool up = false;
 };
 
 class MemoryServer {
 public:
     using Session = ServedSession;
-    explicit MemoryServer(const ProgramRequest& request) : size_(request.size.value_or(kDefaultRegion)), fast_(request.fast_registration) {}
+    explicit MemoryServer(const ProgramRequest& request)
+        : size_(request.size.value_or(kDefaultRegion)), fast_(request.fast_registration) {}
 
     [[nodiscard]] std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
                                                               dissect::Bytes /*said*/) const {
         constexpr std::uint32_t kQuestions = 8, kPostedForEach = 3;
-        return QueueNeeds{.sends = fast_ ? kQuestions * kPostedForEach : kQuestions, .receives = kQuestions, .receive_bytes = kQuestion};
+        return QueueNeeds{.sends = fast_ ? kQuestions * kPostedForEach : kQuestions,
+                          .receives = kQuestions,
+                          .receive_bytes = kQuestion};
     }
     verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
         if (region_.size() == 0) {  // the first client's; it stays for all that follow
@@ -71,7 +79,9 @@ public:
         write(session.answer.bytes(), offer);
         return private_bytes(offer, kOfferBytes);
     }
-    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) {
+        session.up = true;
+    }
     void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (!done.receive) {
             if (done.wc.opcode == verbs::WcOpcode::reg_mr) session.key = verbs::next_rkey(session.key);
@@ -100,7 +110,8 @@ private:
     }
     // Posts the end of the last key and the beginning of the next, which the answer is to offer.
     bool open_anew(const PeerContext& context, Link& link, Session& session, std::uint32_t tag) const {
-        if (session.open && !link.post(context, {.opcode = verbs::WrOpcode::local_inv, .invalidate_rkey = session.posted}, tag))
+        if (session.open &&
+            !link.post(context, {.opcode = verbs::WrOpcode::local_inv, .invalidate_rkey = session.posted}, tag))
             return false;
         const verbs::MrRegistration registration{.lkey = session.posted,
                                                  .key = verbs::next_rkey(session.posted),
@@ -156,9 +167,12 @@ class MemoryUser {
 public:
     using Session = UserSession;
     explicit MemoryUser(const ProgramRequest& request)
-        : request_(request), size_(request.size.value_or(kDefaultStripe)), rounds_(request.count.value_or(kDefaultRounds)) {}
+        : request_(request),
+          size_(request.size.value_or(kDefaultStripe)),
+          rounds_(request.count.value_or(kDefaultRounds)) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                       dissect::Bytes /*said*/) {
         return QueueNeeds{.sends = 8, .receives = 4, .receive_bytes = kOfferBytes};
     }
     verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
@@ -194,7 +208,8 @@ public:
     static bool complete(const Session& session) { return session.step == Step::through; }
     static void close(const PeerContext& context, const Link& link, Session& session) {
         if (session.up)
-            context.say(about(link, fmt::format("{} of WRITE, READ, COMPARE SWAP, FETCH ADD", counted(session.rounds, "round"))));
+            context.say(about(
+                link, fmt::format("{} of WRITE, READ, COMPARE SWAP, FETCH ADD", counted(session.rounds, "round"))));
         session.out.close(context);
         session.in.close(context);
         session.word.close(context);
@@ -205,7 +220,8 @@ private:
     void begin(const PeerContext& context, Link& link, Session& session, const Offer& offer) const {
         constexpr std::uint8_t kWanted = kMayRead | kMayWrite | kMayDoAtomics;
         if ((offer.allowed & kWanted) != kWanted || offer.length < kWord + size_ || offer.address % kWord != 0) {
-            link.fail(fmt::format("advertises {}, where {} with all access rights are needed", bytes_text(offer.length), bytes_text(kWord + size_)));
+            link.fail(fmt::format("advertises {}, where {} with all access rights are needed", bytes_text(offer.length),
+                                  bytes_text(kWord + size_)));
             return;
         }
         session.offer = offer;
@@ -233,10 +249,12 @@ private:
                 expect(context, link, session, result(session) == first_word(session.out),
                        "COMPARE SWAP found another value than was written");
                 session.step = Step::adds;
-                atomic(context, link, session, verbs::WrOpcode::atomic_fetch_and_add, session.stripe, {.compare_add = kAdded});
+                atomic(context, link, session, verbs::WrOpcode::atomic_fetch_and_add, session.stripe,
+                       {.compare_add = kAdded});
                 break;
             case Step::adds:
-                expect(context, link, session, result(session) == session.rounds, "FETCH ADD found another value than was swapped in");
+                expect(context, link, session, result(session) == session.rounds,
+                       "FETCH ADD found another value than was swapped in");
                 move(context, link, session, Step::reads_again, verbs::WrOpcode::rdma_read, session.in);
                 break;
             case Step::reads_again:
@@ -260,17 +278,22 @@ private:
         fill(session.out.bytes(), static_cast<std::uint32_t>(request_.seed), session.rounds);
         move(context, link, session, Step::writes, verbs::WrOpcode::rdma_write, session.out);
     }
-    void move(const PeerContext& context, Link& link, Session& session, Step step, verbs::WrOpcode opcode, const Block& block) const {
+    void move(const PeerContext& context, Link& link, Session& session, Step step, verbs::WrOpcode opcode,
+              const Block& block) const {
         session.step = step;
         const verbs::Sge piece = block.piece(0, size_);
-        link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {session.stripe, session.offer.key}}, kStep);
+        link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {session.stripe, session.offer.key}},
+                  kStep);
     }
-    static void atomic(const PeerContext& context, Link& link, const Session& session, verbs::WrOpcode opcode, std::uint64_t address,
-                       const verbs::AtomicValues& values) {
+    static void atomic(const PeerContext& context, Link& link, const Session& session, verbs::WrOpcode opcode,
+                       std::uint64_t address, const verbs::AtomicValues& values) {
         const verbs::Sge piece = session.word.piece(0, kWord);
-        link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {address, session.offer.key}, .atomic = values}, kStep);
+        link.post(context,
+                  {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {address, session.offer.key}, .atomic = values},
+                  kStep);
     }
-    void expect(const PeerContext& context, const Link& link, const Session& session, bool right, std::string_view complaint) const {
+    void expect(const PeerContext& context, const Link& link, const Session& session, bool right,
+                std::string_view complaint) const {
         if (right || !request_.verify) return;
         ++context.counts.wrong;
         context.say(about(link, fmt::format("round {}: {}", session.rounds, complaint)));

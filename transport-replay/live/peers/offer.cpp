@@ -51,8 +51,9 @@ std::optional<Announcement> read_announcement(dissect::Bytes bytes) {
     if (!begins(bytes, kAnnouncementBytes, kAnnouncementMagic)) return std::nullopt;
     const auto way = dissect::read_be<std::uint8_t>(bytes, 5);
     if (way > static_cast<std::uint8_t>(Way::write_with_imm)) return std::nullopt;
-    return Announcement{
-        .way = Way{way}, .depth = dissect::read_be<std::uint16_t>(bytes, 6), .bytes = dissect::read_be<std::uint32_t>(bytes, 8)};
+    return Announcement{.way = Way{way},
+                        .depth = dissect::read_be<std::uint16_t>(bytes, 6),
+                        .bytes = dissect::read_be<std::uint32_t>(bytes, 8)};
 }
 
 }  // namespace qps::transport::live::peers

@@ -1,18 +1,20 @@
-// What sink, source and memory say beside a request and a reply: formats of our own, documented for other implementations.
+// What sink, source and memory say beside a request and a reply: formats of our own, documented for other
+// implementations.
 //
-// Offer: memory that a server lends. Private data of the reply (REP) of sink and memory; and the answer of memory to any SEND.
+// Offer: memory that a server lends. Private data of the reply (REP) of sink and memory; and the answer of memory to
+// any SEND.
 //
 //    0  4  "QPSo"
 //    4  1  version, 1
 //    5  1  what is allowed: bit 0 READ, bit 1 WRITE, bit 2 atomics, bit 3 FLUSH
-//    6  2  slots: parts of equal size that the region has (sink: WRITE n goes into slot n modulo slots); 1: it is one piece
-//    8  8  address
+//    6  2  slots: parts of equal size that the region has (sink: WRITE n goes into slot n modulo slots); 1: it is one
+//    piece 8  8  address
 //   16  8  length in bytes
 //   24  4  key
 //   28  4  0
 //
-// Announcement: what a source will do. Private data of the request (REQ), behind the header of the RDMA IP CM service. A sink
-// that gets none takes SENDs of up to its own size.
+// Announcement: what a source will do. Private data of the request (REQ), behind the header of the RDMA IP CM service.
+// A sink that gets none takes SENDs of up to its own size.
 //
 //    0  4  "QPSa"
 //    4  1  version, 1
@@ -59,8 +61,7 @@ struct Announcement {
 void write(dissect::MutableBytes into, const Announcement& announcement);
 [[nodiscard]] std::optional<Announcement> read_announcement(dissect::Bytes bytes);
 
-template <class T>
-[[nodiscard]] CmPrivateBytes private_bytes(const T& value, std::size_t size) {
+template <class T> [[nodiscard]] CmPrivateBytes private_bytes(const T& value, std::size_t size) {
     std::array<std::byte, kMostPrivateBytes> bytes{};
     write(dissect::MutableBytes(bytes).first(size), value);
     return CmPrivateBytes(dissect::Bytes(bytes).first(size));

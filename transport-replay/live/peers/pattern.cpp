@@ -1,5 +1,5 @@
-#include <transport-replay/model/address.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <algorithm>
 #include <array>
@@ -38,13 +38,15 @@ void fill(dissect::MutableBytes message, std::uint32_t seed, std::uint64_t numbe
 bool is_filled(dissect::Bytes message, std::uint32_t seed, std::uint64_t number) {
     for (std::size_t at = 0; at < message.size(); at += kPatternWord) {
         const auto bytes = word(seed, number, at / kPatternWord);
-        if (std::memcmp(message.data() + at, bytes.data(), std::min(kPatternWord, message.size() - at)) != 0) return false;
+        if (std::memcmp(message.data() + at, bytes.data(), std::min(kPatternWord, message.size() - at)) != 0)
+            return false;
     }
     return true;
 }
 
 Content judge(dissect::Bytes message) {
-    if (message.size() < kMessageHeader || dissect::read_be<std::uint32_t>(message, 0) != kMessageMagic) return Content::foreign;
+    if (message.size() < kMessageHeader || dissect::read_be<std::uint32_t>(message, 0) != kMessageMagic)
+        return Content::foreign;
     const auto seed = dissect::read_be<std::uint32_t>(message, 4);
     return is_filled(message, seed, dissect::read_be<std::uint64_t>(message, 8)) ? Content::right : Content::wrong;
 }

@@ -25,8 +25,7 @@ enum class Content : std::uint8_t { right, wrong, foreign };
 [[nodiscard]] Content judge(dissect::Bytes message);
 
 // Writes the low bytes of `value`, most significant first; nothing where they do not fit.
-template <class T>
-constexpr void write_be(dissect::MutableBytes bytes, std::size_t offset, T value) {
+template <class T> constexpr void write_be(dissect::MutableBytes bytes, std::size_t offset, T value) {
     dissect::write_bits(bytes, offset * 8, sizeof(T) * 8, static_cast<std::uint64_t>(value));
 }
 

@@ -9,7 +9,8 @@ using dissect::Instant;
 
 namespace {
 
-constexpr Duration kDraining{1'000'000'000};  // after a duration, for what is under way: the peer may take nothing any more
+constexpr Duration kDraining{
+    1'000'000'000};  // after a duration, for what is under way: the peer may take nothing any more
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// PerftestTraffic: the messages of one size of a perftest program: whose turn it is, how many, how fast. Counting alone: what is
-// posted, and with which memory, is perftest.cpp's.
+// PerftestTraffic: the messages of one size of a perftest program: whose turn it is, how many, how fast. Counting
+// alone: what is posted, and with which memory, is perftest.cpp's.
 //
 // Bandwidth: as many under way on each queue pair as `depth`. Latency: strictly in turns; who begins is the client, in
 // ib_write_lat the server; READs and ATOMICs have no turns, one is under way.

@@ -1,14 +1,15 @@
-// ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong, ibv_xsrq_pingpong: a message there and back, over and over, as those
-// of rdma-core do.
+// ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong, ibv_xsrq_pingpong: a message there and back,
+// over and over, as those of rdma-core do.
 //
-// The client sends first (of ibv_xsrq_pingpong the server). Who has the peer's message and the completion of its own sends the next one, on
-// each queue pair by itself (ibv_srq_pingpong has several; the others one), until so many went and came on all of them. The server of the
-// originals sends back what it received, because it has one buffer for both: so does ours, and the client compares. ibv_srq_pingpong's
-// buffer is that of all queue pairs, so all its messages are alike.
+// The client sends first (of ibv_xsrq_pingpong the server). Who has the peer's message and the completion of its own
+// sends the next one, on each queue pair by itself (ibv_srq_pingpong has several; the others one), until so many went
+// and came on all of them. The server of the originals sends back what it received, because it has one buffer for both:
+// so does ours, and the client compares. ibv_srq_pingpong's buffer is that of all queue pairs, so all its messages are
+// alike.
 //
-// Sizes and iterations are not told. A server that is not told them either answers what comes, and the end is when nothing comes
-// any more (kExchangeSilence; of ibv_xsrq_pingpong it is not told either, but has a number of its own); a message longer than its receives
-// fails, as it does in the originals.
+// Sizes and iterations are not told. A server that is not told them either answers what comes, and the end is when
+// nothing comes any more (kExchangeSilence; of ibv_xsrq_pingpong it is not told either, but has a number of its own); a
+// message longer than its receives fails, as it does in the originals.
 #include <transport-replay/live/peers/exchanged.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
@@ -54,7 +55,9 @@ public:
     using Session = PingPongSession;
     using Transfer = PingTransfer;
     PingPong(Kind kind, const ProgramRequest& request)
-        : kind_(kind), request_(request), size_(request.size.value_or(kind == Kind::ud ? kUdPingPongSize : kPingPongSize)) {
+        : kind_(kind),
+          request_(request),
+          size_(request.size.value_or(kind == Kind::ud ? kUdPingPongSize : kPingPongSize)) {
         if (kind == Kind::srq) count_ = request.exchange.queue_pairs.value_or(kSrqPingPongQueuePairs);
         std::uint64_t none = request.target ? kPingPongIterations : std::numeric_limits<std::uint64_t>::max();
         if (kind == Kind::xrc) none = kXrcPingPongIterations;
@@ -64,9 +67,13 @@ public:
 
     std::expected<Session, std::string> open(const ExchangeTurn& turn, Transfer& transfer, const Address& own) const {
         const std::uint32_t packet = bytes_of(turn.context.adapter().settings().mtu);
-        if (kind_ == Kind::ud && size_ > packet) return std::unexpected(fmt::format("UD messages have at most {} bytes here", packet));
-        const QueueNeeds needs{
-            .type = type_of(kind_), .sends = kPingSends, .receives = kPingReceives, .receive_bytes = size_, .access = verbs::kLocalWrite};
+        if (kind_ == Kind::ud && size_ > packet)
+            return std::unexpected(fmt::format("UD messages have at most {} bytes here", packet));
+        const QueueNeeds needs{.type = type_of(kind_),
+                               .sends = kPingSends,
+                               .receives = kPingReceives,
+                               .receive_bytes = size_,
+                               .access = verbs::kLocalWrite};
         auto pairs = ExchangePairs::open(turn.context, needs, count_, kUdPingPongQkey, own, request_.seed);
         if (!pairs) return no_room(pairs.error());
         turn.pairs = std::move(*pairs);
@@ -79,10 +86,11 @@ public:
                        kind_ == Kind::xrc ? PingPongFormat::xrc : PingPongFormat::plain);
     }
     void connect(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
-        const PathMtu mtu = std::min(request_.exchange.mtu.value_or(kPingPongMtu), turn.context.adapter().settings().mtu);
+        const PathMtu mtu =
+            std::min(request_.exchange.mtu.value_or(kPingPongMtu), turn.context.adapter().settings().mtu);
         turn.pairs.connect(turn.context, session.remote(), mtu, kPingReads);
-        transfer.pairs.resize(static_cast<std::size_t>(
-            std::ranges::count_if(session.remote().first(count_), [](const QueuePairEnd& end) { return end.qpn != dissect::Qpn{}; })));
+        transfer.pairs.resize(static_cast<std::size_t>(std::ranges::count_if(
+            session.remote().first(count_), [](const QueuePairEnd& end) { return end.qpn != dissect::Qpn{}; })));
         if (transfer.pairs.empty()) turn.pairs.complain("it announces no queue pair");
     }
     void begin(const ExchangeTurn& turn, Transfer& transfer, const Session& /*session*/) const {
@@ -119,20 +127,27 @@ public:
         if (transfer.through || turn.silence < kExchangeSilence) return;
         transfer.through = iterations_ == std::numeric_limits<std::uint64_t>::max() && transfer.received > 0;
         if (!transfer.through)
-            turn.pairs.complain(
-                fmt::format("no more messages; {} received, {} sent", counted(transfer.received, "message"), grouped(transfer.sent)));
+            turn.pairs.complain(fmt::format("no more messages; {} received, {} sent",
+                                            counted(transfer.received, "message"), grouped(transfer.sent)));
     }
     static bool through(const Transfer& transfer) { return transfer.through; }
     std::string finish(const ExchangeTurn& /*turn*/, const Transfer& transfer, const Session& /*session*/) const {
         const dissect::Duration took = transfer.last - *transfer.first;
-        std::string line = fmt::format("{} of {} in round trips", counted(transfer.received, "message"), counted(size_, "byte"));
+        std::string line =
+            fmt::format("{} of {} in round trips", counted(transfer.received, "message"), counted(size_, "byte"));
         if (took > dissect::Duration{} && transfer.received > 0)
             line += fmt::format(" in {}, {} each", duration_text(took),
-                                duration_text(dissect::Duration{std::to_underlying(took) / static_cast<std::int64_t>(transfer.received)}));
+                                duration_text(dissect::Duration{std::to_underlying(took) /
+                                                                static_cast<std::int64_t>(transfer.received)}));
         return line;
     }
-    static std::optional<dissect::Instant> due(const Transfer& /*transfer*/, dissect::Instant last) { return last + kExchangeSilence; }
-    static std::string farewell(const ExchangeTurn& /*turn*/, const Transfer& /*transfer*/, const Session& /*session*/) { return {}; }
+    static std::optional<dissect::Instant> due(const Transfer& /*transfer*/, dissect::Instant last) {
+        return last + kExchangeSilence;
+    }
+    static std::string farewell(const ExchangeTurn& /*turn*/, const Transfer& /*transfer*/,
+                                const Session& /*session*/) {
+        return {};
+    }
     static void close(const ExchangeTurn& turn, Transfer& transfer) { transfer.out.close(turn.context); }
 
 private:
@@ -162,7 +177,8 @@ private:
         turn.context.counts.bytes += message.size();
         const dissect::MutableBytes own = ping(transfer, number);
         if (message.size() != own.size()) {
-            turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), own.size()));
+            turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)",
+                                            counted(message.size(), "byte"), own.size()));
             return;
         }
         const bool wrong = begins_ ? !std::ranges::equal(message, own) : judge(message) == Content::wrong;

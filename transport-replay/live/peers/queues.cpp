@@ -53,7 +53,8 @@ Done done_of(const verbs::Wc& wc) {
     return done;
 }
 
-verbs::Result<Queues> Queues::open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey) {
+verbs::Result<Queues> Queues::open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs,
+                                   dissect::Pkey pkey) {
     Queues queues;
     queues.needs_ = needs;
     if (needs.receive_bytes != 0 && needs.receives != 0) {
@@ -153,7 +154,8 @@ verbs::Result<void> Queues::post_receive(const PeerContext& context, std::uint32
     const verbs::Sge piece = slots_.piece(each * slot, each);
     verbs::RecvWr wr{.wr_id = kReceive | std::uint64_t{1} << kCountShift | slot};
     if (each != 0) wr.sg_list = {&piece, 1};
-    return extended_ ? context.adapter().post_srq_recv(extended_->srq.handle, wr) : context.adapter().post_recv(qpn_, wr);
+    return extended_ ? context.adapter().post_srq_recv(extended_->srq.handle, wr)
+                     : context.adapter().post_recv(qpn_, wr);
 }
 
 dissect::MutableBytes Queues::message(const Done& done) const {
@@ -165,7 +167,8 @@ dissect::MutableBytes Queues::message(const Done& done) const {
 
 verbs::Sge Queues::message_piece(const Done& done) const {
     const dissect::MutableBytes bytes = message(done);
-    return slots_.piece(bytes.empty() ? 0 : static_cast<std::size_t>(bytes.data() - slots_.bytes().data()), bytes.size());
+    return slots_.piece(bytes.empty() ? 0 : static_cast<std::size_t>(bytes.data() - slots_.bytes().data()),
+                        bytes.size());
 }
 
 std::string_view name(verbs::VerbsError error) { return verbs::kVerbsErrorNames[static_cast<std::size_t>(error)]; }

@@ -1,10 +1,12 @@
 // Block and Queues: registered memory of a program, and a queue pair with its receives and what is outstanding on it.
 //
-// Queues knows how many work requests of each kind are under way, so that no work queue and no completion queue can overflow:
-// callers ask for room() before they post, and room comes back with completions alone, those of unsignaled requests with the next
-// signaled one. Receives are slots of equal size in one block; a slot is posted or its message is being looked at.
+// Queues knows how many work requests of each kind are under way, so that no work queue and no completion queue can
+// overflow: callers ask for room() before they post, and room comes back with completions alone, those of unsignaled
+// requests with the next signaled one. Receives are slots of equal size in one block; a slot is posted or its message
+// is being looked at.
 //
-// Lengths of messages come from the adapter, which cut nothing; what is in a slot is a stranger's. Nothing grows after open().
+// Lengths of messages come from the adapter, which cut nothing; what is in a slot is a stranger's. Nothing grows after
+// open().
 #pragma once
 
 #include <transport-replay/live/endpoint.hpp>
@@ -17,8 +19,9 @@
 
 namespace qps::transport::live::peers {
 
-inline constexpr std::size_t kMostMemory = std::size_t{2} << 30;  // bytes of all blocks of a program: two of the largest regions
-inline constexpr std::size_t kMaxLines = 1000;                    // sentences nobody has taken; more are dropped
+inline constexpr std::size_t kMostMemory = std::size_t{2}
+                                           << 30;  // bytes of all blocks of a program: two of the largest regions
+inline constexpr std::size_t kMaxLines = 1000;     // sentences nobody has taken; more are dropped
 
 // What a program works with during one call.
 struct PeerContext {
@@ -34,8 +37,9 @@ struct PeerContext {
     }
 };
 
-// Memory of the system, not of the heap: pages come when they are written first, and go with the block. A peer that asks for a connection
-// and sends nothing takes addresses and no memory, however many asked and went before (calloc() would clear what they had).
+// Memory of the system, not of the heap: pages come when they are written first, and go with the block. A peer that
+// asks for a connection and sends nothing takes addresses and no memory, however many asked and went before (calloc()
+// would clear what they had).
 struct Unmap {
     std::size_t size = 0;
     void operator()(std::byte* memory) const;
@@ -45,7 +49,8 @@ struct Unmap {
 class Block {
 public:
     // Zeroed. Fails beyond kMostMemory (too_many), or as reg_mr() does.
-    [[nodiscard]] static verbs::Result<Block> open(const PeerContext& context, std::size_t bytes, const verbs::Access& access);
+    [[nodiscard]] static verbs::Result<Block> open(const PeerContext& context, std::size_t bytes,
+                                                   const verbs::Access& access);
     void close(const PeerContext& context);
 
     [[nodiscard]] dissect::MutableBytes bytes() const { return {memory_.get(), size_}; }
@@ -63,10 +68,11 @@ private:
 };
 
 struct QueueNeeds {
-    verbs::QpType type = verbs::QpType::rc;  // xrc_send: an initiator, and a target with a shared receive queue beside it
-    std::uint32_t sends = 16;                // work requests under way at most
-    std::uint32_t receives = 16;             // posted at most
-    std::uint32_t receive_bytes = 64;        // of each; 0: messages without bytes (WRITE with immediate)
+    verbs::QpType type =
+        verbs::QpType::rc;             // xrc_send: an initiator, and a target with a shared receive queue beside it
+    std::uint32_t sends = 16;          // work requests under way at most
+    std::uint32_t receives = 16;       // posted at most
+    std::uint32_t receive_bytes = 64;  // of each; 0: messages without bytes (WRITE with immediate)
     verbs::Access access = verbs::kEveryAccess;
 };
 // Entries of a completion queue that can never overflow.
@@ -91,7 +97,8 @@ struct ExtendedQueues {
 class Queues {
 public:
     // In INIT with all receives posted where it is RC, UC or XRC; UD: in RESET, post_all() when it is active.
-    [[nodiscard]] static verbs::Result<Queues> open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey);
+    [[nodiscard]] static verbs::Result<Queues> open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs,
+                                                    dissect::Pkey pkey);
     void close(const PeerContext& context);
 
     [[nodiscard]] dissect::Qpn qpn() const { return qpn_; }

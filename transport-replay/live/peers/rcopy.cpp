@@ -1,15 +1,18 @@
-// rcopy, serving: receives files over an rsocket and writes them into a folder of the user's. As rcopy of librdmacm speaks.
+// rcopy, serving: receives files over an rsocket and writes them into a folder of the user's. As rcopy of librdmacm
+// speaks.
 //
-// The client says a header, the server answers with one of the same identifier, command + 0x80; in the client's byte order:
+// The client says a header, the server answers with one of the same identifier, command + 0x80; in the client's byte
+// order:
 //
 //    0  1  version, 0        1  1  command: 1 open, 2 close, 3 write        2  2  length, with what follows
 //    4  4  open: the mode of the file; of answers an errno, 0 for success   8  8  identifier
 //
-// open is followed by the name, with zero bytes at its end; write by 8 bytes, how long the file is, and then, behind the message, by as
-// many bytes of content. A write is answered when all of it is there.
+// open is followed by the name, with zero bytes at its end; write by 8 bytes, how long the file is, and then, behind
+// the message, by as many bytes of content. A write is answered when all of it is there.
 //
-// Every length is a stranger's: a name has at most kMostNameSaid bytes, a file as many as --size says; of the modes nothing is used. Names
-// and files as received_file.hpp has them: a plain name in that folder, and no file that is there is replaced.
+// Every length is a stranger's: a name has at most kMostNameSaid bytes, a file as many as --size says; of the modes
+// nothing is used. Names and files as received_file.hpp has them: a plain name in that folder, and no file that is
+// there is replaced.
 #include <dissect/render_value.hpp>
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/received_file.hpp>
@@ -59,7 +62,8 @@ public:
     using Session = RcopySession;
     RcopyServer(FileDrop folder, std::uint64_t most) : folder_(std::move(folder)), most_(most) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session,
+                                                       dissect::Bytes said) {
         if (auto wrong = Rsocket::judge(said)) return std::unexpected("it " + *wrong);
         session.asked = CmPrivateBytes(said);
         session.big_endian = Rsocket::is_big_endian(said);
@@ -92,9 +96,11 @@ private:
         while (again && !link.complaint) {
             again = say(context, link, session);
             // What is answered first is heard first: nothing is kept for a client that does not listen.
-            if (session.answer.empty() && !session.ends && !link.complaint && hear(context, link, session)) again = true;
+            if (session.answer.empty() && !session.ends && !link.complaint && hear(context, link, session))
+                again = true;
         }
-        if (session.socket.peer_left() && session.socket.writable().empty()) session.answer.clear();  // it cannot be said any more
+        if (session.socket.peer_left() && session.socket.writable().empty())
+            session.answer.clear();  // it cannot be said any more
         if (session.socket.peer_left() && !complete(session)) link.fail(dropped(session));
         if (session.answer.empty() && (session.ends || session.socket.peer_left())) session.socket.shut();
         session.socket.tend(context, link);
@@ -124,13 +130,13 @@ private:
         if (session.heard.size() == session.wanted) understand(context, link, session);
         return true;
     }
-    template <class T>
-    static T number(const Session& session, dissect::Bytes bytes, std::size_t at) {
+    template <class T> static T number(const Session& session, dissect::Bytes bytes, std::size_t at) {
         return session.big_endian ? dissect::read_be<T>(bytes, at) : dissect::read_le<T>(bytes, at);
     }
     // What was opened and is not there whole.
     static std::string dropped(Session& session) {
-        std::string said = session.file ? fmt::format("\"{}\" was not received whole: removed", shown(session)) : "left early";
+        std::string said =
+            session.file ? fmt::format("\"{}\" was not received whole: removed", shown(session)) : "left early";
         session.file.reset();
         return said;
     }
@@ -163,7 +169,8 @@ private:
         expect(session, RcopyStage::header, kRcopyHeader);
     }
     // Says no, and ends the connection: what follows cannot be told from content.
-    static void refuse(const PeerContext& context, const Link& link, Session& session, int error, const std::string& why) {
+    static void refuse(const PeerContext& context, const Link& link, Session& session, int error,
+                       const std::string& why) {
         ++context.counts.failed;
         context.say(about(link, why));
         session.file.reset();
@@ -176,25 +183,30 @@ private:
         const dissect::Bytes header(session.header);
         const std::size_t length = number<std::uint16_t>(session, header, 2);
         if (header[0] != std::byte{0} || length < kRcopyHeader)
-            return link.fail(fmt::format("sent an invalid header, version {} and length {}", std::to_integer<unsigned>(header[0]), length));
+            return link.fail(fmt::format("sent an invalid header, version {} and length {}",
+                                         std::to_integer<unsigned>(header[0]), length));
         const std::size_t rest = length - kRcopyHeader;
         switch (static_cast<RcopyCommand>(std::to_integer<std::uint8_t>(header[1]))) {
             case RcopyCommand::open:
                 if (rest == 0 || rest > kMostNameSaid)
-                    return refuse(context, link, session, EINVAL, fmt::format("announced a name of {}", counted(rest, "byte")));
+                    return refuse(context, link, session, EINVAL,
+                                  fmt::format("announced a name of {}", counted(rest, "byte")));
                 return expect(session, RcopyStage::name, rest);
             case RcopyCommand::write:
-                if (rest != sizeof(std::uint64_t)) return refuse(context, link, session, EINVAL, "sent an invalid write");
+                if (rest != sizeof(std::uint64_t))
+                    return refuse(context, link, session, EINVAL, "sent an invalid write");
                 return expect(session, RcopyStage::length, rest);
             case RcopyCommand::close:
                 if (rest != 0) return refuse(context, link, session, EINVAL, "sent an invalid close");
                 if (session.file) {  // opened, and nothing was written
-                    if (const int error = session.file->keep(); error != 0) return refuse(context, link, session, error, reason_of(error));
+                    if (const int error = session.file->keep(); error != 0)
+                        return refuse(context, link, session, error, reason_of(error));
                     session.file.reset();
                 }
                 return answer(session, 0);
         }
-        refuse(context, link, session, EINVAL, fmt::format("sent an unknown command {}", std::to_integer<unsigned>(header[1])));
+        refuse(context, link, session, EINVAL,
+               fmt::format("sent an unknown command {}", std::to_integer<unsigned>(header[1])));
     }
     void open(const PeerContext& context, Link& link, Session& session) {
         std::string name(session.heard.size(), '\0');
@@ -203,13 +215,19 @@ private:
         if (end == std::string::npos) return refuse(context, link, session, EINVAL, "sent a name without an end");
         name.resize(end);
         const std::string shown = dissect::printable(name);
-        if (session.file) return refuse(context, link, session, EBUSY, fmt::format("opened \"{}\" before the last file was closed", shown));
+        if (session.file)
+            return refuse(context, link, session, EBUSY,
+                          fmt::format("opened \"{}\" before the last file was closed", shown));
         if (!is_plain_name(name))
-            return refuse(context, link, session, EACCES,
-                          fmt::format("refused \"{}\": expected the name of a file, without a path or a dot or dash before it (rcopy FILE HOST:NAME)", shown));
+            return refuse(
+                context, link, session, EACCES,
+                fmt::format(
+                    "refused \"{}\": expected the name of a file, without a path or a dot or dash before it (rcopy FILE HOST:NAME)",
+                    shown));
         auto file = folder_.create(name);
         if (!file)
-            return refuse(context, link, session, file.error(), fmt::format("cannot create \"{}\": {}", shown, reason_of(file.error())));
+            return refuse(context, link, session, file.error(),
+                          fmt::format("cannot create \"{}\": {}", shown, reason_of(file.error())));
         session.file = std::move(*file);
         answer(session, 0);
     }
@@ -218,8 +236,9 @@ private:
         if (!session.file) return refuse(context, link, session, EINVAL, "sent content without a name");
         const std::string name = shown(session);
         if (size > most_)
-            return refuse(context, link, session, EFBIG,
-                          fmt::format("refused \"{}\": {}, at most {} (option -s)", name, counted(size, "byte"), most_));
+            return refuse(
+                context, link, session, EFBIG,
+                fmt::format("refused \"{}\": {}, at most {} (option -s)", name, counted(size, "byte"), most_));
         session.size = session.left = size;
         session.began = context.now;
         expect(session, RcopyStage::content, 0);
@@ -227,12 +246,14 @@ private:
     }
     void store(const PeerContext& context, Link& link, Session& session, dissect::Bytes bytes) {
         if (const int error = session.file->write(bytes); error != 0)
-            return refuse(context, link, session, error, fmt::format("cannot write \"{}\": {}", shown(session), reason_of(error)));
+            return refuse(context, link, session, error,
+                          fmt::format("cannot write \"{}\": {}", shown(session), reason_of(error)));
         session.left -= bytes.size();
         context.counts.bytes += bytes.size();
         if (session.left > 0) return;
         if (const int error = session.file->keep(); error != 0)
-            return refuse(context, link, session, error, fmt::format("cannot write \"{}\": {}", shown(session), reason_of(error)));
+            return refuse(context, link, session, error,
+                          fmt::format("cannot write \"{}\": {}", shown(session), reason_of(error)));
         ++context.counts.messages;
         const auto took = std::to_underlying(context.now - session.began);
         std::string line = fmt::format("\"{}\", {}", shown(session), counted(session.size, "byte"));
@@ -255,7 +276,8 @@ Made make_rcopy(const ProgramRequest& request) {
     if (request.folder.empty()) return std::unexpected("rcopy needs --folder DIR, where received files go");
     auto folder = FileDrop::open(request.folder);
     if (!folder) return std::unexpected(folder.error());
-    return Connected<RcopyServer>(RcopyServer(std::move(*folder), request.size.value_or(kMaxTransfer)), request, kRcopyPort);
+    return Connected<RcopyServer>(RcopyServer(std::move(*folder), request.size.value_or(kMaxTransfer)), request,
+                                  kRcopyPort);
 }
 
 }  // namespace qps::transport::live::peers

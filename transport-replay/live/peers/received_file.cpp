@@ -50,8 +50,8 @@ ReceivedFile::~ReceivedFile() { drop(); }
 // Removes it only where it is still the file that was made here.
 void ReceivedFile::drop() {
     if (file_ < 0) return;
-    struct stat ours {};
-    struct stat named {};
+    struct stat ours{};
+    struct stat named{};
     const bool same = fstat(file_, &ours) == 0 && fstatat(*folder_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
     if (!kept_ && same) static_cast<void>(unlinkat(*folder_, name_.c_str(), 0));
@@ -77,7 +77,9 @@ int ReceivedFile::keep() {
 
 std::expected<FileDrop, std::string> FileDrop::open(const std::string& folder) {
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return std::unexpected(fmt::format("{}: {}", folder, std::error_code(errno, std::generic_category()).message()));
+    if (descriptor < 0)
+        return std::unexpected(
+            fmt::format("{}: {}", folder, std::error_code(errno, std::generic_category()).message()));
     return FileDrop(std::shared_ptr<const int>(new int(descriptor), [](const int* held) {
         ::close(*held);
         delete held;

@@ -1,9 +1,11 @@
-// FileDrop: a folder of the user's into which files of strangers go, each under a plain name of that folder; ReceivedFile: one that is
-// being received. The one place of the peers that writes files.
+// FileDrop: a folder of the user's into which files of strangers go, each under a plain name of that folder;
+// ReceivedFile: one that is being received. The one place of the peers that writes files.
 //
-// Invariants: nothing outside of the folder is ever named; no file that is there is changed or replaced; a file that was not kept is gone.
+// Invariants: nothing outside of the folder is ever named; no file that is there is changed or replaced; a file that
+// was not kept is gone.
 //
-// A stranger chooses names and sizes: is_plain_name(), and what a file may have at most is the caller's business. Links are not followed.
+// A stranger chooses names and sizes: is_plain_name(), and what a file may have at most is the caller's business. Links
+// are not followed.
 #pragma once
 
 #include <dissect/bytes.hpp>
@@ -16,8 +18,9 @@
 
 namespace qps::transport::live::peers {
 
-// Whether it can name a file of one folder that means nothing to other programs: 1 to 255 bytes, none of them '/' or a control character,
-// the first neither '.', as names have that shells and programs look for (".bash_profile"), nor '-', as options have.
+// Whether it can name a file of one folder that means nothing to other programs: 1 to 255 bytes, none of them '/' or a
+// control character, the first neither '.', as names have that shells and programs look for (".bash_profile"), nor '-',
+// as options have.
 [[nodiscard]] bool is_plain_name(std::string_view name);
 
 class ReceivedFile {

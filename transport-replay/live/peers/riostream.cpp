@@ -1,16 +1,19 @@
-// riostream: WRITEs there and as many back, into memory that both sides map over an rsocket. As riostream of librdmacm speaks.
+// riostream: WRITEs there and as many back, into memory that both sides map over an rsocket. As riostream of librdmacm
+// speaks.
 //
-// Each test: both map a piece of memory as long as a transfer, and 16 bytes go there and back on the stream. Then, so many times:
-// `transfers` there and as many back. That they are there, nothing says: the last byte of the last transfer is a number, which the other
-// side looks for in its memory; it counts up by one with each turn, from 0. Told a size or a number of transfers, the client does one test;
-// told nothing, the series of the original: one transfer at a time (latency), then, on another connection, many in a row (bandwidth).
+// Each test: both map a piece of memory as long as a transfer, and 16 bytes go there and back on the stream. Then, so
+// many times: `transfers` there and as many back. That they are there, nothing says: the last byte of the last transfer
+// is a number, which the other side looks for in its memory; it counts up by one with each turn, from 0. Told a size or
+// a number of transfers, the client does one test; told nothing, the series of the original: one transfer at a time
+// (latency), then, on another connection, many in a row (bandwidth).
 //
-// Our server need not be told: the size is that of the memory that the client maps, and it returns as many transfers as came, by the bytes
-// that its queue pair received, or --count. What comes is returned as it is, so that `riostream -T v` finds what it sent: bytes that count
-// up.
+// Our server need not be told: the size is that of the memory that the client maps, and it returns as many transfers as
+// came, by the bytes that its queue pair received, or --count. What comes is returned as it is, so that `riostream -T
+// v` finds what it sent: bytes that count up.
 //
-// A peer may map any address, key and length: only the length matters here, and it ends at kMostMapped. It may write into our memory what
-// it likes and when: nothing in there is believed but the number, and who writes it early gets what is there.
+// A peer may map any address, key and length: only the length matters here, and it ends at kMostMapped. It may write
+// into our memory what it likes and when: nothing in there is believed but the number, and who writes it early gets
+// what is there.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/roles.hpp>
 #include <transport-replay/live/peers/rsocket.hpp>
@@ -27,7 +30,8 @@ namespace {
 constexpr std::uint32_t kRioSync = 16;  // bytes
 constexpr std::uint32_t kRioSize = 1000;
 constexpr std::uint32_t kRioTransfers = 1000;
-constexpr std::uint32_t kMostMapped = 1U << 24;     // bytes; twice as much as the longest transfer of the original's series
+constexpr std::uint32_t kMostMapped =
+    1U << 24;  // bytes; twice as much as the longest transfer of the original's series
 constexpr std::uint64_t kMostReturned = 1'000'000;  // transfers of a turn
 constexpr std::byte kNoNumber{0xff};                // where the number will be, before a test
 
@@ -75,7 +79,8 @@ public:
             std::uint32_t size;
             std::uint64_t times;
         };
-        constexpr std::array kSeries{Row{1U << 6, 100'000}, Row{1U << 12, 10'000}, Row{1U << 16, 1000}, Row{1U << 20, 100}};
+        constexpr std::array kSeries{Row{1U << 6, 100'000}, Row{1U << 12, 10'000}, Row{1U << 16, 1000},
+                                     Row{1U << 20, 100}};
         runs_.resize(2);
         for (const Row& row : kSeries) {
             runs_[0].push_back({.iterations = row.times, .size = row.size});
@@ -83,7 +88,8 @@ public:
         }
     }
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session,
+                                                dissect::Bytes said) const {
         if (client_) return Rsocket::needs();
         if (auto wrong = judge(said)) return std::unexpected("it " + *wrong);
         session.asked = CmPrivateBytes(said);
@@ -112,12 +118,14 @@ public:
     // What is written into our memory completes nothing.
     void turn(const PeerContext& context, Link& link, Session& session) { proceed(context, link, session); }
     [[nodiscard]] bool complete(const Session& session) const {
-        return client_ ? session.stage == RioStage::over : session.stage == RioStage::look || session.stage == RioStage::map;
+        return client_ ? session.stage == RioStage::over
+                       : session.stage == RioStage::look || session.stage == RioStage::map;
     }
     void close(const PeerContext& context, const Link& link, Session& session) const {
         if (session.up && !client_)
-            context.say(about(link, fmt::format("{} received, {} returned, the last of {}", counted(session.received, "transfer"),
-                                                grouped(session.returned), counted(session.size, "byte"))));
+            context.say(about(
+                link, fmt::format("{} received, {} returned, the last of {}", counted(session.received, "transfer"),
+                                  grouped(session.returned), counted(session.size, "byte"))));
         session.in.close(context);
         session.out.close(context);
         session.socket.close(context);
@@ -208,7 +216,8 @@ private:
             return false;
         }
         if (client_ && session.to.length < session.size) {
-            link.fail(fmt::format("maps {}, expected {} (its option -S)", counted(session.to.length, "byte"), session.size));
+            link.fail(
+                fmt::format("maps {}, expected {} (its option -S)", counted(session.to.length, "byte"), session.size));
             return false;
         }
         if (!client_ && !begin(context, link, session, session.to.length)) return false;
@@ -295,7 +304,8 @@ private:
         const std::size_t content = session.size - 1;
         if (verify_ && std::memcmp(session.in.bytes().data(), session.out.bytes().data(), content) != 0) {
             ++context.counts.wrong;
-            if (context.counts.wrong == 1) context.say(about(link, fmt::format("data of turn {} was corrupted", session.iteration)));
+            if (context.counts.wrong == 1)
+                context.say(about(link, fmt::format("data of turn {} was corrupted", session.iteration)));
         }
         ++session.number;
         context.counts.messages += now.transfers;

@@ -30,8 +30,7 @@ using Made = std::expected<Program, std::string>;
 [[nodiscard]] Made make_srq_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_xsrq_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_perftest(PerftestTest test, const ProgramRequest& request);
-template <PerftestTest test>
-[[nodiscard]] Made make_perftest_of(const ProgramRequest& request) {
+template <PerftestTest test> [[nodiscard]] Made make_perftest_of(const ProgramRequest& request) {
     return make_perftest(test, request);
 }
 
@@ -41,9 +40,12 @@ inline constexpr IpPort kRcopyPort{7427};   // librdmacm
 inline constexpr IpPort kSinkPort{7472};    // ours
 inline constexpr IpPort kMemoryPort{7473};  // ours
 
-inline constexpr std::uint32_t kMaxDepth = 4096;  // messages under way that a user may ask for; below kMaxQpWr with all that is beside them
+inline constexpr std::uint32_t kMaxDepth =
+    4096;  // messages under way that a user may ask for; below kMaxQpWr with all that is beside them
 
-// What of a request no program can do: sizes beyond `most` or below `least`, a depth or a number of connections of 0 or too many.
-[[nodiscard]] std::expected<void, std::string> sound(const ProgramRequest& request, std::uint32_t least, std::uint32_t most);
+// What of a request no program can do: sizes beyond `most` or below `least`, a depth or a number of connections of 0 or
+// too many.
+[[nodiscard]] std::expected<void, std::string> sound(const ProgramRequest& request, std::uint32_t least,
+                                                     std::uint32_t most);
 
 }  // namespace qps::transport::live::peers

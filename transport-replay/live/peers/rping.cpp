@@ -1,4 +1,5 @@
-// rping: a client shows memory, the server READs it, and WRITEs the same back; over and over. As rping of librdmacm speaks.
+// rping: a client shows memory, the server READs it, and WRITEs the same back; over and over. As rping of librdmacm
+// speaks.
 //
 //   client                                         server
 //   "source" ------- SEND 16 bytes -------------->
@@ -8,8 +9,8 @@
 //            <------ WRITE, up to the first zero byte
 //            <------ SEND "go on" ----------------   and again
 //
-// What is shown: address (8 bytes), key (4), length (4), big-endian. What "go on" holds means nothing. A ping is text: its
-// number, then letters from 'A' to 'z', one further with every ping, and a zero byte.
+// What is shown: address (8 bytes), key (4), length (4), big-endian. What "go on" holds means nothing. A ping is text:
+// its number, then letters from 'A' to 'z', one further with every ping, and a zero byte.
 //
 // A client can show any address, key and length: only the length matters here, and it ends at kMaxPing.
 #include <transport-replay/live/peers/connected.hpp>
@@ -72,7 +73,8 @@ public:
     using Session = RpingSession;
     explicit Rping(const ProgramRequest& request) : request_(request), size_(request.size.value_or(kDefaultPing)) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                       dissect::Bytes /*said*/) {
         return kNeeds;
     }
 
@@ -119,7 +121,9 @@ public:
     }
 
     void close(const PeerContext& context, const Link& link, Session& session) const {
-        if (session.up) context.say(about(link, fmt::format("{} of {}", counted(session.rounds, "ping"), counted(session.length, "byte"))));
+        if (session.up)
+            context.say(
+                about(link, fmt::format("{} of {}", counted(session.rounds, "ping"), counted(session.length, "byte"))));
         session.control.close(context);
         session.ping.close(context);
         session.pong.close(context);
@@ -186,7 +190,8 @@ private:
             const auto zero = static_cast<std::size_t>(std::ranges::find(text, std::byte{0}) - text.begin());
             const auto length = static_cast<std::uint32_t>(std::min(zero + 1, text.size()));
             session.step = Step::writes;
-            move(context, link, session, theirs, verbs::WrOpcode::rdma_write, std::min(length, theirs.length), kWritten);
+            move(context, link, session, theirs, verbs::WrOpcode::rdma_write, std::min(length, theirs.length),
+                 kWritten);
         } else {
             link.fail("advertised memory out of turn");
         }
@@ -200,8 +205,8 @@ private:
         session.step = tag == kRead ? Step::waits_for_sink : Step::waits_for_source;
         say(context, link, session);
     }
-    static void move(const PeerContext& context, Link& link, const Session& session, const Shown& theirs, verbs::WrOpcode opcode,
-                     std::uint32_t length, std::uint32_t tag) {
+    static void move(const PeerContext& context, Link& link, const Session& session, const Shown& theirs,
+                     verbs::WrOpcode opcode, std::uint32_t length, std::uint32_t tag) {
         const verbs::Sge piece = session.ping.piece(0, length);
         link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {theirs.address, theirs.key}}, tag);
     }

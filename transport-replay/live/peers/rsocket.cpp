@@ -20,10 +20,19 @@ constexpr std::uint32_t kMostEntries = 1024;
 constexpr std::size_t kHalf = kStreamBuffer / 2;
 
 // The highest three bits of the immediate.
-enum class Op : std::uint32_t { data = 0, more_data = 1, direct = 2, credits = 4, map = 6, control = 7 };  // direct: not said, a tag
+enum class Op : std::uint32_t {
+    data = 0,
+    more_data = 1,
+    direct = 2,
+    credits = 4,
+    map = 6,
+    control = 7
+};  // direct: not said, a tag
 constexpr unsigned kOpShift = 29;
 constexpr std::uint32_t kRest = (1U << kOpShift) - 1;
-constexpr std::uint32_t message(Op op, std::uint32_t rest) { return static_cast<std::uint32_t>(op) << kOpShift | (rest & kRest); }
+constexpr std::uint32_t message(Op op, std::uint32_t rest) {
+    return static_cast<std::uint32_t>(op) << kOpShift | (rest & kRest);
+}
 constexpr Op op_of(std::uint32_t message) { return Op{message >> kOpShift}; }
 
 enum Control : std::uint32_t { kDisconnect = 0, kKeepalive = 1, kShutdown = 2 };
@@ -50,9 +59,13 @@ void put(dissect::MutableBytes into, const Entry& entry, bool big) {
 
 }  // namespace
 
-QueueNeeds Rsocket::needs() { return {.sends = kStreamSends + kStreamControls, .receives = kStreamReceives, .receive_bytes = 0}; }
+QueueNeeds Rsocket::needs() {
+    return {.sends = kStreamSends + kStreamControls, .receives = kStreamReceives, .receive_bytes = 0};
+}
 
-bool Rsocket::is_big_endian(dissect::Bytes said) { return (dissect::read_be<std::uint8_t>(said, 1) & kBigEndianHost) != 0; }
+bool Rsocket::is_big_endian(dissect::Bytes said) {
+    return (dissect::read_be<std::uint8_t>(said, 1) & kBigEndianHost) != 0;
+}
 bool Rsocket::takes_map(dissect::Bytes said) {
     return (dissect::read_be<std::uint8_t>(said, 1) & kHasMap) != 0 && dissect::read_be<std::uint8_t>(said, 7) != 0;
 }
@@ -66,7 +79,8 @@ verbs::Result<CmPrivateBytes> Rsocket::prepare(const PeerContext& context) {
     };
     for (const Wanted& wanted :
          {Wanted{&receive_, kStreamBuffer, kWritten}, Wanted{&send_, kStreamBuffer, verbs::kLocalWrite},
-          Wanted{&offers_, kEntry * kEntries + kMapEntry, kWritten}, Wanted{&control_, kMapEntry, verbs::kLocalWrite}}) {
+          Wanted{&offers_, kEntry * kEntries + kMapEntry, kWritten},
+          Wanted{&control_, kMapEntry, verbs::kLocalWrite}}) {
         auto opened = Block::open(context, wanted.bytes, wanted.access);
         if (!opened) return std::unexpected(opened.error());
         *wanted.block = std::move(*opened);
@@ -94,7 +108,8 @@ void Rsocket::close(const PeerContext& context) {
 }
 
 std::optional<std::string> Rsocket::judge(dissect::Bytes said) {
-    if (said.size() < kRsocketData || dissect::read_be<std::uint8_t>(said, 0) != kVersion) return "does not use rsockets version 1";
+    if (said.size() < kRsocketData || dissect::read_be<std::uint8_t>(said, 0) != kVersion)
+        return "does not use rsockets version 1";
     const auto entries = dissect::read_be<std::uint32_t>(said, 20);
     if (entries < kEntries || entries > kMostEntries) return fmt::format("has room for {} offers", entries);
     return std::nullopt;
@@ -136,7 +151,8 @@ void Rsocket::done(const PeerContext& context, Link& link, const Done& done) {
         case Op::credits: may_send_ = static_cast<std::uint16_t>(rest); break;
         case Op::map:
             if (expects_map_ && (rest != 0 || done.wc.byte_len != kMapEntry)) {
-                link.fail(fmt::format("sent an invalid entry of the I/O map ({:#010x}, {} bytes)", done.wc.imm_data, done.wc.byte_len));
+                link.fail(fmt::format("sent an invalid entry of the I/O map ({:#010x}, {} bytes)", done.wc.imm_data,
+                                      done.wc.byte_len));
             } else if (expects_map_) {
                 ++maps_;
             }
@@ -149,7 +165,8 @@ void Rsocket::done(const PeerContext& context, Link& link, const Done& done) {
 
 void Rsocket::take_data(Link& link, const verbs::Wc& wc, std::uint32_t length) {
     const std::size_t left_of_half = kHalf - arrive_at_ % kHalf;
-    if (length == 0 || length != wc.byte_len || length > offered_ || length > left_of_half || waiting_.size() >= kStreamReceives) {
+    if (length == 0 || length != wc.byte_len || length > offered_ || length > left_of_half ||
+        waiting_.size() >= kStreamReceives) {
         link.fail(fmt::format("announced {} bytes where {} fit", length, std::min(offered_, left_of_half)));
         return;
     }
@@ -177,8 +194,8 @@ void Rsocket::take(std::size_t bytes) {
 dissect::MutableBytes Rsocket::writable() const {
     if (!connected_ || shutting_ || pieces_ >= kStreamSends || sent_ == may_send_) return {};
     const Entry to = entry_at(offers_.bytes().subspan(entry_ * kEntry, kEntry));
-    const std::size_t room =
-        std::min({kStreamBuffer - unacknowledged_, kStreamBuffer - write_at_, std::size_t{to.length}, std::size_t{kLongestPiece}});
+    const std::size_t room = std::min({kStreamBuffer - unacknowledged_, kStreamBuffer - write_at_,
+                                       std::size_t{to.length}, std::size_t{kLongestPiece}});
     return send_.bytes().subspan(write_at_, room);
 }
 
@@ -198,7 +215,10 @@ void Rsocket::send(const PeerContext& context, Link& link, std::size_t bytes) {
     ++pieces_;
     ++sent_;
     link.post(context,
-              {.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write_with_imm, .imm_data = said, .remote = {to.address, to.key}},
+              {.sg_list = {&piece, 1},
+               .opcode = verbs::WrOpcode::rdma_write_with_imm,
+               .imm_data = said,
+               .remote = {to.address, to.key}},
               said);
 }
 
@@ -212,7 +232,8 @@ bool Rsocket::show(const PeerContext& context, Link& link, const Block& block) {
     if (!connected_ || shutting_ || sent_ == may_send_ || controls_ >= kStreamControls) return false;
     const dissect::MutableBytes bytes = control_.bytes();
     std::ranges::fill(bytes.first(8), std::byte{});
-    put(bytes.subspan(8), {block.mr().address, block.mr().rkey, static_cast<std::uint32_t>(block.size())}, its_order_is_big_);
+    put(bytes.subspan(8), {block.mr().address, block.mr().rkey, static_cast<std::uint32_t>(block.size())},
+        its_order_is_big_);
     const verbs::Sge piece = control_.piece(0, kMapEntry);
     const std::uint32_t said = message(Op::map, 0);
     ++sent_;  // as a message of data, for the credits
@@ -229,7 +250,8 @@ bool Rsocket::show(const PeerContext& context, Link& link, const Block& block) {
 
 void Rsocket::write(const PeerContext& context, Link& link, const verbs::Sge& piece, const verbs::Remote& to) {
     ++writing_;
-    link.post(context, {.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write, .remote = to}, message(Op::direct, 0));
+    link.post(context, {.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write, .remote = to},
+              message(Op::direct, 0));
 }
 
 void Rsocket::tend(const PeerContext& context, Link& link) {
@@ -265,7 +287,8 @@ void Rsocket::give_credits(const PeerContext& context, Link& link) {
 
 void Rsocket::say(const PeerContext& context, Link& link, std::uint32_t said, dissect::Bytes entry) {
     const verbs::Sge piece = control_.piece(0, entry.size());
-    verbs::SendWr wr{.opcode = verbs::WrOpcode::rdma_write_with_imm, .send_flags = {.inline_data = true}, .imm_data = said};
+    verbs::SendWr wr{
+        .opcode = verbs::WrOpcode::rdma_write_with_imm, .send_flags = {.inline_data = true}, .imm_data = said};
     if (!entry.empty()) {
         wr.sg_list = {&piece, 1};
         wr.remote = {its_offers_ + std::uint64_t{its_entry_} * kEntry, its_key_};

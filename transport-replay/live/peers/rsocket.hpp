@@ -1,4 +1,5 @@
-// Rsocket: a stream of bytes between two buffers, as rsockets of librdmacm have it on InfiniBand and RoCE (not as on iWARP).
+// Rsocket: a stream of bytes between two buffers, as rsockets of librdmacm have it on InfiniBand and RoCE (not as on
+// iWARP).
 //
 //   Both show memory when they connect (40 bytes of private data, big-endian):
 //      0  1  version, 1            1  1  flags: 1 big-endian host, 2 has an I/O map   2  2  credits
@@ -7,16 +8,20 @@
 //     24 16  where data goes first: address 8, key 4, length 4 (half of the receive buffer)
 //   Everything after that is WRITE with immediate; the highest three bits of the immediate say what it is:
 //      0  data: as many bytes as the rest of the immediate says, behind the last in the memory that was offered
-//      4  credits: the rest is how many messages of data may have been sent at all, 16 bits; with 16 bytes of payload another
+//      4  credits: the rest is how many messages of data may have been sent at all, 16 bits; with 16 bytes of payload
+//      another
 //         half of the buffer is offered, as an entry in the host order of who gets it: address 8, key 4, length 4
-//      6  an entry of the I/O map, in place `rest` behind the offers, in the host order of who gets it: offset 8, address 8, key 4,
-//         length 4. What lies there may be written directly (riowrite), by WRITEs that say nothing (ignored unless expect_map())
+//      6  an entry of the I/O map, in place `rest` behind the offers, in the host order of who gets it: offset 8,
+//      address 8, key 4,
+//         length 4. What lies there may be written directly (riowrite), by WRITEs that say nothing (ignored unless
+//         expect_map())
 //      7  control: 0 disconnect, 1 keepalive, 2 nothing more to send
 //
-// Invariant: what is offered was taken; what is sent lies in what was offered, and is not touched before it was acknowledged.
+// Invariant: what is offered was taken; what is sent lies in what was offered, and is not touched before it was
+// acknowledged.
 //
-// The peer says where our data goes: it is its memory, and its loss. What it says of its own data must fit what we offered, or
-// the connection ends. Nothing grows: kStreamReceives messages wait at most.
+// The peer says where our data goes: it is its memory, and its loss. What it says of its own data must fit what we
+// offered, or the connection ends. Nothing grows: kStreamReceives messages wait at most.
 #pragma once
 
 #include <transport-replay/live/peers/link.hpp>

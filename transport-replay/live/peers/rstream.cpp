@@ -1,12 +1,14 @@
 // rstream: a stream there and as much back, in transfers, over an rsocket. As rstream of librdmacm speaks.
 //
-// 16 bytes go there and back; then a test is so many times: `transfers` of `size` bytes there, and as many back. Told a size or a
-// number of transfers, the client does one test; told nothing, the series of the original: first one transfer at a time
-// (latency), then, on another connection, many in a row (bandwidth). Our server need not be told: it owes as many bytes
-// as came. Bytes count up by one, through all transfers and connections of a client, as those of `rstream -T v` do.
+// 16 bytes go there and back; then a test is so many times: `transfers` of `size` bytes there, and as many back. Told a
+// size or a number of transfers, the client does one test; told nothing, the series of the original: first one transfer
+// at a time (latency), then, on another connection, many in a row (bandwidth). Our server need not be told: it owes as
+// many bytes as came. Bytes count up by one, through all transfers and connections of a client, as those of `rstream -T
+// v` do.
 //
 // An original without -T v sends again what it received last, so each transfer that comes back counts up from where
-// it stands, or from where the last one that we sent began. What a server is sent is judged only where its first 16 bytes count.
+// it stands, or from where the last one that we sent began. What a server is sent is judged only where its first 16
+// bytes count.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/roles.hpp>
 #include <transport-replay/live/peers/rsocket.hpp>
@@ -46,7 +48,8 @@ public:
     using Session = ServedStream;
     explicit StreamServer(const ProgramRequest& request) : verify_(request.verify) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session,
+                                                       dissect::Bytes said) {
         if (auto wrong = Rsocket::judge(said)) return std::unexpected("it " + *wrong);
         session.asked = CmPrivateBytes(said);
         return Rsocket::needs();
@@ -62,7 +65,8 @@ public:
     }
     void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         session.socket.done(context, link, done);
-        for (dissect::Bytes bytes = session.socket.readable(); !bytes.empty() && !link.complaint; bytes = session.socket.readable()) {
+        for (dissect::Bytes bytes = session.socket.readable(); !bytes.empty() && !link.complaint;
+             bytes = session.socket.readable()) {
             look_at(context, link, session, bytes);
             session.socket.take(bytes.size());
         }
@@ -80,7 +84,8 @@ public:
     static bool complete(const Session& session) { return session.sent == session.received; }
     static void close(const PeerContext& context, const Link& link, Session& session) {
         if (session.up)
-            context.say(about(link, fmt::format("{} received, {} returned", bytes_text(session.received), bytes_text(session.sent))));
+            context.say(about(
+                link, fmt::format("{} received, {} returned", bytes_text(session.received), bytes_text(session.sent))));
         session.socket.close(context);
     }
     static bool again() { return false; }
@@ -126,13 +131,15 @@ public:
     using Session = StreamSession;
     explicit StreamClient(const ProgramRequest& request) : verify_(request.verify) {
         if (request.size || request.count) {
-            runs_ = {{{.transfers = request.count.value_or(kDefaultTransfers), .size = request.size.value_or(kDefaultSize)}}};
+            runs_ = {{{.transfers = request.count.value_or(kDefaultTransfers),
+                       .size = request.size.value_or(kDefaultSize)}}};
             return;
         }
         struct Row {
             std::uint64_t size, times;
         };
-        constexpr std::array kSeries{Row{1U << 6, 100'000}, Row{1U << 12, 10'000}, Row{1U << 16, 1000}, Row{1U << 20, 100}};
+        constexpr std::array kSeries{Row{1U << 6, 100'000}, Row{1U << 12, 10'000}, Row{1U << 16, 1000},
+                                     Row{1U << 20, 100}};
         runs_.resize(2);
         for (const Row& row : kSeries) {
             runs_[0].push_back({.iterations = row.times, .size = row.size});
@@ -140,7 +147,8 @@ public:
         }
     }
 
-    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                       dissect::Bytes /*said*/) {
         return Rsocket::needs();
     }
     static verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
@@ -160,7 +168,9 @@ public:
         if (!link.complaint) proceed(context, link, session);
     }
     static bool complete(const Session& session) { return session.stage == Stage::over; }
-    static void close(const PeerContext& context, const Link& /*link*/, Session& session) { session.socket.close(context); }
+    static void close(const PeerContext& context, const Link& /*link*/, Session& session) {
+        session.socket.close(context);
+    }
     bool again() { return ++run_ < runs_.size(); }
 
 private:
@@ -170,7 +180,9 @@ private:
         return session.stage == Stage::sync_out || session.stage == Stage::sync_in ? kSync : test(session).size;
     }
     [[nodiscard]] std::uint64_t whole(const Session& session) const {
-        return session.stage == Stage::sync_out || session.stage == Stage::sync_in ? kSync : test(session).size * test(session).transfers;
+        return session.stage == Stage::sync_out || session.stage == Stage::sync_in
+                   ? kSync
+                   : test(session).size * test(session).transfers;
     }
     void proceed(const PeerContext& context, Link& link, Session& session) {
         while (session.stage != Stage::over && !link.complaint) {
@@ -206,7 +218,8 @@ private:
         if (into_transfer == 0) session.transfer_from = first == last_sent ? last_sent : should;
         if (verify_ && !counts_up(bytes, static_cast<std::uint8_t>(session.transfer_from + into_transfer))) {
             ++context.counts.wrong;
-            if (context.counts.wrong == 1) context.say(about(link, fmt::format("data after {} was corrupted", counted(received_, "byte"))));
+            if (context.counts.wrong == 1)
+                context.say(about(link, fmt::format("data after {} was corrupted", counted(received_, "byte"))));
         }
         received_ += bytes.size();
         context.counts.bytes += bytes.size();

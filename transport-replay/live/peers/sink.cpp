@@ -1,14 +1,15 @@
 // sink: receives everything, and says how fast it came. For a source of ours, and for anybody who SENDs.
 //
 // What is said beside request and reply is in offer.hpp. By the way that a source announces:
-//   SEND                   messages go into the posted receives; nothing is answered. So do those of who announces nothing.
-//   WRITE                  message n goes into slot n modulo slots; a SEND of 8 bytes says how many were written, from the first.
-//   WRITE with immediate   likewise, and every message says itself that it is there (immediate data: n, the low 32 bits).
-// To WRITEs the sink answers by SENDs of 8 bytes: how many it has looked at. The writer of message n waits until n - slots was
-// looked at. Counts are big-endian.
+//   SEND                   messages go into the posted receives; nothing is answered. So do those of who announces
+//   nothing. WRITE                  message n goes into slot n modulo slots; a SEND of 8 bytes says how many were
+//   written, from the first. WRITE with immediate   likewise, and every message says itself that it is there (immediate
+//   data: n, the low 32 bits).
+// To WRITEs the sink answers by SENDs of 8 bytes: how many it has looked at. The writer of message n waits until n -
+// slots was looked at. Counts are big-endian.
 //
-// A stranger may announce any size: kMostMemory ends what all of them take. What a source claims to have written without having
-// done so is judged as what lies there.
+// A stranger may announce any size: kMostMemory ends what all of them take. What a source claims to have written
+// without having done so is judged as what lies there.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/offer.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
@@ -43,33 +44,41 @@ public:
     using Session = SinkSession;
     explicit Sink(const ProgramRequest& request) : request_(request) {}
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session,
+                                                dissect::Bytes said) const {
         const std::uint32_t most = request_.size.value_or(kUnannounced);
         const auto announced = read_announcement(said);
-        session.announced = announced.value_or(Announcement{.depth = static_cast<std::uint16_t>(request_.depth), .bytes = most});
+        session.announced =
+            announced.value_or(Announcement{.depth = static_cast<std::uint16_t>(request_.depth), .bytes = most});
         Announcement& its = session.announced;
         if (announced && its.bytes > (request_.size ? most : kMaxTransfer))
             return std::unexpected(fmt::format("it announces messages of {}", bytes_text(its.bytes)));
         its.depth = static_cast<std::uint16_t>(std::clamp<std::uint32_t>(its.depth, 1, request_.depth));
-        if (its.way == Way::send) return QueueNeeds{.sends = 1, .receives = its.depth, .receive_bytes = std::max(1U, its.bytes)};
+        if (its.way == Way::send)
+            return QueueNeeds{.sends = 1, .receives = its.depth, .receive_bytes = std::max(1U, its.bytes)};
         return QueueNeeds{.sends = kSinkSends, .receives = its.depth + 1U, .receive_bytes = kCountBytes};
     }
     static verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
         const Announcement& its = session.announced;
         if (its.way == Way::send) return CmPrivateBytes{};
-        auto region =
-            Block::open(context, std::max<std::size_t>(1, std::size_t{its.depth} * its.bytes), {.local_write = true, .remote_write = true});
+        auto region = Block::open(context, std::max<std::size_t>(1, std::size_t{its.depth} * its.bytes),
+                                  {.local_write = true, .remote_write = true});
         if (!region) return std::unexpected(region.error());
         session.region = std::move(*region);
         auto control = Block::open(context, kCountBytes, verbs::kLocalWrite);
         if (!control) return std::unexpected(control.error());
         session.control = std::move(*control);
         const verbs::Mr& mr = session.region.mr();
-        return private_bytes(
-            Offer{.allowed = kMayWrite, .slots = its.depth, .address = mr.address, .length = session.region.size(), .key = mr.rkey},
-            kOfferBytes);
+        return private_bytes(Offer{.allowed = kMayWrite,
+                                   .slots = its.depth,
+                                   .address = mr.address,
+                                   .length = session.region.size(),
+                                   .key = mr.rkey},
+                             kOfferBytes);
     }
-    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) {
+        session.up = true;
+    }
 
     void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (done.receive) {
@@ -84,7 +93,8 @@ public:
     static void close(const PeerContext& context, const Link& link, Session& session) {
         if (session.up) {
             std::string line = fmt::format("{}, {}", counted(session.looked_at, "message"), bytes_text(session.bytes));
-            const auto took = session.first ? static_cast<std::int64_t>(session.last) - static_cast<std::int64_t>(*session.first) : 0;
+            const auto took =
+                session.first ? static_cast<std::int64_t>(session.last) - static_cast<std::int64_t>(*session.first) : 0;
             if (took > 0)
                 line += fmt::format(" in {}, {}", duration_text(dissect::Duration{took}),
                                     rate_text(static_cast<double>(session.bytes) * 8e9 / static_cast<double>(took)));
@@ -121,7 +131,8 @@ private:
         session.written = written;
         while (session.looked_at < session.written) {
             const std::size_t slot = session.looked_at % session.announced.depth;
-            look_at(context, link, session, session.region.bytes().subspan(slot * session.announced.bytes, session.announced.bytes));
+            look_at(context, link, session,
+                    session.region.bytes().subspan(slot * session.announced.bytes, session.announced.bytes));
         }
         return true;
     }
@@ -139,7 +150,8 @@ private:
         context.counts.bytes += message.size();
     }
     static void answer(const PeerContext& context, Link& link, Session& session) {
-        if (session.announced.way == Way::send || session.answered == session.looked_at || link.queues.room() == 0) return;
+        if (session.announced.way == Way::send || session.answered == session.looked_at || link.queues.room() == 0)
+            return;
         session.answered = session.looked_at;
         write_be(session.control.bytes(), 0, session.answered);
         const verbs::Sge piece = session.control.piece(0, kCountBytes);

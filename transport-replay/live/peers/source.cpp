@@ -1,8 +1,8 @@
-// source: sends messages of a given size to a sink, by SEND, WRITE or WRITE with immediate, so many under way at a time. What
-// it says to the sink is in offer.hpp and sink.cpp.
+// source: sends messages of a given size to a sink, by SEND, WRITE or WRITE with immediate, so many under way at a
+// time. What it says to the sink is in offer.hpp and sink.cpp.
 //
-// SENDs and WRITEs are signaled every half queue. A sink's offer is a stranger's: what does not hold the messages is refused,
-// and an answer that claims to have seen more than was sent ends the connection.
+// SENDs and WRITEs are signaled every half queue. A sink's offer is a stranger's: what does not hold the messages is
+// refused, and an answer that claims to have seen more than was sent ends the connection.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/offer.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint32_t kSourceSize = 1U << 16;
 constexpr std::uint64_t kDefaultCount = 1000;
 constexpr std::uint32_t kSourceCountBytes = 8;
-constexpr std::uint32_t kAnswers = 64;  // receives for the sink's answers: one answers all that it has seen, so few are under way
+constexpr std::uint32_t kAnswers =
+    64;  // receives for the sink's answers: one answers all that it has seen, so few are under way
 
 enum SourceTag : std::uint32_t { kMessages, kNotice };
 
@@ -39,20 +40,26 @@ class Source {
 public:
     using Session = SourceSession;
     Source(const ProgramRequest& request, Way way)
-        : request_(request), way_(way), size_(request.size.value_or(kSourceSize)), count_(request.count.value_or(kDefaultCount)) {}
+        : request_(request),
+          way_(way),
+          size_(request.size.value_or(kSourceSize)),
+          count_(request.count.value_or(kDefaultCount)) {}
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                dissect::Bytes /*said*/) const {
         return QueueNeeds{.sends = request_.depth * 2, .receives = kAnswers, .receive_bytes = kSourceCountBytes};
     }
     verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
-        auto out = Block::open(context, std::max<std::size_t>(1, std::size_t{request_.depth} * size_), verbs::kLocalWrite);
+        auto out =
+            Block::open(context, std::max<std::size_t>(1, std::size_t{request_.depth} * size_), verbs::kLocalWrite);
         if (!out) return std::unexpected(out.error());
         session.out = std::move(*out);
         auto control = Block::open(context, kSourceCountBytes, verbs::kLocalWrite);
         if (!control) return std::unexpected(control.error());
         session.control = std::move(*control);
-        return private_bytes(Announcement{.way = way_, .depth = static_cast<std::uint16_t>(request_.depth), .bytes = size_},
-                             kAnnouncementBytes);
+        return private_bytes(
+            Announcement{.way = way_, .depth = static_cast<std::uint16_t>(request_.depth), .bytes = size_},
+            kAnnouncementBytes);
     }
     void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes said) const {
         session.up = true;
@@ -88,8 +95,10 @@ public:
     void close(const PeerContext& context, const Link& link, Session& session) const {
         if (session.up) {
             const std::uint64_t bytes = session.completed * size_;
-            std::string line = fmt::format("{} of {} sent", counted(session.completed, "message"), counted(size_, "byte"));
-            const std::int64_t took = static_cast<std::int64_t>(session.last) - static_cast<std::int64_t>(session.began);
+            std::string line =
+                fmt::format("{} of {} sent", counted(session.completed, "message"), counted(size_, "byte"));
+            const std::int64_t took =
+                static_cast<std::int64_t>(session.last) - static_cast<std::int64_t>(session.began);
             if (took > 0)
                 line += fmt::format(" in {}, {}", duration_text(dissect::Duration{took}),
                                     rate_text(static_cast<double>(bytes) * 8e9 / static_cast<double>(took)));
@@ -113,19 +122,22 @@ private:
     }
     // A slot of ours is free once its message was acknowledged; one of the sink's once it has looked at it.
     [[nodiscard]] bool may_send(const Link& link, const Session& session) const {
-        if (session.sent >= count_ || session.sent - session.completed >= request_.depth || link.queues.room() < 2) return false;
+        if (session.sent >= count_ || session.sent - session.completed >= request_.depth || link.queues.room() < 2)
+            return false;
         return way_ == Way::send || session.sent - session.seen < session.offer.slots;
     }
     bool send(const PeerContext& context, Link& link, Session& session) const {
         const std::size_t slot = session.sent % request_.depth * size_;
-        if (request_.verify) fill(session.out.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), session.sent);
+        if (request_.verify)
+            fill(session.out.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), session.sent);
         const verbs::Sge piece = session.out.piece(slot, size_);
         verbs::SendWr wr{};
         if (size_ != 0) wr.sg_list = {&piece, 1};
         if (way_ != Way::send) {
             wr.opcode = way_ == Way::write ? verbs::WrOpcode::rdma_write : verbs::WrOpcode::rdma_write_with_imm;
             wr.imm_data = static_cast<std::uint32_t>(session.sent);
-            wr.remote = {.address = session.offer.address + session.sent % session.offer.slots * size_, .rkey = session.offer.key};
+            wr.remote = {.address = session.offer.address + session.sent % session.offer.slots * size_,
+                         .rkey = session.offer.key};
         }
         // The last that may go now is signaled, or nothing would ever say that there is room again.
         ++session.sent;
@@ -140,9 +152,10 @@ private:
     }
     bool announce(const PeerContext& context, Link& link, Session& session) const {
         if (session.announced == session.sent || link.queues.room() == 0) return true;
-        const bool worth_it = session.sent == count_ ||
-                              session.sent - session.announced >= std::max<std::uint64_t>(1, session.offer.slots / 2U) ||
-                              session.sent - session.seen >= session.offer.slots;
+        const bool worth_it =
+            session.sent == count_ ||
+            session.sent - session.announced >= std::max<std::uint64_t>(1, session.offer.slots / 2U) ||
+            session.sent - session.seen >= session.offer.slots;
         if (!worth_it) return true;
         session.announced = session.sent;
         write_be(session.control.bytes(), 0, session.announced);
@@ -157,7 +170,8 @@ private:
 };
 
 Made make(const ProgramRequest& request, Way way) {
-    if (const auto fits = sound(request, way == Way::send ? 0 : 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
+    if (const auto fits = sound(request, way == Way::send ? 0 : 1, kMaxTransfer); !fits)
+        return std::unexpected(fits.error());
     if (request.count && *request.count == 0) return std::unexpected("invalid count 0: expected at least 1");
     return Connected<Source>(Source(request, way), request, kSinkPort);
 }

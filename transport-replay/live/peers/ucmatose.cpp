@@ -1,11 +1,13 @@
-// ucmatose: the server sends, the client receives and sends as many back, the server leaves. As ucmatose of librdmacm speaks.
+// ucmatose: the server sends, the client receives and sends as many back, the server leaves. As ucmatose of librdmacm
+// speaks.
 //
-// Both sides are told the same number and size of messages. All messages of a server are alike, and the client answers with
-// what it got (the original has one buffer for both), so that both can tell whether the bytes are right. The original waits
-// for all its connections before it begins; here each begins when it is there, which a peer cannot tell.
+// Both sides are told the same number and size of messages. All messages of a server are alike, and the client answers
+// with what it got (the original has one buffer for both), so that both can tell whether the bytes are right. The
+// original waits for all its connections before it begins; here each begins when it is there, which a peer cannot tell.
 //
-// The client of the original has no patience where no receive is posted: as many as there may be messages are posted before
-// a connection is accepted, up to kMostPosted; more than that many messages need a client with patience (of ours, say).
+// The client of the original has no patience where no receive is posted: as many as there may be messages are posted
+// before a connection is accepted, up to kMostPosted; more than that many messages need a client with patience (of
+// ours, say).
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
@@ -33,12 +35,15 @@ class Ucmatose {
 public:
     using Session = UcmatoseSession;
     explicit Ucmatose(const ProgramRequest& request)
-        : request_(request), size_(request.size.value_or(kUcmatoseSize)), count_(request.count.value_or(kUcmatoseCount)) {
+        : request_(request),
+          size_(request.size.value_or(kUcmatoseSize)),
+          count_(request.count.value_or(kUcmatoseCount)) {
         const auto posted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count_, 1, kMostPosted));
         needs_ = {.sends = posted, .receives = posted, .receive_bytes = size_};
     }
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                dissect::Bytes /*said*/) const {
         return needs_;
     }
     verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
@@ -59,11 +64,13 @@ public:
         if (!request_.target || session.received >= count_) send(context, link, session);
         if (!request_.target && session.received >= count_ && session.sent >= count_) link.finish();
     }
-    [[nodiscard]] bool complete(const Session& session) const { return session.received >= count_ && session.sent >= count_; }
+    [[nodiscard]] bool complete(const Session& session) const {
+        return session.received >= count_ && session.sent >= count_;
+    }
     void close(const PeerContext& context, const Link& link, Session& session) const {
         if (session.up)
-            context.say(
-                about(link, fmt::format("{} sent, {} received", counted(session.sent, "message"), counted(session.received, "message"))));
+            context.say(about(link, fmt::format("{} sent, {} received", counted(session.sent, "message"),
+                                                counted(session.received, "message"))));
         session.out.close(context);
     }
     static bool again() { return false; }
@@ -86,8 +93,10 @@ private:
             return;
         }
         // The client's first is what all others have to be.
-        if (request_.target && session.received == 0 && message.size() <= size_) std::ranges::copy(message, session.out.bytes().begin());
-        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, session.out.bytes()));
+        if (request_.target && session.received == 0 && message.size() <= size_)
+            std::ranges::copy(message, session.out.bytes().begin());
+        const bool right =
+            message.size() == size_ && (!request_.verify || std::ranges::equal(message, session.out.bytes()));
         if (!right) {
             ++context.counts.wrong;
             context.say(about(link, fmt::format("message {} was corrupted", session.received)));

@@ -1,11 +1,13 @@
-// udaddy: datagrams there and back. As udaddy of librdmacm speaks: the client asks for the queue pair that serves the port
-// (SIDR), sends all its messages, each with the number of its own queue pair as immediate data, and waits for as many.
+// udaddy: datagrams there and back. As udaddy of librdmacm speaks: the client asks for the queue pair that serves the
+// port (SIDR), sends all its messages, each with the number of its own queue pair as immediate data, and waits for as
+// many.
 //
-// The original's server answers when all have come, ours answers each at once, which a client cannot tell; and one queue pair
-// serves all clients. Datagrams get lost: a client that hears nothing for kQuiet gives up and says how many came back.
+// The original's server answers when all have come, ours answers each at once, which a client cannot tell; and one
+// queue pair serves all clients. Datagrams get lost: a client that hears nothing for kQuiet gives up and says how many
+// came back.
 //
-// An answer goes to the queue pair that the datagram's own header names. Strangers can make us send as much as they send, to
-// where they say they are, no more.
+// An answer goes to the queue pair that the datagram's own header names. Strangers can make us send as much as they
+// send, to where they say they are, no more.
 #include <transport-replay/live/peers/datagrams.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
@@ -21,7 +23,8 @@ namespace {
 
 class UdaddyServer {
 public:
-    explicit UdaddyServer(const ProgramRequest& request) : request_(request), port_(request.port.value_or(kRpingPort)) {}
+    explicit UdaddyServer(const ProgramRequest& request)
+        : request_(request), port_(request.port.value_or(kRpingPort)) {}
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
@@ -33,7 +36,8 @@ public:
         for (const ConnectionEvent& event : endpoint.connections().take_events()) {
             if (event.kind != ConnectionEventKind::sidr_request) continue;
             if (!datagrams_.is_open()) continue;
-            if (endpoint.connections().answer(event.id, datagrams_.queues.qpn(), kRdmaCmQkey, {}, now)) ++datagrams_.counts.connections;
+            if (endpoint.connections().answer(event.id, datagrams_.queues.qpn(), kRdmaCmQkey, {}, now))
+                ++datagrams_.counts.connections;
         }
         while (const auto done = datagrams_.next(endpoint, now)) {
             if (done->receive) {
@@ -63,7 +67,8 @@ private:
     void answer(const PeerContext& context, const Done& done) {
         const dissect::Bytes message = datagrams_.queues.message(done);
         if (request_.verify && judge(message) == Content::wrong) ++datagrams_.counts.wrong;
-        const verbs::UdTarget to{.ah = verbs::handle_to(done.wc.source), .remote_qpn = done.wc.src_qp, .remote_qkey = kRdmaCmQkey};
+        const verbs::UdTarget to{
+            .ah = verbs::handle_to(done.wc.source), .remote_qpn = done.wc.src_qp, .remote_qkey = kRdmaCmQkey};
         // The slot is posted again when the answer is out.
         if (!datagrams_.send(context, datagrams_.queues.message_piece(done), to, done.tag))
             (void)datagrams_.queues.post_receive(context, done.tag);
@@ -79,16 +84,21 @@ private:
 class UdaddyClient {
 public:
     explicit UdaddyClient(const ProgramRequest& request)
-        : request_(request), size_(request.size.value_or(kDefaultDatagram)), count_(request.count.value_or(kDefaultDatagrams)) {}
+        : request_(request),
+          size_(request.size.value_or(kDefaultDatagram)),
+          count_(request.count.value_or(kDefaultDatagrams)) {}
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
-        if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("messages are longer than the MTU");
+        if (size_ > bytes_of(endpoint.adapter().settings().mtu))
+            return std::unexpected("messages are longer than the MTU");
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
-        auto out = Block::open(datagrams_.context(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
+        auto out =
+            Block::open(datagrams_.context(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
         if (!out) return std::unexpected("no memory for messages");
         out_ = std::move(*out);
         request_.target = as_spoken(endpoint, *request_.target);
-        const Target target{.address = *request_.target, .port = request_.port.value_or(kRpingPort), .space = PortSpace::udp};
+        const Target target{
+            .address = *request_.target, .port = request_.port.value_or(kRpingPort), .space = PortSpace::udp};
         const auto id = endpoint.connections().resolve(target, {}, now);
         if (!id) return std::unexpected("cannot resolve the service: " + std::string(live::name(id.error())));
         id_ = *id;
@@ -127,7 +137,8 @@ public:
 private:
     void take(const ConnectionEvent& event, dissect::Instant now) {
         if (event.kind == ConnectionEventKind::sidr_response && event.sidr.status == SidrStatus::valid) {
-            to_ = verbs::UdTarget{.ah = verbs::handle_to(*request_.target), .remote_qpn = event.sidr.qpn, .remote_qkey = event.sidr.qkey};
+            to_ = verbs::UdTarget{
+                .ah = verbs::handle_to(*request_.target), .remote_qpn = event.sidr.qpn, .remote_qkey = event.sidr.qkey};
             ++datagrams_.counts.connections;
             quiet_until_ = now + kQuiet;
         } else if (!to_) {
@@ -164,7 +175,8 @@ private:
         if (refused_) {
             context.say("no service at the port, or no answer");
         } else {
-            context.say(fmt::format("{} of {} of {} returned", grouped(back_), counted(count_, "datagram"), counted(size_, "byte")));
+            context.say(fmt::format("{} of {} of {} returned", grouped(back_), counted(count_, "datagram"),
+                                    counted(size_, "byte")));
         }
         if (!stopped_ && (refused_ || back_ < count_)) ++datagrams_.counts.failed;
         out_.close(context);
@@ -194,7 +206,8 @@ private:
 Made make_udaddy(const ProgramRequest& request) {
     if (const auto fits = sound_datagrams(request); !fits) return std::unexpected(fits.error());
     if (!request.target) return UdaddyServer(request);
-    if (request.count && *request.count > kMostDatagrams) return std::unexpected(fmt::format("more than {} datagrams", kMostDatagrams));
+    if (request.count && *request.count > kMostDatagrams)
+        return std::unexpected(fmt::format("more than {} datagrams", kMostDatagrams));
     return UdaddyClient(request);
 }
 

@@ -11,7 +11,9 @@ namespace qps::transport::live::pingpong {
 using dissect::Instant;
 
 // What is behind the name's length is nobody's.
-bool Door::From::operator==(const From& other) const { return length == other.length && std::memcmp(&name, &other.name, length) == 0; }
+bool Door::From::operator==(const From& other) const {
+    return length == other.length && std::memcmp(&name, &other.name, length) == 0;
+}
 
 Door Door::open(std::span<const std::string> addresses, std::uint16_t port, std::vector<std::string>& complaints) {
     Door door;
@@ -48,7 +50,8 @@ void Door::accept(Instant now) {
                 break;
             }
             if (silent_.size() == kMostCallers) silent_.erase(silent_.begin());
-            silent_.push_back({.socket = KernelSocket(connection->take_socket()), .heard = {}, .until = now + kGreetingPatience});
+            silent_.push_back(
+                {.socket = KernelSocket(connection->take_socket()), .heard = {}, .until = now + kGreetingPatience});
         }
 }
 
@@ -61,7 +64,8 @@ bool Door::heard_enough(Silent& silent, Instant now) {
     const auto token = read_greeting(silent.heard);
     const auto found = token ? expected_.find(*token) : expected_.end();
     // So few bytes fit into the socket of somebody new; who has no room for them is not waited for.
-    if (found != expected_.end() && silent.socket.send(silent.heard).bytes == kGreeting) found->second.stream = std::move(silent.socket);
+    if (found != expected_.end() && silent.socket.send(silent.heard).bytes == kGreeting)
+        found->second.stream = std::move(silent.socket);
     return true;
 }
 
@@ -78,7 +82,9 @@ void Door::send_back(KernelSocket& socket) {
         if (got < 0) return;
         const dissect::Bytes datagram = dissect::Bytes(room_).first(static_cast<std::size_t>(got));
         // Where there is no room it is lost, as datagrams are.
-        if (is_known(from, datagram)) static_cast<void>(sendto(socket.descriptor(), datagram.data(), datagram.size(), MSG_DONTWAIT, name, from.length));
+        if (is_known(from, datagram))
+            static_cast<void>(
+                sendto(socket.descriptor(), datagram.data(), datagram.size(), MSG_DONTWAIT, name, from.length));
     }
 }
 

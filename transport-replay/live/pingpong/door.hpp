@@ -1,13 +1,14 @@
-// Door: where a server of pingpong is reached by sockets of the system: it listens on TCP and UDP, hears greetings, keeps the stream
-// of each token that it expects, and sends datagrams back.
+// Door: where a server of pingpong is reached by sockets of the system: it listens on TCP and UDP, hears greetings,
+// keeps the stream of each token that it expects, and sends datagrams back.
 //
-// A token is expected from when a connection by RDMA is accepted until that ends. One stream a token: a new one takes the place of the
-// old. A datagram is sent back, as it came, to where a greeting with an expected token came from, and to nobody else: never more bytes
-// than came, never to a stranger.
+// A token is expected from when a connection by RDMA is accepted until that ends. One stream a token: a new one takes
+// the place of the old. A datagram is sent back, as it came, to where a greeting with an expected token came from, and
+// to nobody else: never more bytes than came, never to a stranger.
 //
-// What a stranger could feed: connections that say nothing or something else are closed after kGreetingPatience, kMostCallers wait at a
-// time, and beyond that the oldest makes room; datagrams of his are read and forgotten. In one look() there are kMostAtOnce of each. Where
-// the process has no descriptor left, those who call wait for kRest, and nobody is woken for them.
+// What a stranger could feed: connections that say nothing or something else are closed after kGreetingPatience,
+// kMostCallers wait at a time, and beyond that the oldest makes room; datagrams of his are read and forgotten. In one
+// look() there are kMostAtOnce of each. Where the process has no descriptor left, those who call wait for kRest, and
+// nobody is woken for them.
 #pragma once
 
 #include <transport-replay/live/pingpong/kernel_sockets.hpp>
@@ -23,16 +24,17 @@
 
 namespace qps::transport::live::pingpong {
 
-inline constexpr std::size_t kMostCallers = 64;                          // streams without a greeting: all the others are some client's
-inline constexpr std::size_t kMostAtOnce = 64;                           // of one look: nobody holds the loop
-inline constexpr dissect::Duration kGreetingPatience{5'000'000'000};     // a greeting is said at once
-inline constexpr dissect::Duration kRest{100'000'000};                   // until a descriptor may be free again
-inline constexpr std::size_t kDatagramRoom = 1U << 16;                   // bytes: more than any datagram has
+inline constexpr std::size_t kMostCallers = 64;  // streams without a greeting: all the others are some client's
+inline constexpr std::size_t kMostAtOnce = 64;   // of one look: nobody holds the loop
+inline constexpr dissect::Duration kGreetingPatience{5'000'000'000};  // a greeting is said at once
+inline constexpr dissect::Duration kRest{100'000'000};                // until a descriptor may be free again
+inline constexpr std::size_t kDatagramRoom = 1U << 16;                // bytes: more than any datagram has
 
 class Door {
 public:
     // At each of the addresses where that is possible; a sentence of each where it is not.
-    [[nodiscard]] static Door open(std::span<const std::string> addresses, std::uint16_t port, std::vector<std::string>& complaints);
+    [[nodiscard]] static Door open(std::span<const std::string> addresses, std::uint16_t port,
+                                   std::vector<std::string>& complaints);
     [[nodiscard]] bool listens() const { return !streams_.empty(); }
 
     void expect(std::uint64_t token) { expected_.try_emplace(token); }

@@ -35,11 +35,13 @@ FoundAddress socket_address(SocketKind kind, const std::string& address, std::ui
 }
 
 OwnedDescriptor open_socket(SocketKind kind, const addrinfo& where) {
-    OwnedDescriptor socket(::socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, where.ai_protocol));
+    OwnedDescriptor socket(
+        ::socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, where.ai_protocol));
     if (socket.get() < 0) return socket;
     const int on = 1;
     if (kind == SocketKind::tcp) {
-        static_cast<void>(setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));  // each message is awaited
+        static_cast<void>(
+            setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));  // each message is awaited
     } else {
         static_cast<void>(setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kDatagramBuffer, sizeof kDatagramBuffer));
         static_cast<void>(setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kDatagramBuffer, sizeof kDatagramBuffer));
@@ -76,15 +78,18 @@ std::optional<std::uint64_t> read_greeting(dissect::Bytes bytes) {
 std::expected<KernelSocket, std::string> KernelSocket::call(SocketKind kind, const Call& call) {
     const FoundAddress to = socket_address(kind, call.to, call.port);
     const FoundAddress from = socket_address(kind, call.from, 0);
-    if (to == nullptr || from == nullptr || to->ai_family != from->ai_family) return std::unexpected("no address of the same kind");
+    if (to == nullptr || from == nullptr || to->ai_family != from->ai_family)
+        return std::unexpected("no address of the same kind");
     OwnedDescriptor socket = open_socket(kind, *to);
     if (socket.get() < 0) return std::unexpected(error_text(errno));
     const std::string& name = call.interface;
-    if (!name.empty() && setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), static_cast<socklen_t>(name.size())) != 0)
+    if (!name.empty() &&
+        setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), static_cast<socklen_t>(name.size())) != 0)
         return std::unexpected(fmt::format("cannot bind to {}: {}", name, error_text(errno)));
     if (bind(socket.get(), from->ai_addr, from->ai_addrlen) != 0)
         return std::unexpected(fmt::format("cannot bind to {}: {}", call.from, error_text(errno)));
-    if (connect(socket.get(), to->ai_addr, to->ai_addrlen) != 0 && errno != EINPROGRESS) return std::unexpected(error_text(errno));
+    if (connect(socket.get(), to->ai_addr, to->ai_addrlen) != 0 && errno != EINPROGRESS)
+        return std::unexpected(error_text(errno));
     return KernelSocket(std::move(socket));
 }
 
@@ -92,7 +97,8 @@ std::expected<KernelSocket, std::string> KernelSocket::bind_datagrams(const std:
     const FoundAddress at = socket_address(SocketKind::udp, address, port);
     if (at == nullptr) return std::unexpected("not an IPv4 or IPv6 address");
     OwnedDescriptor socket = open_socket(SocketKind::udp, *at);
-    if (socket.get() < 0 || bind(socket.get(), at->ai_addr, at->ai_addrlen) != 0) return std::unexpected(error_text(errno));
+    if (socket.get() < 0 || bind(socket.get(), at->ai_addr, at->ai_addrlen) != 0)
+        return std::unexpected(error_text(errno));
     return KernelSocket(std::move(socket));
 }
 

@@ -1,4 +1,5 @@
-// Sockets of the system as pingpong uses them: TCP and UDP between two addresses, nonblocking, and how one says whose it is.
+// Sockets of the system as pingpong uses them: TCP and UDP between two addresses, nonblocking, and how one says whose
+// it is.
 //
 // A greeting, big-endian, is the first that a client says on either, and what the server answers where it takes it:
 //    0  4  "QPSk"   4 4 version, 1   8 8 the token of its connection
@@ -50,7 +51,8 @@ public:
     // A sentence where the system refuses at once; TCP is connecting then, and says later what came of it.
     [[nodiscard]] static std::expected<KernelSocket, std::string> call(SocketKind kind, const Call& call);
     // UDP, at one of our addresses.
-    [[nodiscard]] static std::expected<KernelSocket, std::string> bind_datagrams(const std::string& address, std::uint16_t port);
+    [[nodiscard]] static std::expected<KernelSocket, std::string> bind_datagrams(const std::string& address,
+                                                                                 std::uint16_t port);
 
     [[nodiscard]] Moved receive(dissect::MutableBytes room);
     [[nodiscard]] Moved send(dissect::Bytes bytes);

@@ -27,20 +27,26 @@ double part_of(Duration part, Duration whole) {
 
 double ProcessorUse::share() const { return part_of(worked, lasted); }
 
-std::optional<double> ProcessorUse::kernel_share() const { return kernel ? std::optional(part_of(*kernel, lasted)) : std::nullopt; }
+std::optional<double> ProcessorUse::kernel_share() const {
+    return kernel ? std::optional(part_of(*kernel, lasted)) : std::nullopt;
+}
 
-std::optional<double> ProcessorUse::user_share() const { return kernel ? std::optional(part_of(worked - *kernel, lasted)) : std::nullopt; }
+std::optional<double> ProcessorUse::user_share() const {
+    return kernel ? std::optional(part_of(worked - *kernel, lasted)) : std::nullopt;
+}
 
 double PingpongRow::bits_per_second() const {
     constexpr double kBits = 8, kNanoseconds = 1e9;
     if (!poured || std::to_underlying(*poured) <= 0) return 0;
-    return static_cast<double>(round_trips) * size * kBits * kNanoseconds / static_cast<double>(std::to_underlying(*poured));
+    return static_cast<double>(round_trips) * size * kBits * kNanoseconds /
+           static_cast<double>(std::to_underlying(*poured));
 }
 
 std::expected<Program, std::string> make_pingpong(PingpongSettings settings) {
     ProgramRequest& request = settings.request;
     if (settings.sizes.size() > kMaxPingpongSizes)
-        return std::unexpected(fmt::format("{} message sizes: at most {} can be measured", settings.sizes.size(), kMaxPingpongSizes));
+        return std::unexpected(
+            fmt::format("{} message sizes: at most {} can be measured", settings.sizes.size(), kMaxPingpongSizes));
     if (!settings.sizes.empty()) request.size = std::ranges::max(settings.sizes);
     if (const auto fits = peers::sound(request, 0, kMaxTransfer); !fits) return std::unexpected(fits.error());
     if (request.depth > kMaxPingpongDepth)
@@ -63,7 +69,8 @@ struct Score {
 };
 
 Score score_of(const PingpongRow& row) {
-    if (row.round_trips == 0) return {.pours = row.poured.has_value(), .value = std::numeric_limits<double>::infinity()};
+    if (row.round_trips == 0)
+        return {.pours = row.poured.has_value(), .value = std::numeric_limits<double>::infinity()};
     if (!row.poured) return {.pours = false, .value = static_cast<double>(std::to_underlying(row.median))};
     const double rate = row.bits_per_second();
     return {.pours = true, .value = rate > 0 ? 1 / rate : std::numeric_limits<double>::infinity()};
@@ -124,7 +131,8 @@ std::optional<Announced> read_announced(dissect::Bytes bytes) {
                               .depth = dissect::read_be<std::uint16_t>(bytes, 6),
                               .bytes = dissect::read_be<std::uint32_t>(bytes, 8),
                               .long_report = dissect::read_be<std::uint8_t>(bytes, 12) != 0};
-    if (announced.depth == 0 || announced.depth > kMaxPingpongDepth || announced.bytes > kMaxTransfer) return std::nullopt;
+    if (announced.depth == 0 || announced.depth > kMaxPingpongDepth || announced.bytes > kMaxTransfer)
+        return std::nullopt;
     return announced;
 }
 
@@ -141,7 +149,9 @@ Extension read_extension(dissect::Bytes said) {
     if (said.size() < kLentBytes) return {};
     const dissect::Bytes bytes = said.subspan(peers::kOfferBytes, kExtensionBytes);
     const auto sockets = dissect::read_be<std::uint8_t>(bytes, 1);
-    if (dissect::read_be<std::uint8_t>(bytes, 0) != kExtensionVersion || sockets > static_cast<std::uint8_t>(Served::cannot_listen)) return {};
+    if (dissect::read_be<std::uint8_t>(bytes, 0) != kExtensionVersion ||
+        sockets > static_cast<std::uint8_t>(Served::cannot_listen))
+        return {};
     return {.there = true,
             .sockets = Served{sockets},
             .port = dissect::read_be<std::uint16_t>(bytes, 2),
@@ -161,11 +171,15 @@ void write(dissect::MutableBytes into, const ProcessorUse& use) {
 
 std::optional<ProcessorUse> read_use(dissect::Bytes bytes) {
     if (bytes.size() != kReport && bytes.size() != kShortReport) return std::nullopt;
-    const auto time_at = [&](std::size_t place) { return Duration{static_cast<std::int64_t>(dissect::read_be<std::uint64_t>(bytes, place))}; };
+    const auto time_at = [&](std::size_t place) {
+        return Duration{static_cast<std::int64_t>(dissect::read_be<std::uint64_t>(bytes, place))};
+    };
     ProcessorUse use{.worked = time_at(0), .lasted = time_at(8)};
     if (bytes.size() == kReport) use.kernel = time_at(16);
     const auto can_be = [](Duration time) { return time >= Duration{} && time <= kMostReported; };
-    if (!can_be(use.worked) || !can_be(use.lasted) || !can_be(use.kernel.value_or(Duration{})) || use.kernel > use.worked) return std::nullopt;
+    if (!can_be(use.worked) || !can_be(use.lasted) || !can_be(use.kernel.value_or(Duration{})) ||
+        use.kernel > use.worked)
+        return std::nullopt;
     return use;
 }
 
@@ -173,7 +187,9 @@ peers::QueueNeeds needs_of(const Announced& announced) {
     constexpr std::uint32_t kControl = 2;  // messages that begin and end a row
     constexpr std::uint32_t kBehind = 16;  // answers whose acknowledgments got lost in a row, while the client goes on
     const std::uint32_t each = announced.depth + kControl;
-    return {.sends = 2 * each + kBehind, .receives = 4 * each + kBehind, .receive_bytes = std::max(kReport, announced.bytes)};
+    return {.sends = 2 * each + kBehind,
+            .receives = 4 * each + kBehind,
+            .receive_bytes = std::max(kReport, announced.bytes)};
 }
 
 bool Attention::look(const peers::PeerContext& context, verbs::Cq cq) {

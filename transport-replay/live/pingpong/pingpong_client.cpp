@@ -1,8 +1,9 @@
-// The client of pingpong: plays the rows in their order, takes the time of each round trip, and tells what came of each row.
+// The client of pingpong: plays the rows in their order, takes the time of each round trip, and tells what came of each
+// row.
 //
-// A round trip begins when its message is posted and ends with the completion that says it is back: the receive of the same
-// bytes, or the READ behind the WRITE. Messages carry their number in their first bytes. What the server sends is checked
-// against what was sent; its report is its word. What goes over sockets of the system is in socket_row.hpp.
+// A round trip begins when its message is posted and ends with the completion that says it is back: the receive of the
+// same bytes, or the READ behind the WRITE. Messages carry their number in their first bytes. What the server sends is
+// checked against what was sent; its report is its word. What goes over sockets of the system is in socket_row.hpp.
 #include <dissect/types.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/pingpong/pingpong_state.hpp>
@@ -21,10 +22,11 @@ using namespace peers;
 namespace {
 
 constexpr std::uint64_t kDefaultRounds = 1000;
-constexpr std::uint64_t kPouredBytes = 32U << 20;    // of a row that pours, unless the user says how many messages or how long
-constexpr std::uint64_t kMostPoured = 100'000;       // messages of it
-constexpr std::uint32_t kPourDepth = 64;             // WRITEs under way
-constexpr std::uint32_t kPourSignaled = 16;          // each such WRITE completes
+constexpr std::uint64_t kPouredBytes =
+    32U << 20;  // of a row that pours, unless the user says how many messages or how long
+constexpr std::uint64_t kMostPoured = 100'000;  // messages of it
+constexpr std::uint32_t kPourDepth = 64;        // WRITEs under way
+constexpr std::uint32_t kPourSignaled = 16;     // each such WRITE completes
 
 // Tags of sends: those of READs are kRead and the slot, of WRITEs that are awaited kWrite and the slot.
 constexpr std::uint32_t kQuiet = 0;
@@ -57,8 +59,8 @@ struct ClientSession {
     ProcessorUse here{};
     std::optional<dissect::Duration> poured{};
     dissect::Instant began{};
-    dissect::Instant pouring_since{};       // by the clock of the settings: all of a stream may fit into one turn
-    dissect::Duration drift{};              // of a row that pours
+    dissect::Instant pouring_since{};  // by the clock of the settings: all of a stream may fit into one turn
+    dissect::Duration drift{};         // of a row that pours
     Progress progress{};
     std::vector<dissect::Instant> since{};  // by slot
     std::vector<std::int64_t> times{};      // nanoseconds of the round trips that count
@@ -79,7 +81,8 @@ public:
             for (const std::size_t mode : settings_.modes) plan_.push_back({.mode = mode, .size = size});
     }
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                dissect::Bytes /*said*/) const {
         QueueNeeds needs = needs_of(announced_);
         needs.sends += kPourDepth;
         return needs;
@@ -96,7 +99,8 @@ public:
         if (!control) return std::unexpected(control.error());
         session.control = std::move(*control);
         for (std::uint32_t slot = 0; slot < announced_.depth; ++slot)
-            fill(session.out.bytes().subspan(std::size_t{slot} * announced_.bytes, announced_.bytes), static_cast<std::uint32_t>(settings_.request.seed), slot);
+            fill(session.out.bytes().subspan(std::size_t{slot} * announced_.bytes, announced_.bytes),
+                 static_cast<std::uint32_t>(settings_.request.seed), slot);
         session.since.resize(announced_.depth);
         return private_bytes(announced_, kAnnouncedBytes);
     }
@@ -129,14 +133,16 @@ public:
         if (session.step != Step::calling && !playing) return;
         const Caller& caller = session.callers[std::to_underlying(kind_of(session))];
         const bool streams = kind_of(session) == SocketKind::tcp;
-        const bool unsent = playing ? streams && session.sockets.wants_to_write(session.posted) : caller.wants_to_write();
+        const bool unsent =
+            playing ? streams && session.sockets.wants_to_write(session.posted) : caller.wants_to_write();
         if (caller.socket().is_open()) all.push_back({.descriptor = caller.socket().descriptor(), .to_write = unsent});
     }
     [[nodiscard]] std::optional<dissect::Instant> due(const Session& session) const {
         if (session.step == Step::calling) return session.callers[std::to_underlying(kind_of(session))].due();
         const bool datagrams = session.step == Step::playing && mode(session).way == PingpongWay::udp;
-        return datagrams && session.returned < session.posted ? std::optional(session.since[slot_of(session.returned)] + kDatagramPatience)
-                                                              : std::nullopt;
+        return datagrams && session.returned < session.posted
+                   ? std::optional(session.since[slot_of(session.returned)] + kDatagramPatience)
+                   : std::nullopt;
     }
     static bool complete(const Session& session) { return session.step == Step::through; }
     void close(const PeerContext& context, const Link& /*link*/, Session& session) {
@@ -155,11 +161,19 @@ public:
     [[nodiscard]] bool look(const PeerContext& context, verbs::Cq cq) { return attention_.look(context, cq); }
 
 private:
-    [[nodiscard]] dissect::Instant time_of(const PeerContext& context) const { return settings_.clock ? settings_.clock() : context.now; }
+    [[nodiscard]] dissect::Instant time_of(const PeerContext& context) const {
+        return settings_.clock ? settings_.clock() : context.now;
+    }
     [[nodiscard]] const PlannedRow& planned(const Session& session) const { return plan_[session.row]; }
-    [[nodiscard]] const PingpongMode& mode(const Session& session) const { return kPingpongModes[planned(session).mode]; }
-    [[nodiscard]] SocketKind kind_of(const Session& session) const { return over_tcp(mode(session).way) ? SocketKind::tcp : SocketKind::udp; }
-    [[nodiscard]] KernelSocket& socket_of(Session& session) const { return session.callers[std::to_underlying(kind_of(session))].socket(); }
+    [[nodiscard]] const PingpongMode& mode(const Session& session) const {
+        return kPingpongModes[planned(session).mode];
+    }
+    [[nodiscard]] SocketKind kind_of(const Session& session) const {
+        return over_tcp(mode(session).way) ? SocketKind::tcp : SocketKind::udp;
+    }
+    [[nodiscard]] KernelSocket& socket_of(Session& session) const {
+        return session.callers[std::to_underlying(kind_of(session))].socket();
+    }
     // How many messages of a row, those that do not count among them.
     [[nodiscard]] std::uint64_t wanted(const Session& session) const {
         if (!pours(mode(session).way)) return rounds_ + kWarmUp;
@@ -169,7 +183,9 @@ private:
     [[nodiscard]] dissect::MutableBytes piece_of(const Session& session, const Block& block, std::uint32_t slot) const {
         return block.bytes().subspan(std::size_t{slot} * announced_.bytes, planned(session).size);
     }
-    [[nodiscard]] std::uint32_t slot_of(std::uint64_t number) const { return static_cast<std::uint32_t>(number % announced_.depth); }
+    [[nodiscard]] std::uint32_t slot_of(std::uint64_t number) const {
+        return static_cast<std::uint32_t>(number % announced_.depth);
+    }
 
     // Plays the next row that can be played; where there is none, that was all.
     void next_row(const PeerContext& context, Link& link, Session& session) {
@@ -191,8 +207,10 @@ private:
     // Why a row cannot be played; empty: it can.
     [[nodiscard]] std::string why_not(const Session& session) const {
         const PingpongWay way = mode(session).way;
-        if (!session.extension.there && planned(session).mode >= kFirstModes) return "the server is of an earlier version";
-        if (planned(session).size == 0 && (over_tcp(way) || pours(way))) return "messages of 0 bytes leave no trace in a stream";
+        if (!session.extension.there && planned(session).mode >= kFirstModes)
+            return "the server is of an earlier version";
+        if (planned(session).size == 0 && (over_tcp(way) || pours(way)))
+            return "messages of 0 bytes leave no trace in a stream";
         if (!over_sockets(way)) return {};
         if (way == PingpongWay::udp && planned(session).size > kMaxDatagramBytes)
             return fmt::format("a datagram carries {} bytes at most", kMaxDatagramBytes);
@@ -200,13 +218,15 @@ private:
         switch (session.extension.sockets) {
             case Served::no_address: return "the server has no address that sockets of its system can use";
             case Served::cannot_listen:
-                return fmt::format("the server could not listen on port {} of TCP and UDP, and says why", session.extension.port);
+                return fmt::format("the server could not listen on port {} of TCP and UDP, and says why",
+                                   session.extension.port);
             case Served::yes: break;
         }
         return session.callers[std::to_underlying(kind_of(session))].why();
     }
     [[nodiscard]] Call whom_to_call(const Session& session) const {
-        Call call{.interface = settings_.sockets.interface, .to = settings_.sockets.server, .port = session.extension.port};
+        Call call{
+            .interface = settings_.sockets.interface, .to = settings_.sockets.server, .port = session.extension.port};
         if (call.to.empty()) call.to = text(*settings_.request.target);
         const bool ipv6 = call.to.find(':') != std::string::npos;
         for (const std::string& own : settings_.sockets.addresses)
@@ -214,13 +234,16 @@ private:
         return call;
     }
     void leave_out(const Session& session, std::string why) const {
-        if (settings_.on_left_out) settings_.on_left_out({.mode = planned(session).mode, .size = planned(session).size, .why = std::move(why)});
+        if (settings_.on_left_out)
+            settings_.on_left_out(
+                {.mode = planned(session).mode, .size = planned(session).size, .why = std::move(why)});
     }
     void call(const PeerContext& context, Link& link, Session& session) {
         Caller& caller = session.callers[std::to_underlying(kind_of(session))];
         caller.poll(context.now);
         if (caller.state() == Caller::State::there) begin(context, link, session);
-        else if (caller.state() == Caller::State::failed) next_row(context, link, session);  // which says why it does not play this one
+        else if (caller.state() == Caller::State::failed)
+            next_row(context, link, session);  // which says why it does not play this one
     }
     void begin(const PeerContext& context, Link& link, Session& session) {
         session.step = Step::beginning;
@@ -228,7 +251,8 @@ private:
     }
 
     void say(const PeerContext& context, Link& link, const Session& session, std::uint32_t what) const {
-        verbs::SendWr wr{.opcode = verbs::WrOpcode::send_with_imm, .imm_data = what | static_cast<std::uint32_t>(planned(session).mode)};
+        verbs::SendWr wr{.opcode = verbs::WrOpcode::send_with_imm,
+                         .imm_data = what | static_cast<std::uint32_t>(planned(session).mode)};
         const verbs::Sge piece = session.control.piece(0, kBeginBytes);
         if (what == kBegin && over_tcp(mode(session).way)) {
             write_be(session.control.bytes(), 0, planned(session).size);
@@ -304,7 +328,9 @@ private:
             session.enough = session.enough || time_is_up || session.sockets.lost() >= kMostLost;
             if (!post_all(context, link, session)) return;
         }
-        if ((!session.enough && session.posted < wanted(session)) || session.returned < session.posted || link.queues.room() == 0) return;
+        if ((!session.enough && session.posted < wanted(session)) || session.returned < session.posted ||
+            link.queues.room() == 0)
+            return;
         end(context, link, session);
     }
     void end(const PeerContext& context, Link& link, Session& session) {
@@ -314,39 +340,47 @@ private:
     }
     bool post_all(const PeerContext& context, Link& link, Session& session) {
         const std::uint32_t each = over_sockets(mode(session).way) ? 0 : 2;
-        while (!session.enough && session.posted < wanted(session) && session.posted - session.returned < announced_.depth &&
-               link.queues.room() >= each) {
+        while (!session.enough && session.posted < wanted(session) &&
+               session.posted - session.returned < announced_.depth && link.queues.room() >= each) {
             const std::uint32_t slot = slot_of(session.posted);
             write_number(piece_of(session, session.out, slot), session.posted);
             if (!post(context, link, session, slot)) return false;
             session.since[slot] = context.now;
             ++session.posted;
         }
-        if (mode(session).way == PingpongWay::tcp && !session.sockets.send(socket_of(session), session.posted, pieces_of(session, session.out)))
+        if (mode(session).way == PingpongWay::tcp &&
+            !session.sockets.send(socket_of(session), session.posted, pieces_of(session, session.out)))
             link.fail(fmt::format("TCP: {}", session.sockets.why()));
         return !link.complaint;
     }
     [[nodiscard]] Pieces pieces_of(const Session& session, const Block& block) const {
-        return {.bytes = block.bytes(), .stride = announced_.bytes, .slots = announced_.depth, .size = planned(session).size};
+        return {.bytes = block.bytes(),
+                .stride = announced_.bytes,
+                .slots = announced_.depth,
+                .size = planned(session).size};
     }
     bool post(const PeerContext& context, Link& link, Session& session, std::uint32_t slot) const {
         const PingpongWay way = mode(session).way;
         if (way == PingpongWay::tcp) return true;
         if (way == PingpongWay::udp) {
-            const bool sent = session.sockets.send_datagram(socket_of(session), slot, piece_of(session, session.out, slot));
+            const bool sent =
+                session.sockets.send_datagram(socket_of(session), slot, piece_of(session, session.out, slot));
             if (!session.sockets.why().empty()) link.fail(fmt::format("UDP: {}", session.sockets.why()));
             return sent;
         }
         const verbs::Sge out = session.out.piece(std::size_t{slot} * announced_.bytes, planned(session).size);
-        verbs::SendWr wr = way == PingpongWay::send ? verbs::SendWr{} : remote(session, verbs::WrOpcode::rdma_write, slot);
+        verbs::SendWr wr =
+            way == PingpongWay::send ? verbs::SendWr{} : remote(session, verbs::WrOpcode::rdma_write, slot);
         if (planned(session).size != 0) wr.sg_list = {&out, 1};
         if (way == PingpongWay::write_then_read) return link.post(context, wr, kWrite | slot);
-        if (!(announced_.signaled ? link.post(context, wr, kQuiet) : link.post_quietly(context, wr, kQuiet, false))) return false;
+        if (!(announced_.signaled ? link.post(context, wr, kQuiet) : link.post_quietly(context, wr, kQuiet, false)))
+            return false;
         return way == PingpongWay::send || post_read(context, link, session, slot);
     }
     [[nodiscard]] verbs::SendWr remote(const Session& session, verbs::WrOpcode opcode, std::uint32_t slot) const {
         return {.opcode = opcode,
-                .remote = {.address = session.offer.address + std::uint64_t{slot} * announced_.bytes, .rkey = session.offer.key}};
+                .remote = {.address = session.offer.address + std::uint64_t{slot} * announced_.bytes,
+                           .rkey = session.offer.key}};
     }
     bool post_read(const PeerContext& context, Link& link, const Session& session, std::uint32_t slot) const {
         const verbs::Sge back = session.back.piece(std::size_t{slot} * announced_.bytes, planned(session).size);
@@ -356,17 +390,20 @@ private:
     }
     // WRITEs as fast as they go; the last completes, so that all of them are known to be there.
     bool pour(const PeerContext& context, Link& link, Session& session, bool time_is_up) {
-        while (!session.enough && session.posted < wanted(session) && session.posted - session.returned < kPourDepth && link.queues.room() >= 2) {
+        while (!session.enough && session.posted < wanted(session) && session.posted - session.returned < kPourDepth &&
+               link.queues.room() >= 2) {
             const std::uint32_t slot = slot_of(session.posted);
             const verbs::Sge out = session.out.piece(std::size_t{slot} * announced_.bytes, planned(session).size);
             verbs::SendWr wr = remote(session, verbs::WrOpcode::rdma_write, slot);
             wr.sg_list = {&out, 1};
-            const bool last = time_is_up || session.posted + 1 == wanted(session) || session.posted % kPourSignaled == kPourSignaled - 1;
+            const bool last = time_is_up || session.posted + 1 == wanted(session) ||
+                              session.posted % kPourSignaled == kPourSignaled - 1;
             if (!link.post_quietly(context, wr, kPoured, last)) return false;
             ++session.posted;
             session.enough = time_is_up;
         }
-        if ((session.enough || session.posted == wanted(session)) && session.returned == session.posted) take_rate(context, session);
+        if ((session.enough || session.posted == wanted(session)) && session.returned == session.posted)
+            take_rate(context, session);
         return true;
     }
     void take_rate(const PeerContext& context, Session& session) const {
@@ -387,8 +424,10 @@ private:
                 sockets.receive(socket, session.posted, session.returned, pieces_of(session, session.back), take);
                 break;
             case PingpongWay::udp:
-                sockets.receive_datagrams(socket, session.posted, session.returned, pieces_of(session, session.back), take);
-                if (session.returned < session.posted && context.now - session.since[slot_of(session.returned)] >= kDatagramPatience)
+                sockets.receive_datagrams(socket, session.posted, session.returned, pieces_of(session, session.back),
+                                          take);
+                if (session.returned < session.posted &&
+                    context.now - session.since[slot_of(session.returned)] >= kDatagramPatience)
                     sockets.give_up(session.posted, session.returned);
                 break;
             default: pour_stream(context, link, session, socket); break;
@@ -423,7 +462,8 @@ private:
         }
     }
     void take_message(const PeerContext& context, Link& link, Session& session, const Done& done) {
-        if (session.step != Step::playing || mode(session).way != PingpongWay::send || session.returned == session.posted) {
+        if (session.step != Step::playing || mode(session).way != PingpongWay::send ||
+            session.returned == session.posted) {
             link.fail("returned data that was not sent");
             return;
         }
@@ -434,11 +474,13 @@ private:
         take_time(context, session, session.returned, message, slot_of(session.returned));
         ++session.returned;
     }
-    void take_time(const PeerContext& context, Session& session, std::uint64_t number, dissect::Bytes message, std::uint32_t slot) {
+    void take_time(const PeerContext& context, Session& session, std::uint64_t number, dissect::Bytes message,
+                   std::uint32_t slot) {
         if (number >= kWarmUp) session.times.push_back(std::to_underlying(context.now - session.since[slot]));
         ++context.counts.messages;
         context.counts.bytes += planned(session).size;
-        if (settings_.request.verify && !std::ranges::equal(message, piece_of(session, session.out, slot))) ++context.counts.wrong;
+        if (settings_.request.verify && !std::ranges::equal(message, piece_of(session, session.out, slot)))
+            ++context.counts.wrong;
     }
 
     PingpongSettings settings_;

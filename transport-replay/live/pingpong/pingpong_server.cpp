@@ -1,8 +1,9 @@
-// The server of pingpong: sends back what comes, polls or waits as the row that is played says, and tells what that cost it.
+// The server of pingpong: sends back what comes, polls or waits as the row that is played says, and tells what that
+// cost it.
 //
-// Messages are a client's: what is no row, no end of the row that is played, ends its connection. Its messages fit its receives,
-// or the transport refuses them. Over sockets of the system it sends back what fits into the memory that its connection has by RDMA,
-// on one stream and to one sender of datagrams, which both said its token (door.hpp).
+// Messages are a client's: what is no row, no end of the row that is played, ends its connection. Its messages fit its
+// receives, or the transport refuses them. Over sockets of the system it sends back what fits into the memory that its
+// connection has by RDMA, on one stream and to one sender of datagrams, which both said its token (door.hpp).
 #include <transport-replay/live/pingpong/door.hpp>
 #include <transport-replay/live/pingpong/pingpong_state.hpp>
 #include <transport-replay/queue_pair/ring.hpp>
@@ -38,7 +39,8 @@ public:
     using Session = ServerSession;
     explicit Server(PingpongSettings settings) : settings_(std::move(settings)) {}
 
-    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session,
+                                                dissect::Bytes said) const {
         const auto announced = read_announced(said);
         if (!announced) return std::unexpected("not a pingpong client");
         session.announced = *announced;
@@ -57,15 +59,18 @@ public:
         if (!control) return std::unexpected(control.error());
         session.control = std::move(*control);
         const verbs::Mr& mr = session.memory.mr();
-        return private_bytes(Lent{.offer = {.allowed = kMayRead | kMayWrite,
-                                            .slots = session.announced.depth,
-                                            .address = mr.address,
-                                            .length = session.memory.size(),
-                                            .key = mr.rkey},
-                                  .extension = {.there = true, .sockets = served_, .port = port_, .token = session.token}},
-                             kLentBytes);
+        return private_bytes(
+            Lent{.offer = {.allowed = kMayRead | kMayWrite,
+                           .slots = session.announced.depth,
+                           .address = mr.address,
+                           .length = session.memory.size(),
+                           .key = mr.rkey},
+                 .extension = {.there = true, .sockets = served_, .port = port_, .token = session.token}},
+            kLentBytes);
     }
-    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) {
+        session.up = true;
+    }
 
     void done(const PeerContext& context, Link& link, Session& session, const Done& done) {
         if (done.receive) {
@@ -84,8 +89,8 @@ public:
         if (door_) door_->forget(session.token);
         session.stream.close();
         if (session.up)
-            context.say(about(
-                link, fmt::format("{} of pingpong, {} returned", counted(session.rows, "row"), counted(session.messages, "message"))));
+            context.say(about(link, fmt::format("{} of pingpong, {} returned", counted(session.rows, "row"),
+                                                counted(session.messages, "message"))));
         session.memory.close(context);
         session.control.close(context);
     }
@@ -116,7 +121,9 @@ public:
     }
     static void watch(const Session& session, std::vector<Watched>& all) {
         if (is_streaming(session))
-            all.push_back({.descriptor = session.stream.descriptor(), .to_read = session.unsent == 0, .to_write = session.unsent > 0});
+            all.push_back({.descriptor = session.stream.descriptor(),
+                           .to_read = session.unsent == 0,
+                           .to_write = session.unsent > 0});
     }
     [[nodiscard]] std::optional<dissect::Instant> due() const {
         if (!door_) return std::nullopt;
@@ -128,7 +135,8 @@ private:
         const verbs::Sge piece = link.queues.message_piece(done);
         verbs::SendWr wr{};
         if (piece.length != 0) wr.sg_list = {&piece, 1};
-        const bool posted = session.announced.signaled ? link.post(context, wr, done.tag) : link.post_quietly(context, wr, done.tag, false);
+        const bool posted = session.announced.signaled ? link.post(context, wr, done.tag)
+                                                       : link.post_quietly(context, wr, done.tag, false);
         if (!posted) return;
         session.answering.push_back(done.tag);
         ++session.messages;
@@ -191,7 +199,8 @@ private:
         session.size = said.size() == kBeginBytes ? dissect::read_be<std::uint32_t>(said, 0) : 0;
         session.came = session.unsent = 0;
         if (door_)
-            if (KernelSocket stream = door_->take_stream(session.token); stream.is_open()) session.stream = std::move(stream);
+            if (KernelSocket stream = door_->take_stream(session.token); stream.is_open())
+                session.stream = std::move(stream);
         if (!session.stream.is_open() || session.size == 0 || session.size > session.memory.size()) {
             link.fail("requested a row over TCP without a stream");
             return false;
@@ -205,7 +214,8 @@ private:
         std::size_t all = 0;
         while (all < kMostOfTurn && session.stream.is_open()) {
             const bool back = session.unsent > 0;
-            const Moved moved = back ? session.stream.send(room.last(session.unsent)) : session.stream.receive(room.subspan(session.came));
+            const Moved moved = back ? session.stream.send(room.last(session.unsent))
+                                     : session.stream.receive(room.subspan(session.came));
             all += moved.bytes;
             if (moved.ended || moved.error != 0) {
                 session.stream.close();  // all of it came, or the client went
@@ -231,9 +241,9 @@ private:
         for (const int each : descriptors) all.push_back({.descriptor = each});
     }
 
-    static constexpr dissect::Duration kLookGap{10'000'000};    // between looks at the door while rows are played
-    static constexpr std::size_t kPourRoom = 256U << 10;        // bytes of a stream that are read at once
-    static constexpr std::size_t kMostOfTurn = 4U << 20;        // bytes of a stream in one turn: nobody holds the loop
+    static constexpr dissect::Duration kLookGap{10'000'000};  // between looks at the door while rows are played
+    static constexpr std::size_t kPourRoom = 256U << 10;      // bytes of a stream that are read at once
+    static constexpr std::size_t kMostOfTurn = 4U << 20;      // bytes of a stream in one turn: nobody holds the loop
 
     PingpongSettings settings_;
     Attention attention_{};

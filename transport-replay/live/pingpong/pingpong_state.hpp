@@ -14,7 +14,8 @@ inline constexpr std::uint32_t kEnd = 0x5150'0100;
 inline constexpr std::uint32_t kShortReport = 16;  // bytes of the answer to kEnd, of or for an earlier version
 inline constexpr std::uint32_t kReport = 24;
 inline constexpr std::uint32_t kBeginBytes = 4;  // of kBegin of a row over TCP
-// What nobody uses of a processor in a row, and no row lasts: a thousand processors for eleven days. A peer that says more is wrong.
+// What nobody uses of a processor in a row, and no row lasts: a thousand processors for eleven days. A peer that says
+// more is wrong.
 inline constexpr dissect::Duration kMostReported{1'000'000'000'000'000'000};
 
 struct Announced {
@@ -54,10 +55,12 @@ void write(dissect::MutableBytes into, const Lent& lent);
 void write(dissect::MutableBytes into, const ProcessorUse& use);
 [[nodiscard]] std::optional<ProcessorUse> read_use(dissect::Bytes bytes);
 
-// Queues of either side: a receive is free again when its answer completed, and of those that complete quietly a batch waits.
+// Queues of either side: a receive is free again when its answer completed, and of those that complete quietly a batch
+// waits.
 [[nodiscard]] peers::QueueNeeds needs_of(const Announced& announced);
 
-// How the rows that are played now want to learn of completions. Where rows of several connections differ, polling wins.
+// How the rows that are played now want to learn of completions. Where rows of several connections differ, polling
+// wins.
 class Attention {
 public:
     void begin(PingpongWait wait) { ++(wait == PingpongWait::poll ? polling_ : waiting_); }

@@ -32,9 +32,11 @@ std::int64_t median_of(std::span<const std::int64_t> times) {
     return at(sorted, kThousand / 2);
 }
 
-// How many places of the sorted times the median may be off, by the binomial distribution of how many are below it: 1.96 times
-// sqrt(n / 4), and one for the half that no place is.
-std::size_t doubt_of(std::size_t count) { return static_cast<std::size_t>(std::ceil(0.98 * std::sqrt(static_cast<double>(count)))) + 1; }
+// How many places of the sorted times the median may be off, by the binomial distribution of how many are below
+// it: 1.96 times sqrt(n / 4), and one for the half that no place is.
+std::size_t doubt_of(std::size_t count) {
+    return static_cast<std::size_t>(std::ceil(0.98 * std::sqrt(static_cast<double>(count)))) + 1;
+}
 
 // Where the bucket of a time begins and how wide it is: an eighth of the power of two below it.
 struct Bounds {
@@ -104,7 +106,9 @@ void Progress::note(std::uint64_t messages, dissect::Instant now) {
 Duration Progress::drift(std::uint64_t messages, dissect::Instant end) const {
     const auto half = std::ranges::find_if(marks_, [&](const Mark& mark) { return mark.messages >= messages / 2; });
     if (half == marks_.end() || half->messages >= messages || half->messages == 0) return {};
-    const auto each = [](Duration time, std::uint64_t count) { return static_cast<double>(std::to_underlying(time)) / static_cast<double>(count); };
+    const auto each = [](Duration time, std::uint64_t count) {
+        return static_cast<double>(std::to_underlying(time)) / static_cast<double>(count);
+    };
     const double earlier = each(half->time - began_, half->messages);
     const double later = each(end - half->time, messages - half->messages);
     return Duration{static_cast<std::int64_t>(std::abs(earlier - later))};

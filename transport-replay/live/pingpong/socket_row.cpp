@@ -14,7 +14,8 @@ constexpr unsigned kByte = 8;
 
 void write_number(dissect::MutableBytes message, std::uint64_t number) {
     const std::size_t bytes = std::min(message.size(), kNumberBytes);
-    for (std::size_t i = 0; i < bytes; ++i) message[bytes - 1 - i] = static_cast<std::byte>(number >> (kByte * i) & 0xff);
+    for (std::size_t i = 0; i < bytes; ++i)
+        message[bytes - 1 - i] = static_cast<std::byte>(number >> (kByte * i) & 0xff);
 }
 
 std::uint64_t number_of(dissect::Bytes message, std::uint64_t first) {
@@ -51,7 +52,8 @@ bool SocketRow::send(KernelSocket& socket, std::uint64_t posted, const Pieces& o
     return why_.empty();
 }
 
-void SocketRow::receive(KernelSocket& socket, std::uint64_t posted, std::uint64_t& returned, const Pieces& back, const Take& take) {
+void SocketRow::receive(KernelSocket& socket, std::uint64_t posted, std::uint64_t& returned, const Pieces& back,
+                        const Take& take) {
     while (returned < posted) {
         const dissect::MutableBytes room = back.of(returned);
         const Moved moved = socket.receive(room.subspan(came_of_));
@@ -102,7 +104,8 @@ void SocketRow::advance(std::uint64_t posted, std::uint64_t& returned) {
     while (returned < posted && !awaited_[returned % awaited_.size()]) ++returned;
 }
 
-void SocketRow::receive_datagrams(KernelSocket& socket, std::uint64_t posted, std::uint64_t& returned, const Pieces& back, const Take& take) {
+void SocketRow::receive_datagrams(KernelSocket& socket, std::uint64_t posted, std::uint64_t& returned,
+                                  const Pieces& back, const Take& take) {
     room_.resize(std::size_t{back.size} + 1);
     for (std::size_t i = 0; i < awaited_.size() && returned < posted; ++i) {
         const Moved moved = socket.receive(room_);

@@ -28,7 +28,9 @@ bool overlap(const PingpongRow& one, const PingpongRow& other) {
 
 bool drifted(const PingpongRow& row) { return nanoseconds_of(row.drift) > cost_of(row).value_or(0) * kSamePlace; }
 
-bool kept_from_processor(const ProcessorUse& use) { return std::to_underlying(use.worked) > 0 && use.share() < kWholeProcessor; }
+bool kept_from_processor(const ProcessorUse& use) {
+    return std::to_underlying(use.worked) > 0 && use.share() < kWholeProcessor;
+}
 
 TextbookVerdict verdict_on(const PingpongRow& faster, const PingpongRow& slower) {
     if (kept_from_processor(faster) || kept_from_processor(slower)) return TextbookVerdict::kept_from_processor;
@@ -45,7 +47,8 @@ TextbookVerdict judged(const PingpongRow& faster, const PingpongRow& slower) {
     const double difference = std::abs(other - one);
     if (difference <= std::min(one, other) * kSamePlace) return TextbookVerdict::no_difference;
     if (difference <= nanoseconds_of(std::max(faster.drift, slower.drift))) return TextbookVerdict::drifted;
-    if (overlap(faster, slower)) return drifted(faster) || drifted(slower) ? TextbookVerdict::drifted : TextbookVerdict::no_difference;
+    if (overlap(faster, slower))
+        return drifted(faster) || drifted(slower) ? TextbookVerdict::drifted : TextbookVerdict::no_difference;
     return other > one ? TextbookVerdict::holds : TextbookVerdict::fails;
 }
 
@@ -61,10 +64,14 @@ std::vector<TextbookComparison> compared_with_textbooks(std::span<const Pingpong
             if (kPingpongModes[rows[faster].mode].name != kTextbookRules[rule].faster) continue;
             for (std::size_t slower = 0; slower < rows.size(); ++slower) {
                 const PingpongRow& other = rows[slower];
-                if (kPingpongModes[other.mode].name != kTextbookRules[rule].slower || other.size != rows[faster].size) continue;
-                if (rows[faster].round_trips == 0 || other.round_trips == 0 || rows[faster].interrupted || other.interrupted) continue;
+                if (kPingpongModes[other.mode].name != kTextbookRules[rule].slower || other.size != rows[faster].size)
+                    continue;
+                if (rows[faster].round_trips == 0 || other.round_trips == 0 || rows[faster].interrupted ||
+                    other.interrupted)
+                    continue;
                 if (faults && by_system(rows[faster]) != by_system(other)) continue;
-                all.push_back({.rule = rule, .faster = faster, .slower = slower, .verdict = verdict_on(rows[faster], other)});
+                all.push_back(
+                    {.rule = rule, .faster = faster, .slower = slower, .verdict = verdict_on(rows[faster], other)});
             }
         }
     return all;
@@ -75,13 +82,15 @@ double ratio_of(const TextbookComparison& comparison, std::span<const PingpongRo
     return faster > 0 ? cost_of(rows[comparison.slower]).value_or(0) / faster : 1;
 }
 
-std::string figure_of(const PingpongRow& row) { return row.poured ? rate_text(row.bits_per_second()) : duration_text(row.median); }
+std::string figure_of(const PingpongRow& row) {
+    return row.poured ? rate_text(row.bits_per_second()) : duration_text(row.median);
+}
 
 std::string sentence_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows) {
     const PingpongRow& faster = rows[comparison.faster];
     const PingpongRow& slower = rows[comparison.slower];
-    return fmt::format("{} was faster than {} here: {} and {}", kPingpongModes[slower.mode].name, kPingpongModes[faster.mode].name,
-                       figure_of(slower), figure_of(faster));
+    return fmt::format("{} was faster than {} here: {} and {}", kPingpongModes[slower.mode].name,
+                       kPingpongModes[faster.mode].name, figure_of(slower), figure_of(faster));
 }
 
 }  // namespace qps::transport::live

@@ -1,9 +1,10 @@
-// What textbooks say of ways to move bytes, and what the rows measured say of it: polling is faster than waiting for events, work that is
-// not awaited faster than work that is, RDMA faster than TCP.
+// What textbooks say of ways to move bytes, and what the rows measured say of it: polling is faster than waiting for
+// events, work that is not awaited faster than work that is, RDMA faster than TCP.
 //
-// Two rows differ where they do by more than kSamePlace, by more than either differs from itself (PingpongRow::drift), and where
-// the one's median cannot be as high as the other's may be low (median_low, median_high). No difference was seen, which contradicts
-// nobody, within kSamePlace, or where both medians may be the same and neither row drifted. What is left is undecided.
+// Two rows differ where they do by more than kSamePlace, by more than either differs from itself (PingpongRow::drift),
+// and where the one's median cannot be as high as the other's may be low (median_low, median_high). No difference was
+// seen, which contradicts nobody, within kSamePlace, or where both medians may be the same and neither row drifted.
+// What is left is undecided.
 #pragma once
 
 #include <transport-replay/live/pingpong/pingpong.hpp>
@@ -44,8 +45,8 @@ inline constexpr std::array<std::string_view, 6> kTextbookVerdicts{
 // Whether the times say that the one is faster than the other; both have rounds, and both pour or none does.
 [[nodiscard]] TextbookVerdict judged(const PingpongRow& faster, const PingpongRow& slower);
 
-// Who polls and has less than this of a processor was kept from it: its times are of other programs as well. Nobody polls with none
-// at all: that is not known.
+// Who polls and has less than this of a processor was kept from it: its times are of other programs as well. Nobody
+// polls with none at all: that is not known.
 inline constexpr double kWholeProcessor = 0.9;
 [[nodiscard]] bool kept_from_processor(const PingpongRow& row);
 
@@ -56,9 +57,10 @@ struct TextbookComparison {
     TextbookVerdict verdict = TextbookVerdict::no_difference;
 };
 
-// Each rule whose two rows were measured to their end with messages of the same size. Where faults were put into RDMA alone, what goes by the system
-// is not compared with it.
-[[nodiscard]] std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows, bool faults = false);
+// Each rule whose two rows were measured to their end with messages of the same size. Where faults were put into RDMA
+// alone, what goes by the system is not compared with it.
+[[nodiscard]] std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows,
+                                                                      bool faults = false);
 
 // The slower's cost by the faster's: 1 and more where the rule holds.
 [[nodiscard]] double ratio_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows);

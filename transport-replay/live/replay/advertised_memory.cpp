@@ -10,13 +10,11 @@ using namespace dissect;
 
 namespace {
 
-template <class T>
-T read_as(Bytes bytes, std::size_t offset, bool big_endian) {
+template <class T> T read_as(Bytes bytes, std::size_t offset, bool big_endian) {
     return big_endian ? read_be<T>(bytes, offset) : read_le<T>(bytes, offset);
 }
 
-template <class T>
-void write_as(MutableBytes bytes, std::size_t offset, bool big_endian, T value) {
+template <class T> void write_as(MutableBytes bytes, std::size_t offset, bool big_endian, T value) {
     if (bytes.size() < sizeof(T) || offset > bytes.size() - sizeof(T)) return;
     for (std::size_t i = 0; i < sizeof(T); ++i) {
         const std::size_t shift = 8 * (big_endian ? sizeof(T) - 1 - i : i);
@@ -30,11 +28,15 @@ bool may_advertise(const RecordedMessage& each) {
     return each.message.verb == Verb::send || each.payload.bytes.size() <= kTellingWrite;
 }
 
-bool fits(Bytes bytes, std::size_t offset, std::size_t size) { return bytes.size() >= size && offset <= bytes.size() - size; }
+bool fits(Bytes bytes, std::size_t offset, std::size_t size) {
+    return bytes.size() >= size && offset <= bytes.size() - size;
+}
 
-// Descriptors are made of words: of two ways to read the same bytes, that is the right one (a round address reads alike in both
-// byte orders, a byte apart).
-bool in_words(std::size_t key_offset, std::size_t address_offset) { return (key_offset - address_offset) % sizeof(std::uint32_t) == 0; }
+// Descriptors are made of words: of two ways to read the same bytes, that is the right one (a round address reads alike
+// in both byte orders, a byte apart).
+bool in_words(std::size_t key_offset, std::size_t address_offset) {
+    return (key_offset - address_offset) % sizeof(std::uint32_t) == 0;
+}
 
 // Whether an address that was told is about that one.
 bool reaches(std::uint64_t advertised, std::uint64_t asked) {
@@ -42,7 +44,8 @@ bool reaches(std::uint64_t advertised, std::uint64_t asked) {
     return advertised <= asked && asked - advertised < kReachOfAddress;
 }
 bool is_near(std::uint64_t advertised, std::uint64_t asked) {
-    return reaches(advertised, asked) || (advertised >= kSmallAddress && asked < advertised && advertised - asked < kReachOfAddress);
+    return reaches(advertised, asked) ||
+           (advertised >= kSmallAddress && asked < advertised && advertised - asked < kReachOfAddress);
 }
 
 }  // namespace
@@ -52,7 +55,8 @@ AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End
     for (const RecordedMessage& each : conversation.messages) {
         if (each.from == advertiser) continue;
         if (each.message.access)
-            places_.try_emplace(std::to_underlying(each.message.access->key)).first->second.asked = each.message.access->address;
+            places_.try_emplace(std::to_underlying(each.message.access->key)).first->second.asked =
+                each.message.access->address;
         if (each.message.invalidate) places_.try_emplace(std::to_underlying(*each.message.invalidate));
     }
     if (places_.empty()) return;
@@ -86,13 +90,15 @@ bool AdvertisedMemory::may_stand_alone(const Mention& place) const {
 }
 
 // The address nearest to the key, behind or before it, whole words away where there is one.
-std::optional<Advertisement> AdvertisedMemory::beside_address(const Mention& place, Rkey key, std::uint64_t address, Reach reach) const {
+std::optional<Advertisement> AdvertisedMemory::beside_address(const Mention& place, Rkey key, std::uint64_t address,
+                                                              Reach reach) const {
     const Bytes bytes = bytes_of(place.message);
     const std::size_t first = place.offset < kNearKey ? 0 : place.offset - kNearKey;
     std::optional<std::size_t> best;
     const auto distance = [&](std::size_t at) { return at < place.offset ? place.offset - at : at - place.offset; };
     for (std::size_t at = first; at <= place.offset + kNearKey && fits(bytes, at, sizeof(std::uint64_t)); ++at) {
-        if (at + sizeof(std::uint64_t) > place.offset && at < place.offset + sizeof(std::uint32_t)) continue;  // the key itself
+        if (at + sizeof(std::uint64_t) > place.offset && at < place.offset + sizeof(std::uint32_t))
+            continue;  // the key itself
         const auto advertised = read_as<std::uint64_t>(bytes, at, place.big_endian);
         if (reach == Reach::behind ? !reaches(advertised, address) : !is_near(advertised, address)) continue;
         const auto rank = [&](std::size_t each) { return std::pair(!in_words(place.offset, each), distance(each)); };
@@ -103,7 +109,8 @@ std::optional<Advertisement> AdvertisedMemory::beside_address(const Mention& pla
                          place.big_endian, key,          read_as<std::uint64_t>(bytes, *best, place.big_endian)};
 }
 
-std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std::uint64_t> address, FrameIndex before) const {
+std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std::uint64_t> address,
+                                                    FrameIndex before) const {
     const auto found = places_.find(std::to_underlying(key));
     if (found == places_.end()) return std::nullopt;
     const std::vector<Mention>& places = found->second.all;
@@ -135,7 +142,8 @@ std::vector<Advertisement> AdvertisedMemory::mentions() const {
             if (both && in_words(both->key_offset, *both->address_offset)) all.push_back(*both);
         }
     }
-    std::ranges::sort(all, {}, [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); });
+    std::ranges::sort(all, {},
+                      [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); });
     return all;
 }
 
@@ -152,7 +160,8 @@ std::optional<LiveMemory> read_place(Bytes bytes, const Advertisement& place) {
 
 void write_place(MutableBytes bytes, const Advertisement& place, const LiveMemory& memory) {
     write_as(bytes, place.key_offset, place.big_endian, std::to_underlying(memory.key));
-    if (place.address_offset && memory.address) write_as(bytes, *place.address_offset, place.big_endian, *memory.address);
+    if (place.address_offset && memory.address)
+        write_as(bytes, *place.address_offset, place.big_endian, *memory.address);
 }
 
 void add_ranges(std::vector<ByteRange>& ranges, const Advertisement& place) {

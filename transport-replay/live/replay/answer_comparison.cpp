@@ -17,7 +17,9 @@ namespace {
 std::string value_text(std::uint64_t value) { return value == 0 ? "none or 0" : fmt::format("{:#x}", value); }
 
 // Only where both are known, and the recording tells what became of it.
-bool differ(Ending recorded, Ending live) { return recorded != Ending::unknown && live != Ending::unknown && recorded != live; }
+bool differ(Ending recorded, Ending live) {
+    return recorded != Ending::unknown && live != Ending::unknown && recorded != live;
+}
 
 void add(ComparedMessage& live, DifferenceKind kind, std::uint64_t recorded, std::uint64_t now) {
     live.differences.push_back({.kind = kind, .recorded = recorded, .live = now});
@@ -30,17 +32,23 @@ std::string sentence(const Difference& difference) {
         case DifferenceKind::outcome:
             return fmt::format("recorded {}, live {}", name(Ending{static_cast<std::uint8_t>(difference.recorded)}),
                                name(Ending{static_cast<std::uint8_t>(difference.live)}));
-        case DifferenceKind::rnr: return fmt::format("recorded {}, live {}", counted(difference.recorded, "RNR NAK"), difference.live);
+        case DifferenceKind::rnr:
+            return fmt::format("recorded {}, live {}", counted(difference.recorded, "RNR NAK"), difference.live);
         case DifferenceKind::data:
-            return fmt::format("{} differ{}, from byte {}: recorded {:#04x}, live {:#04x}", counted(difference.bytes, "byte"),
-                               difference.bytes == 1 ? "s" : "", difference.offset, difference.recorded, difference.live);
-        case DifferenceKind::length: return fmt::format("recorded {}, live {}", counted(difference.recorded, "byte"), difference.live);
+            return fmt::format("{} differ{}, from byte {}: recorded {:#04x}, live {:#04x}",
+                               counted(difference.bytes, "byte"), difference.bytes == 1 ? "s" : "", difference.offset,
+                               difference.recorded, difference.live);
+        case DifferenceKind::length:
+            return fmt::format("recorded {}, live {}", counted(difference.recorded, "byte"), difference.live);
         case DifferenceKind::verb:
-            return difference.live == 0 ? "recorded WRITE with immediate, live SEND" : "recorded SEND, live WRITE with immediate";
+            return difference.live == 0 ? "recorded WRITE with immediate, live SEND"
+                                        : "recorded SEND, live WRITE with immediate";
         case DifferenceKind::immediate:
-            return fmt::format("immediate data: recorded {}, live {}", value_text(difference.recorded), value_text(difference.live));
+            return fmt::format("immediate data: recorded {}, live {}", value_text(difference.recorded),
+                               value_text(difference.live));
         case DifferenceKind::invalidate:
-            return fmt::format("invalidated key: recorded {}, live {}", value_text(difference.recorded), value_text(difference.live));
+            return fmt::format("invalidated key: recorded {}, live {}", value_text(difference.recorded),
+                               value_text(difference.live));
         case DifferenceKind::atomic_result:
             return fmt::format("value: recorded {:#x}, live {:#x}", difference.recorded, difference.live);
         case DifferenceKind::missing: return "recorded only";
@@ -61,11 +69,13 @@ std::uint64_t ReplayComparison::differences() const {
 }
 
 Ending recorded_ending(const RecordedMessage& recorded) {
-    constexpr std::array kByCode{Ending::other, Ending::invalid_request, Ending::remote_access, Ending::remote_operational};
+    constexpr std::array kByCode{Ending::other, Ending::invalid_request, Ending::remote_access,
+                                 Ending::remote_operational};
     switch (recorded.message.outcome) {
         case Outcome::completed:
         case Outcome::sent: return Ending::completed;
-        case Outcome::failed: return recorded.message.nak_code < kByCode.size() ? kByCode[recorded.message.nak_code] : Ending::other;
+        case Outcome::failed:
+            return recorded.message.nak_code < kByCode.size() ? kByCode[recorded.message.nak_code] : Ending::other;
         case Outcome::open:
         case Outcome::gave_up:
         case Outcome::abandoned: return recorded.rnr_naks != 0 ? Ending::rnr_exceeded : Ending::unknown;
@@ -95,7 +105,8 @@ std::optional<Difference> compare_bytes(Bytes recorded, Bytes live, std::span<co
     std::size_t next = 0;
     std::uint64_t skipped_to = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        for (; next < skipped.size() && skipped[next].offset <= i; ++next) skipped_to = std::max(skipped_to, skipped[next].end());
+        for (; next < skipped.size() && skipped[next].offset <= i; ++next)
+            skipped_to = std::max(skipped_to, skipped[next].end());
         if (i < skipped_to || recorded[i] == live[i] || difference.bytes++ != 0) continue;
         difference.offset = i;
         difference.recorded = std::to_integer<std::uint64_t>(recorded[i]);
@@ -107,22 +118,26 @@ std::optional<Difference> compare_bytes(Bytes recorded, Bytes live, std::span<co
 
 void compare_answer(const RecordedMessage& recorded, ComparedMessage& live) {
     const Ending before = recorded_ending(recorded);
-    if (differ(before, live.ending)) add(live, DifferenceKind::outcome, std::to_underlying(before), std::to_underlying(live.ending));
+    if (differ(before, live.ending))
+        add(live, DifferenceKind::outcome, std::to_underlying(before), std::to_underlying(live.ending));
     const bool both_completed = before == Ending::completed && live.ending == Ending::completed;
     if (both_completed && (recorded.rnr_naks == 0) != (live.rnr_naks == 0))
         add(live, DifferenceKind::rnr, recorded.rnr_naks, live.rnr_naks);
 }
 
-void compare_result(const RecordedMessage& recorded, Bytes result, std::span<const ByteRange> left_out, ComparedMessage& live) {
+void compare_result(const RecordedMessage& recorded, Bytes result, std::span<const ByteRange> left_out,
+                    ComparedMessage& live) {
     if (!recorded.succeeded() || live.ending != Ending::completed) return;
     if (recorded.message.verb == Verb::read_request) {
         std::vector<ByteRange> ranges = recorded.payload.holes;
         ranges.insert(ranges.end(), left_out.begin(), left_out.end());
-        if (auto difference = compare_bytes(recorded.payload.bytes, result, ranges)) live.differences.push_back(*difference);
+        if (auto difference = compare_bytes(recorded.payload.bytes, result, ranges))
+            live.differences.push_back(*difference);
     } else if (recorded.is_atomic() && recorded.message.atomic_result && result.size() == sizeof(std::uint64_t)) {
         std::uint64_t value = 0;
         std::memcpy(&value, result.data(), sizeof value);
-        if (value != *recorded.message.atomic_result) add(live, DifferenceKind::atomic_result, *recorded.message.atomic_result, value);
+        if (value != *recorded.message.atomic_result)
+            add(live, DifferenceKind::atomic_result, *recorded.message.atomic_result, value);
     }
 }
 
@@ -139,12 +154,14 @@ void compare_arrival(const RecordedMessage& recorded, const verbs::Wc& wc, std::
     const bool length_known = whole && (was_write || recorded.message.missing == 0 || recorded.message.ends);
     if (length != wc.byte_len && length_known) add(live, DifferenceKind::length, length, wc.byte_len);
     if (!was_write && whole)
-        if (auto difference = compare_bytes(recorded.payload.bytes, bytes, left_out)) live.differences.push_back(*difference);
+        if (auto difference = compare_bytes(recorded.payload.bytes, bytes, left_out))
+            live.differences.push_back(*difference);
     const std::optional<std::uint32_t> immediate = wc.flags.with_imm ? std::optional(wc.imm_data) : std::nullopt;
     if (recorded.message.immediate != immediate)
         add(live, DifferenceKind::immediate, recorded.message.immediate.value_or(0), immediate.value_or(0));
     if (recorded.message.invalidate != invalidated)
-        add(live, DifferenceKind::invalidate, recorded.message.invalidate ? std::to_underlying(*recorded.message.invalidate) : 0,
+        add(live, DifferenceKind::invalidate,
+            recorded.message.invalidate ? std::to_underlying(*recorded.message.invalidate) : 0,
             invalidated ? std::to_underlying(*invalidated) : 0);
 }
 

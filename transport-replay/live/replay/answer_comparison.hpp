@@ -1,11 +1,11 @@
 // What a live peer did differently from the recorded one, as values: message by message.
 //
-// Compared is what a peer decides: how a request was answered, what was read, what its own messages and WRITEs held. Not compared,
-// but told: times, and what the network did (sequence NAKs). Bytes that were not recorded, and those of keys and addresses, which
-// differ in any two runs, are left out.
+// Compared is what a peer decides: how a request was answered, what was read, what its own messages and WRITEs held.
+// Not compared, but told: times, and what the network did (sequence NAKs). Bytes that were not recorded, and those of
+// keys and addresses, which differ in any two runs, are left out.
 //
-// What an attacker could feed: a peer that answers anything, at any length. A difference is a few numbers; what comes beyond the
-// recording is counted, and kMaxExtra of it kept.
+// What an attacker could feed: a peer that answers anything, at any length. A difference is a few numbers; what comes
+// beyond the recording is counted, and kMaxExtra of it kept.
 #pragma once
 
 #include <transport-replay/live/replay/conversation_part.hpp>
@@ -34,9 +34,11 @@ enum class DifferenceKind : std::uint8_t {
     missing,        // it was recorded and did not come, or could not be asked
     unexpected,     // it came and was not recorded
 };
-inline constexpr std::array<std::string_view, 10> kDifferenceNames{"outcome",   "rnr",        "data",          "length",  "verb",
-                                                                   "immediate", "invalidate", "atomic_result", "missing", "unexpected"};
-[[nodiscard]] constexpr std::string_view name(DifferenceKind kind) { return kDifferenceNames[static_cast<std::size_t>(kind)]; }
+inline constexpr std::array<std::string_view, 10> kDifferenceNames{
+    "outcome", "rnr", "data", "length", "verb", "immediate", "invalidate", "atomic_result", "missing", "unexpected"};
+[[nodiscard]] constexpr std::string_view name(DifferenceKind kind) {
+    return kDifferenceNames[static_cast<std::size_t>(kind)];
+}
 
 // How a request ended, in either world.
 enum class Ending : std::uint8_t {
@@ -73,8 +75,11 @@ enum class Progress : std::uint8_t {
     unplayable,  // its beginning was not recorded, or it asks for more than the memory of a replay
     unseen,      // the peer's: nothing shows it to an application (a READ, a WRITE that the next one covers)
 };
-inline constexpr std::array<std::string_view, 5> kProgressNames{"not reached", "posted", "done", "not playable", "not visible"};
-[[nodiscard]] constexpr std::string_view name(Progress progress) { return kProgressNames[static_cast<std::size_t>(progress)]; }
+inline constexpr std::array<std::string_view, 5> kProgressNames{"not reached", "posted", "done", "not playable",
+                                                                "not visible"};
+[[nodiscard]] constexpr std::string_view name(Progress progress) {
+    return kProgressNames[static_cast<std::size_t>(progress)];
+}
 
 // Of a message of the conversation, in the replay.
 struct ComparedMessage {
@@ -97,8 +102,8 @@ struct ExtraMessage {
 
 // Why a replay ended.
 enum class ReplayEnd : std::uint8_t { running, complete, not_connected, peer_left, failed, timed_out, stopped };
-inline constexpr std::array<std::string_view, 7> kReplayEndNames{"running",           "complete",  "not connected", "peer left",
-                                                                 "connection failed", "timed out", "stopped"};
+inline constexpr std::array<std::string_view, 7> kReplayEndNames{
+    "running", "complete", "not connected", "peer left", "connection failed", "timed out", "stopped"};
 [[nodiscard]] constexpr std::string_view name(ReplayEnd end) { return kReplayEndNames[static_cast<std::size_t>(end)]; }
 
 struct ReplayComparison {
@@ -117,15 +122,18 @@ struct ReplayComparison {
 [[nodiscard]] Ending ending_of(verbs::WcStatus status);
 
 // What differs of bytes, `left_out` aside; both are looked at as far as both go.
-[[nodiscard]] std::optional<Difference> compare_bytes(dissect::Bytes recorded, dissect::Bytes live, std::span<const ByteRange> left_out);
+[[nodiscard]] std::optional<Difference> compare_bytes(dissect::Bytes recorded, dissect::Bytes live,
+                                                      std::span<const ByteRange> left_out);
 
 // An answer to a message of ours: how it ended, whether the peer was ready.
 void compare_answer(const RecordedMessage& recorded, ComparedMessage& live);
 // What a READ brought, or an ATOMIC, in memory as hosts have it.
-// `left_out`, in bytes of the READ: what requests behind it changed while it was under way; without a fence either value is right.
-void compare_result(const RecordedMessage& recorded, dissect::Bytes result, std::span<const ByteRange> left_out, ComparedMessage& live);
+// `left_out`, in bytes of the READ: what requests behind it changed while it was under way; without a fence either
+// value is right.
+void compare_result(const RecordedMessage& recorded, dissect::Bytes result, std::span<const ByteRange> left_out,
+                    ComparedMessage& live);
 // A message of the peer that came; `invalidated`: the recorded key that stands for the live one.
-void compare_arrival(const RecordedMessage& recorded, const verbs::Wc& wc, std::optional<dissect::Rkey> invalidated, dissect::Bytes bytes,
-                     std::span<const ByteRange> left_out, ComparedMessage& live);
+void compare_arrival(const RecordedMessage& recorded, const verbs::Wc& wc, std::optional<dissect::Rkey> invalidated,
+                     dissect::Bytes bytes, std::span<const ByteRange> left_out, ComparedMessage& live);
 
 }  // namespace qps::transport::live

@@ -18,7 +18,9 @@ namespace {
 
 using Row = ComparedRow;
 
-std::string duration_or_nothing(const std::optional<Duration>& duration) { return duration ? duration_text(*duration) : std::string(); }
+std::string duration_or_nothing(const std::optional<Duration>& duration) {
+    return duration ? duration_text(*duration) : std::string();
+}
 
 std::uint64_t bytes_of(const Row& row) {
     const RecordedMessage& each = row.recorded();
@@ -29,10 +31,13 @@ std::uint64_t bytes_of(const Row& row) {
 std::optional<Duration> recorded_latency(const Row& row) {
     return row.recorded().from == row.ours ? latency_of(row.recorded().message) : std::nullopt;
 }
-std::optional<Duration> live_latency(const Row& row) { return row.recorded().from == row.ours ? row.live().latency() : std::nullopt; }
+std::optional<Duration> live_latency(const Row& row) {
+    return row.recorded().from == row.ours ? row.live().latency() : std::nullopt;
+}
 
 std::string endings(const Row& row) {
-    if (row.live().progress != Progress::done && row.live().ending == Ending::unknown) return std::string(name(row.live().progress));
+    if (row.live().progress != Progress::done && row.live().ending == Ending::unknown)
+        return std::string(name(row.live().progress));
     return std::string(row.live().ending == Ending::unknown ? name(row.live().progress) : name(row.live().ending));
 }
 
@@ -46,7 +51,8 @@ std::string differences(const Row& row) {
 using Column = TableColumn<Row>;
 constexpr std::array kColumns{
     Column{"message", "#", Side::right, [](const Row& row) { return number(row.index + 1); }},
-    Column{"from", "from", Side::left, [](const Row& row) { return text_cell(row.recorded().from == row.ours ? "us" : "peer"); }},
+    Column{"from", "from", Side::left,
+           [](const Row& row) { return text_cell(row.recorded().from == row.ours ? "us" : "peer"); }},
     Column{"verb", "message", Side::left, [](const Row& row) { return text_cell(verb_text(row.recorded().message)); }},
     Column{"bytes", "bytes", Side::right, [](const Row& row) { return number(bytes_of(row)); }},
     Column{"missing_bytes", "", Side::right, [](const Row& row) { return number(row.recorded().payload.missing()); }},
@@ -61,9 +67,11 @@ constexpr std::array kColumns{
                const std::uint32_t now = row.live().rnr_naks;
                return before + now == 0 ? std::string() : fmt::format("{}/{}", before, now);
            }},
-    Column{"recorded_outcome", "", Side::left, [](const Row& row) { return text_cell(name(recorded_ending(row.recorded()))); }},
+    Column{"recorded_outcome", "", Side::left,
+           [](const Row& row) { return text_cell(name(recorded_ending(row.recorded()))); }},
     Column{"outcome", "", Side::left, [](const Row& row) { return text_cell(name(row.live().ending)); }},
-    Column{"progress", "outcome", Side::left, [](const Row& row) { return text_cell(name(row.live().progress)); }, endings},
+    Column{"progress", "outcome", Side::left, [](const Row& row) { return text_cell(name(row.live().progress)); },
+           endings},
     Column{"", "differences", Side::left, [](const Row& row) { return text_cell(differences(row)); }},
 };
 
@@ -114,8 +122,10 @@ std::string gaps_text(const RecordingGaps& gaps) {
     if (gaps.incomplete != 0)
         add(fmt::format("{} captured in part: {} are zeros, and not compared", counted(gaps.incomplete, "message"),
                         bytes_text(gaps.missing_bytes)));
-    if (gaps.unplayable != 0) add(fmt::format("{} left out: their start was not captured", counted(gaps.unplayable, "message")));
-    if (gaps.let_go != 0) add(fmt::format("{} dropped: too much belonged to incomplete messages", bytes_text(gaps.let_go)));
+    if (gaps.unplayable != 0)
+        add(fmt::format("{} left out: their start was not captured", counted(gaps.unplayable, "message")));
+    if (gaps.let_go != 0)
+        add(fmt::format("{} dropped: too much belonged to incomplete messages", bytes_text(gaps.let_go)));
     return text;
 }
 
@@ -125,29 +135,34 @@ std::span<const TableColumn<ComparedRow>> compared_columns() { return kColumns; 
 
 Tone tone_of(const ComparedRow& row) {
     if (!row.live().differences.empty()) return Tone::error;
-    return row.live().progress == Progress::done || row.live().progress == Progress::unseen ? Tone::plain : Tone::warning;
+    return row.live().progress == Progress::done || row.live().progress == Progress::unseen ? Tone::plain
+                                                                                            : Tone::warning;
 }
 
 std::string summary_text(const RecordedConversation& conversation, const ReplayComparison& comparison, End ours) {
-    const auto done = static_cast<std::uint64_t>(std::ranges::count(comparison.messages, Progress::done, &ComparedMessage::progress));
+    const auto done =
+        static_cast<std::uint64_t>(std::ranges::count(comparison.messages, Progress::done, &ComparedMessage::progress));
     const std::uint64_t count = comparison.differences();
-    std::string text =
-        fmt::format("connection {}, as the {}: {}{}; {} of {}, {}\n", std::to_underlying(conversation.uid),
-                    ours == conversation.requester ? "requester" : "responder", name(comparison.end),
-                    comparison.words.empty() ? "" : fmt::format(" ({})", comparison.words), grouped(done),
-                    counted(conversation.messages.size(), "message"), count == 0 ? "no differences" : counted(count, "difference"));
+    std::string text = fmt::format(
+        "connection {}, as the {}: {}{}; {} of {}, {}\n", std::to_underlying(conversation.uid),
+        ours == conversation.requester ? "requester" : "responder", name(comparison.end),
+        comparison.words.empty() ? "" : fmt::format(" ({})", comparison.words), grouped(done),
+        counted(conversation.messages.size(), "message"), count == 0 ? "no differences" : counted(count, "difference"));
     text += gaps_text(conversation.gaps);
     if (comparison.extra_count != 0)
         text += fmt::format("    {} from the peer {} not in the capture\n", counted(comparison.extra_count, "message"),
                             comparison.extra_count == 1 ? "is" : "are");
-    if (comparison.sequence_naks != 0) text += fmt::format("    {} after loss on the network\n", counted(comparison.sequence_naks, "sequence NAK"));
+    if (comparison.sequence_naks != 0)
+        text += fmt::format("    {} after loss on the network\n", counted(comparison.sequence_naks, "sequence NAK"));
     for (const Rkey key : comparison.unmapped)
-        text += fmt::format("    key {:#x} was used as recorded, since no message carries it: set the live key with --map-key {:#x}=LIVE\n",
-                            std::to_underlying(key), std::to_underlying(key));
+        text += fmt::format(
+            "    key {:#x} was used as recorded, since no message carries it: set the live key with --map-key {:#x}=LIVE\n",
+            std::to_underlying(key), std::to_underlying(key));
     return text;
 }
 
-void add_comparison(Document& document, const RecordedConversation& conversation, const ReplayComparison& comparison, End ours) {
+void add_comparison(Document& document, const RecordedConversation& conversation, const ReplayComparison& comparison,
+                    End ours) {
     document.open();
     document.add("schema", kSchema);
     document.add("connection", conversation.uid);

@@ -25,8 +25,10 @@ struct ComparedRow {
 [[nodiscard]] Tone tone_of(const ComparedRow& row);
 
 // Some lines: how it ended, how much differs, what was not recorded, what nothing translates.
-[[nodiscard]] std::string summary_text(const RecordedConversation& conversation, const ReplayComparison& comparison, End ours);
+[[nodiscard]] std::string summary_text(const RecordedConversation& conversation, const ReplayComparison& comparison,
+                                       End ours);
 // One object with a schema, every message in it.
-void add_comparison(Document& document, const RecordedConversation& conversation, const ReplayComparison& comparison, End ours);
+void add_comparison(Document& document, const RecordedConversation& conversation, const ReplayComparison& comparison,
+                    End ours);
 
 }  // namespace qps::transport::live

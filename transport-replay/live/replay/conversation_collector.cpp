@@ -2,8 +2,8 @@
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/figures.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -61,8 +61,8 @@ RecordedPayload laid_out(const MessagePayload& payload, std::uint64_t length, st
     return result;
 }
 
-// They come as they ended. Of one end the order is that of the PSNs; both ends are merged by first packets, a packet that was
-// recorded late standing where its message begins.
+// They come as they ended. Of one end the order is that of the PSNs; both ends are merged by first packets, a packet
+// that was recorded late standing where its message begins.
 void put_in_order(std::vector<RecordedMessage>& messages) {
     struct SortKey {
         std::int64_t psn = 0;  // counted on where PSNs wrap
@@ -74,7 +74,8 @@ void put_in_order(std::vector<RecordedMessage>& messages) {
         std::vector<SortKey>& ours = places[static_cast<std::size_t>(messages[i].from)];
         const Message& message = messages[i].message;
         const std::int64_t psn =
-            ours.empty() ? message.first.value() : ours.back().psn + (message.first - Psn(static_cast<std::uint32_t>(ours.back().psn)));
+            ours.empty() ? message.first.value()
+                         : ours.back().psn + (message.first - Psn(static_cast<std::uint32_t>(ours.back().psn)));
         ours.push_back({psn, message.first_frame, i});
     }
     std::vector<SortKey> all;
@@ -116,8 +117,8 @@ void ConversationCollector::describe() {
         describe_set_up(timeline_->cm.attempts[*connection.cm_attempt]);
     recorded_.gaps.one_way = connection.one_way();
     if (connection.service != Service::rc && connection.service != Service::uc)
-        refusal_ = fmt::format("connection {} is {}: only RC and UC connections can be replayed", std::to_underlying(uid_),
-                               service_name(connection.service));
+        refusal_ = fmt::format("connection {} is {}: only RC and UC connections can be replayed",
+                               std::to_underlying(uid_), service_name(connection.service));
 }
 
 void ConversationCollector::describe_set_up(const CmAttempt& attempt) {
@@ -130,8 +131,8 @@ void ConversationCollector::describe_set_up(const CmAttempt& attempt) {
         end.shared_receive_queue = side.shared_receive_queue.value_or(false);
         end.private_data = side.private_data;
     };
-    const bool a_is_active =
-        connection_->end(End::a).address == attempt.active.address && connection_->end(End::a).qpn == attempt.active.qpn;
+    const bool a_is_active = connection_->end(End::a).address == attempt.active.address &&
+                             connection_->end(End::a).qpn == attempt.active.qpn;
     if (!a_is_active) recorded_.requester = End::b;
     const End active = recorded_.requester;
     take(recorded_.ends[static_cast<std::size_t>(active)], attempt.active);
@@ -146,7 +147,8 @@ void ConversationCollector::describe_set_up(const CmAttempt& attempt) {
 // Which end sent the packet; nothing where it is none of ours.
 std::optional<End> ConversationCollector::sender(const Observation& observation, const PacketRecord& record) const {
     if (!record.connection || connection_ == nullptr) return std::nullopt;
-    if (*record.connection != uid_ && timeline_->find(*record.connection) != nullptr) return std::nullopt;  // it stayed another one
+    if (*record.connection != uid_ && timeline_->find(*record.connection) != nullptr)
+        return std::nullopt;  // it stayed another one
     for (const End end : {End::a, End::b}) {
         const transport::Endpoint& from = connection_->end(end);
         const transport::Endpoint& to = connection_->end(other(end));
@@ -204,7 +206,8 @@ void ConversationCollector::take_marks(RecordedMessage& recorded) {
 void ConversationCollector::message(ConnectionId connection, End requester, const Message& message) {
     if (refusal_ || connection != uid_) return;
     if (recorded_.messages.size() == kMaxConversationMessages) {
-        refusal_ = fmt::format("connection {} has more than {}", std::to_underlying(uid_), counted(kMaxConversationMessages, "message"));
+        refusal_ = fmt::format("connection {} has more than {}", std::to_underlying(uid_),
+                               counted(kMaxConversationMessages, "message"));
         return;
     }
     if (!has_room(kMessageCost)) return;
@@ -216,11 +219,12 @@ void ConversationCollector::message(ConnectionId connection, End requester, cons
     const MessagePayload payload = store_.take(requester, message);
     const std::uint64_t size = packet_size(payload, message.span(), recorded_.mtu != 0 ? recorded_.mtu : kUnknownMtu);
     const bool unanswered_read = message.verb == Verb::read_request && payload.pieces.empty();
-    const std::uint64_t length = unanswered_read && message.outcome != Outcome::completed ? 0 : length_of(message, payload, size);
+    const std::uint64_t length =
+        unanswered_read && message.outcome != Outcome::completed ? 0 : length_of(message, payload, size);
     const std::uint64_t captured = payload.bytes.size();
     if (length > captured && length - captured > kMaxHoleOfMessage) {
-        refusal_ = fmt::format("a message of connection {} has {}, of which {} were captured", std::to_underlying(uid_), bytes_text(length),
-                               bytes_text(captured));
+        refusal_ = fmt::format("a message of connection {} has {}, of which {} were captured", std::to_underlying(uid_),
+                               bytes_text(length), bytes_text(captured));
         return;
     }
     // It may be missing in as many places as it has pieces.
@@ -232,14 +236,16 @@ void ConversationCollector::message(ConnectionId connection, End requester, cons
 bool ConversationCollector::has_room(std::uint64_t bytes) {
     bytes_ += bytes;
     if (bytes_ <= most_) return true;
-    refusal_ = fmt::format("connection {} carries more than {}, the part of the memory that holds it: --memory grants more",
-                           std::to_underlying(uid_), bytes_text(most_));
+    refusal_ =
+        fmt::format("connection {} carries more than {}, the part of the memory that holds it: --memory grants more",
+                    std::to_underlying(uid_), bytes_text(most_));
     recorded_.messages = {};
     return false;
 }
 
 std::expected<RecordedConversation, std::string> ConversationCollector::finish() {
-    if (!refusal_ && recorded_.messages.empty()) refusal_ = fmt::format("connection {} has no messages", std::to_underlying(uid_));
+    if (!refusal_ && recorded_.messages.empty())
+        refusal_ = fmt::format("connection {} has no messages", std::to_underlying(uid_));
     if (refusal_) return std::unexpected(*refusal_);
     put_in_order(recorded_.messages);
     for (const RecordedMessage& each : recorded_.messages) {

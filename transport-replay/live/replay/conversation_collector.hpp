@@ -1,14 +1,16 @@
 // ConversationCollector: the packets and messages of a capture go in, one connection's RecordedConversation comes out.
 //
-// The capture is read twice: the first reading tells which connections there are (the Timeline), the second one collects. Both ways
-// of a connection have numbers of their own until answers show that they belong together, so that one reading would lose packets.
+// The capture is read twice: the first reading tells which connections there are (the Timeline), the second one
+// collects. Both ways of a connection have numbers of their own until answers show that they belong together, so that
+// one reading would lose packets.
 //
 //   ConversationCollector collector(timeline, ConnectionId{3});
-//   for each packet: collector.packet(observation, analysis.observe(observation)); then collector.message() for what it ended
-//   auto conversation = collector.finish();                            // or a sentence
+//   for each packet: collector.packet(observation, analysis.observe(observation)); then collector.message() for what it
+//   ended auto conversation = collector.finish();                            // or a sentence
 //
-// What an attacker could feed: the same packets a million times, NAKs without end: what waits for the end of its message is bounded
-// by the PayloadStore (Beside::waiting of the memory) and by kMaxMarks, what is complete by Beside::conversation.
+// What an attacker could feed: the same packets a million times, NAKs without end: what waits for the end of its
+// message is bounded by the PayloadStore (Beside::waiting of the memory) and by kMaxMarks, what is complete by
+// Beside::conversation.
 #pragma once
 
 #include <transport-replay/live/replay/recorded_conversation.hpp>
@@ -60,8 +62,8 @@ private:
     RecordedConversation recorded_;
     PayloadStore store_;
     std::array<std::vector<Mark>, 2> marks_;  // by requester
-    std::uint64_t most_;       // bytes of the conversation
-    std::uint64_t bytes_ = 0;  // with kMessageCost
+    std::uint64_t most_;                      // bytes of the conversation
+    std::uint64_t bytes_ = 0;                 // with kMessageCost
     std::optional<std::string> refusal_;
 };
 

@@ -39,7 +39,8 @@ public:
         plan_receives();
         const std::uint64_t room = part_.receives.empty() ? 0 : part_.receives.front().room;
         if (part_.memory.cost + room > bytes_beside(budget, Beside::memory))
-            return std::unexpected(fmt::format("receives of {} do not fit into the memory: --memory grants more", bytes_text(room)));
+            return std::unexpected(
+                fmt::format("receives of {} do not fit into the memory: --memory grants more", bytes_text(room)));
         plan_learning();
         plan_advertising();
         plan_fills();
@@ -62,7 +63,8 @@ private:
         const auto consider = [&](Instant instant) { last = last ? std::max(*last, instant) : instant; };
         if (own_ > 0) consider(recorded(part_.posts[own_ - 1].message).message.answer_time);
         if (peer_ > 0) consider(recorded(part_.peers[peer_ - 1]).message.last_time);
-        if (!last) last = conversation_.messages.front().message.first_time;  // what the connection's beginning stands for
+        if (!last)
+            last = conversation_.messages.front().message.first_time;  // what the connection's beginning stands for
         return {own_, peer_, std::max(Duration{}, time - *last)};
     }
     void from_the_beginning() { own_ = peer_ = 0; }
@@ -98,7 +100,8 @@ private:
             const bool too_long = message.outcome == Outcome::failed && each.has_receive_bytes() && length != 0 &&
                                   (message.nak_code == kInvalidRequest || message.nak_code == kOperationalError);
             if (too_long) receive.room = length - 1;
-            if (each.rnr_naks != 0 && each.succeeded()) receive.held = due_before(each.last_rnr_frame, each.last_rnr, std::nullopt);
+            if (each.rnr_naks != 0 && each.succeeded())
+                receive.held = due_before(each.last_rnr_frame, each.last_rnr, std::nullopt);
             if (each.rnr_naks != 0 && !each.succeeded()) receive.never = true;
             if (receive.held) receive.held->after_peer = std::min(receive.held->after_peer, peers_before(index));
             part_.receives.push_back(receive);
@@ -114,12 +117,16 @@ private:
         for (PlannedPost& post : part_.posts) {
             const Message& message = recorded(post.message).message;
             std::optional<Advertisement> found;
-            if (message.access) found = advertised_by_peer.find(message.access->key, message.access->address, message.first_frame);
-            else if (message.invalidate) found = advertised_by_peer.find(*message.invalidate, std::nullopt, message.first_frame);
+            if (message.access)
+                found = advertised_by_peer.find(message.access->key, message.access->address, message.first_frame);
+            else if (message.invalidate)
+                found = advertised_by_peer.find(*message.invalidate, std::nullopt, message.first_frame);
             if (found) post.target = place_of(part_.learned, *found);
         }
         // Also what nobody asked for before the recording ended: so it is not compared.
-        const auto place = [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); };
+        const auto place = [](const Advertisement& each) {
+            return std::tuple(each.key, each.message, each.key_offset);
+        };
         std::vector<Advertisement> known = part_.learned;
         std::ranges::sort(known, {}, place);
         for (const Advertisement& each : advertised_by_peer.mentions())
@@ -138,8 +145,9 @@ private:
             const Message& message = recorded(index).message;
             const bool used = message.access.has_value();
             if (!used && (!message.invalidate || was_used(*message.invalidate))) continue;
-            const auto found = used ? advertised_by_us.find(message.access->key, message.access->address, message.first_frame)
-                                    : advertised_by_us.find(*message.invalidate, std::nullopt, message.first_frame);
+            const auto found =
+                used ? advertised_by_us.find(message.access->key, message.access->address, message.first_frame)
+                     : advertised_by_us.find(*message.invalidate, std::nullopt, message.first_frame);
             if (found) place_of(part_.advertised, *found);
         }
         for (const Advertisement& place : part_.advertised)
@@ -150,18 +158,22 @@ private:
                 part_.private_advertisements.push_back(i);
                 continue;
             }
-            const auto post = std::ranges::lower_bound(part_.posts, part_.advertised[i].message, {}, &PlannedPost::message);
-            if (post != part_.posts.end() && post->message == part_.advertised[i].message) post->advertises.push_back(i);
+            const auto post =
+                std::ranges::lower_bound(part_.posts, part_.advertised[i].message, {}, &PlannedPost::message);
+            if (post != part_.posts.end() && post->message == part_.advertised[i].message)
+                post->advertises.push_back(i);
         }
     }
 
-    // Done before the first message of ours that came after the last look at the memory; the peer may look again because of it.
+    // Done before the first message of ours that came after the last look at the memory; the peer may look again
+    // because of it.
     void plan_fills() {
         from_the_beginning();
         for (std::uint32_t i = 0; i < part_.memory.fills.size(); ++i) {
             const MemoryFill& fill = part_.memory.fills[i];
             const auto frame_of = [&](const PlannedPost& each) { return recorded(each.message).message.first_frame; };
-            auto post = std::ranges::partition_point(part_.posts, [&](const PlannedPost& each) { return frame_of(each) <= fill.after; });
+            auto post = std::ranges::partition_point(
+                part_.posts, [&](const PlannedPost& each) { return frame_of(each) <= fill.after; });
             while (post != part_.posts.end() && frame_of(*post) < fill.before && !post->playable) ++post;
             if (post != part_.posts.end() && frame_of(*post) < fill.before) post->fills.push_back(i);
             else part_.fills.push_back({i, due_before(fill.before, fill.seen, std::nullopt)});
@@ -172,8 +184,8 @@ private:
         for (std::uint32_t i = 0; i < part_.memory.touches.size(); ++i) {
             const MemoryTouch& touch = part_.memory.touches[i];
             const std::uint32_t arrived = peers_before(touch.message) + 1;
-            const auto post =
-                std::ranges::lower_bound(part_.posts, arrived, {}, [](const PlannedPost& each) { return each.due.after_peer; });
+            const auto post = std::ranges::lower_bound(part_.posts, arrived, {},
+                                                       [](const PlannedPost& each) { return each.due.after_peer; });
             if (post == part_.posts.end()) {
                 if (!touch.changed) part_.last_touches.push_back(i);
                 continue;
@@ -191,7 +203,8 @@ private:
 
 }  // namespace
 
-std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours, const MemoryBudget& memory) {
+std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours,
+                                                     const MemoryBudget& memory) {
     return Planning(conversation, ours).plan(memory);
 }
 

@@ -1,12 +1,12 @@
-// ConversationPart: one end of a recorded connection as a list of things to do: work requests to post and what each waits for,
-// receives, memory, and where keys and addresses of the recording become those of the live peers.
+// ConversationPart: one end of a recorded connection as a list of things to do: work requests to post and what each
+// waits for, receives, memory, and where keys and addresses of the recording become those of the live peers.
 //
-// Whatever is done waits for as many completions of its own, and messages of the peer, as were recorded before it, then for as long
-// as was recorded from the last of these. The order at the place where the capture was made is one in which everything could
-// happen, so two parts that wait for each other never wait in a circle.
+// Whatever is done waits for as many completions of its own, and messages of the peer, as were recorded before it, then
+// for as long as was recorded from the last of these. The order at the place where the capture was made is one in which
+// everything could happen, so two parts that wait for each other never wait in a circle.
 //
-// What an attacker could feed: a conversation, bounded by its collector; a part is not larger, but for the recorded memory, which
-// has a bound of its own.
+// What an attacker could feed: a conversation, bounded by its collector; a part is not larger, but for the recorded
+// memory, which has a bound of its own.
 #pragma once
 
 #include <transport-replay/live/replay/advertised_memory.hpp>
@@ -14,7 +14,8 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::uint32_t kLeastReceive = 4096;  // bytes of a receive: a peer that says more than was recorded is heard
+inline constexpr std::uint32_t kLeastReceive =
+    4096;  // bytes of a receive: a peer that says more than was recorded is heard
 
 struct Due {
     std::uint32_t after_own = 0;   // of our messages: so many are complete
@@ -27,7 +28,7 @@ struct Due {
 struct PlannedPost {
     std::uint32_t message = 0;  // in RecordedConversation::messages
     Due due;
-    bool playable = true;  // it was recorded, and does not ask for more memory than there is
+    bool playable = true;                   // it was recorded, and does not ask for more memory than there is
     std::optional<std::uint32_t> target{};  // in `learned`: what it asks for was told there
     std::vector<std::uint32_t> advertises;  // in `advertised`: what it tells of our memory
     std::vector<std::uint32_t> fills;       // in the memory's: done before it is posted

@@ -7,13 +7,16 @@ namespace qps::transport::live {
 
 using namespace dissect;
 
-ConversationPlayer::ConversationPlayer(const RecordedConversation& conversation, ConversationPart part, PlayerSettings settings)
+ConversationPlayer::ConversationPlayer(const RecordedConversation& conversation, ConversationPart part,
+                                       PlayerSettings settings)
     : state_(new Playing{.conversation = conversation, .part = std::move(part), .settings = std::move(settings)}) {}
 ConversationPlayer::ConversationPlayer(ConversationPlayer&&) noexcept = default;
 ConversationPlayer& ConversationPlayer::operator=(ConversationPlayer&&) noexcept = default;
 ConversationPlayer::~ConversationPlayer() = default;
 
-std::expected<void, std::string> ConversationPlayer::begin(Endpoint& endpoint, Instant now) { return state_->begin(endpoint, now); }
+std::expected<void, std::string> ConversationPlayer::begin(Endpoint& endpoint, Instant now) {
+    return state_->begin(endpoint, now);
+}
 
 void ConversationPlayer::poll(Endpoint& endpoint, Instant now) {
     Playing& state = *state_;
@@ -31,7 +34,8 @@ void ConversationPlayer::poll(Endpoint& endpoint, Instant now) {
         if (event.kind != ConnectionEventKind::established) state.take(endpoint, event, now);
     if (state.phase == Playing::Phase::running) state.advance(endpoint, now);
     if (state.phase == Playing::Phase::lingering) {
-        const bool ours_to_end = state.conversation.taken_down_by.value_or(state.conversation.requester) == state.part.ours;
+        const bool ours_to_end =
+            state.conversation.taken_down_by.value_or(state.conversation.requester) == state.part.ours;
         const Instant until = ours_to_end ? state.linger_until : state.last_progress + state.settings.patience;
         if (now >= until) state.conclude(endpoint, ReplayEnd::complete, {}, now);
         else state.wake_at(until);
@@ -57,7 +61,9 @@ void ConversationPlayer::poll(Endpoint& endpoint, Instant now) {
 
 std::optional<Instant> ConversationPlayer::poll_at() const { return state_->wake; }
 
-void ConversationPlayer::stop(Endpoint& endpoint, Instant now) { state_->conclude(endpoint, ReplayEnd::stopped, {}, now); }
+void ConversationPlayer::stop(Endpoint& endpoint, Instant now) {
+    state_->conclude(endpoint, ReplayEnd::stopped, {}, now);
+}
 
 bool ConversationPlayer::done() const { return state_->phase == Playing::Phase::over && state_->settled; }
 std::vector<std::string> ConversationPlayer::take_lines() { return std::exchange(state_->lines, {}); }

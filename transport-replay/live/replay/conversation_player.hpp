@@ -1,16 +1,16 @@
-// ConversationPlayer: takes the part of one end of a recorded connection over an endpoint, against a live peer: sends what it sent,
-// has the memory and the receives it had, and compares what the peer does with what was recorded.
+// ConversationPlayer: takes the part of one end of a recorded connection over an endpoint, against a live peer: sends
+// what it sent, has the memory and the receives it had, and compares what the peer does with what was recorded.
 //
-//   ConversationPlayer player(conversation, std::move(*part_of(conversation, End::a)), {.connect = Target{.address = peer, .port = port}});
-//   if (auto begun = player.begin(endpoint, now); !begun) ...
-//   for (;;) { endpoint.poll(now); player.poll(endpoint, now); if (player.done()) break; ... }    // as any program
-//   (live/peers/program.hpp) player.comparison();
+//   ConversationPlayer player(conversation, std::move(*part_of(conversation, End::a)), {.connect = Target{.address =
+//   peer, .port = port}}); if (auto begun = player.begin(endpoint, now); !begun) ... for (;;) { endpoint.poll(now);
+//   player.poll(endpoint, now); if (player.done()) break; ... }    // as any program (live/peers/program.hpp)
+//   player.comparison();
 //
-// Nothing is played before what was recorded before it: our completions and the peer's messages. Between, time is that of the
-// recording, divided by `speed`. A peer that does nothing for `patience` ends the replay.
+// Nothing is played before what was recorded before it: our completions and the peer's messages. Between, time is that
+// of the recording, divided by `speed`. A peer that does nothing for `patience` ends the replay.
 //
-// What an attacker could feed: a peer may send and answer anything. Completions carry lengths that the adapter checked; messages past
-// the recording are counted; keys and addresses it tells are used for nothing but requests to itself.
+// What an attacker could feed: a peer may send and answer anything. Completions carry lengths that the adapter checked;
+// messages past the recording are counted; keys and addresses it tells are used for nothing but requests to itself.
 #pragma once
 
 #include <transport-replay/live/endpoint.hpp>
@@ -59,7 +59,8 @@ public:
     [[nodiscard]] std::vector<std::string> take_lines();
     [[nodiscard]] ProgramCounts counts() const;
 
-    // Recorded keys of our memory that no message tells of, and what they are here: for the user, who must tell the peer. After begin().
+    // Recorded keys of our memory that no message tells of, and what they are here: for the user, who must tell the
+    // peer. After begin().
     [[nodiscard]] std::vector<KeyMapping> untold_keys() const;
     // The same, heard of the peer; as PlayerSettings::keys, until it is asked for.
     void map_keys(std::span<const KeyMapping> keys);

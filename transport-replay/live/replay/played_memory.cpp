@@ -53,13 +53,15 @@ Bytes PlayedMemory::at(const MemoryTouch& touch) const {
 
 const PlayedMemory::Region* PlayedMemory::find(Rkey recorded, std::optional<std::uint64_t> address) const {
     const RecordedRegion* found = part_->memory.find(recorded, address);
-    if (found == nullptr && address) found = part_->memory.find(recorded, std::nullopt);  // before the first byte that was asked for
+    if (found == nullptr && address)
+        found = part_->memory.find(recorded, std::nullopt);  // before the first byte that was asked for
     if (found == nullptr) return nullptr;
     return &regions_[static_cast<std::size_t>(found - part_->memory.regions.data())];
 }
 
 std::optional<LiveMemory> PlayedMemory::live(const Advertisement& advertised) const {
-    const std::optional<std::uint64_t> address = advertised.address_offset ? std::optional(advertised.address) : std::nullopt;
+    const std::optional<std::uint64_t> address =
+        advertised.address_offset ? std::optional(advertised.address) : std::nullopt;
     const Region* region = find(advertised.key, address);
     if (region == nullptr) return std::nullopt;
     LiveMemory memory{region->key, std::nullopt};
@@ -78,7 +80,8 @@ void PlayedMemory::invalidated(Rkey live) {
 }
 
 verbs::Result<void> PlayedMemory::bind(verbs::Adapter& adapter, Qpn qp, const Advertisement* of) {
-    const Region* only = of == nullptr ? nullptr : find(of->key, of->address_offset ? std::optional(of->address) : std::nullopt);
+    const Region* only =
+        of == nullptr ? nullptr : find(of->key, of->address_offset ? std::optional(of->address) : std::nullopt);
     if (of != nullptr && only == nullptr) return {};
     for (Region& region : regions_) {
         if (!region.window || region.bound || (only == nullptr ? !region.at_once : only != &region)) continue;
@@ -104,8 +107,10 @@ verbs::Result<void> PlayedMemory::bind(verbs::Adapter& adapter, Qpn qp, const Ad
 verbs::Result<void> PlayedMemory::post_receive(verbs::Adapter& adapter, Qpn qp, std::uint32_t room) {
     if (free_.empty()) return std::unexpected(verbs::VerbsError::queue_full);
     const std::uint32_t slot = free_.back();
-    const verbs::Sge piece{slots_mr_.address + std::uint64_t{slot} * slot_bytes_, std::min(room, slot_bytes_), slots_mr_.lkey};
-    if (auto posted = adapter.post_recv(qp, {.wr_id = kReceiveRequest | slot, .sg_list = {&piece, 1}}); !posted) return posted;
+    const verbs::Sge piece{slots_mr_.address + std::uint64_t{slot} * slot_bytes_, std::min(room, slot_bytes_),
+                           slots_mr_.lkey};
+    if (auto posted = adapter.post_recv(qp, {.wr_id = kReceiveRequest | slot, .sg_list = {&piece, 1}}); !posted)
+        return posted;
     free_.pop_back();
     return {};
 }
@@ -115,6 +120,8 @@ Bytes PlayedMemory::received(std::uint64_t wr_id, std::uint32_t bytes) const {
     return Bytes(slots_).subspan(std::size_t{slot} * slot_bytes_, std::min(bytes, slot_bytes_));
 }
 
-void PlayedMemory::release(std::uint64_t wr_id) { free_.push_back(static_cast<std::uint32_t>(wr_id & ~kReceiveRequest)); }
+void PlayedMemory::release(std::uint64_t wr_id) {
+    free_.push_back(static_cast<std::uint32_t>(wr_id & ~kReceiveRequest));
+}
 
 }  // namespace qps::transport::live

@@ -1,7 +1,8 @@
-// PlayedMemory: the memory of a recorded end, registered with an adapter: blocks at the addresses they had, a region for each
-// recorded key, a window where the peer invalidated it; receives in slots of their own.
+// PlayedMemory: the memory of a recorded end, registered with an adapter: blocks at the addresses they had, a region
+// for each recorded key, a window where the peer invalidated it; receives in slots of their own.
 //
-// Keys are the adapter's: what was recorded as one key is another live. Regions that were invalidated get a new key with every bind.
+// Keys are the adapter's: what was recorded as one key is another live. Regions that were invalidated get a new key
+// with every bind.
 //
 // What an attacker could feed: what it writes into the blocks stays there; nothing of it is interpreted here.
 #pragma once
@@ -19,7 +20,8 @@ inline constexpr std::uint64_t kReceiveRequest = 1ULL << 63;  // wr_id of receiv
 class PlayedMemory {
 public:
     // Registers everything. Borrows the part, which stays where it is.
-    [[nodiscard]] static verbs::Result<PlayedMemory> open(verbs::Adapter& adapter, verbs::Pd pd, const ConversationPart& part);
+    [[nodiscard]] static verbs::Result<PlayedMemory> open(verbs::Adapter& adapter, verbs::Pd pd,
+                                                          const ConversationPart& part);
 
     [[nodiscard]] dissect::MutableBytes block(std::uint32_t index) { return blocks_[index]; }
     void fill(const MemoryFill& fill);

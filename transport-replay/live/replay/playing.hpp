@@ -1,8 +1,10 @@
-// Playing: a replay under way: what ConversationPlayer is made of. The connection (playing_connection.cpp): memory, queues, connecting,
-// ending; and the messages (playing_messages.cpp): what completes and arrives, what is due and is posted.
+// Playing: a replay under way: what ConversationPlayer is made of. The connection (playing_connection.cpp): memory,
+// queues, connecting, ending; and the messages (playing_messages.cpp): what completes and arrives, what is due and is
+// posted.
 //
-// Invariants: messages of ours are posted and complete in order; the k-th message of the peer that takes a receive is the k-th
-// recorded one; `own_done` and `peer_position` only grow, and what waits for them waits for nothing else but time.
+// Invariants: messages of ours are posted and complete in order; the k-th message of the peer that takes a receive is
+// the k-th recorded one; `own_done` and `peer_position` only grow, and what waits for them waits for nothing else but
+// time.
 //
 // What an attacker could feed: as conversation_player.hpp.
 #pragma once
@@ -74,7 +76,9 @@ struct Playing {
     std::vector<std::optional<LiveMemory>> learned = std::vector<std::optional<LiveMemory>>(part.learned.size());
     std::vector<std::uint32_t> learned_by_message{};  // of part.learned
 
-    [[nodiscard]] const RecordedMessage& recorded(std::uint32_t message) const { return conversation.messages[message]; }
+    [[nodiscard]] const RecordedMessage& recorded(std::uint32_t message) const {
+        return conversation.messages[message];
+    }
     [[nodiscard]] ComparedMessage& compared(std::uint32_t message) { return result.messages[message]; }
     void wake_at(dissect::Instant at) { wake = wake ? std::min(*wake, at) : at; }
     [[nodiscard]] bool connected() const { return phase == Phase::running || phase == Phase::lingering; }
@@ -104,7 +108,8 @@ struct Playing {
     void take_arrival(const verbs::Wc& wc, dissect::Instant now);
     void pass_peers();
 
-    [[nodiscard]] std::optional<dissect::Instant> due_at(const Due& due, std::optional<dissect::Instant> previous, bool keeps_time) const;
+    [[nodiscard]] std::optional<dissect::Instant> due_at(const Due& due, std::optional<dissect::Instant> previous,
+                                                         bool keeps_time) const;
     void advance(Endpoint& endpoint, dissect::Instant now);
     void post_receives(verbs::Adapter& adapter, dissect::Instant now);
     void do_fills(dissect::Instant now);

@@ -38,15 +38,18 @@ verbs::Result<void> Playing::make_queues(verbs::Adapter& adapter) {
     const auto queue = adapter.create_cq(kCompletions);
     if (!queue) return std::unexpected(queue.error());
     cq = *queue;
-    const auto pair = adapter.create_qp({.pd = pd,
-                                         .send_cq = cq,
-                                         .recv_cq = cq,
-                                         .cap = {.max_send_wr = kSendQueue, .max_recv_wr = kMostReceives},
-                                         .qp_type = conversation.service == Service::uc ? verbs::QpType::uc : verbs::QpType::rc,
-                                         .sq_sig_all = true});
+    const auto pair =
+        adapter.create_qp({.pd = pd,
+                           .send_cq = cq,
+                           .recv_cq = cq,
+                           .cap = {.max_send_wr = kSendQueue, .max_recv_wr = kMostReceives},
+                           .qp_type = conversation.service == Service::uc ? verbs::QpType::uc : verbs::QpType::rc,
+                           .sq_sig_all = true});
     if (!pair) return std::unexpected(pair.error());
     qp = *pair;
-    if (auto set = adapter.modify_qp(qp, {.qp_state = verbs::QpState::init, .pkey = Pkey{0xffff}, .access = part.memory.access}); !set)
+    if (auto set = adapter.modify_qp(
+            qp, {.qp_state = verbs::QpState::init, .pkey = Pkey{0xffff}, .access = part.memory.access});
+        !set)
         return set;
     auto opened = PlayedMemory::open(adapter, pd, part);
     if (!opened) return std::unexpected(opened.error());
@@ -83,11 +86,14 @@ void Playing::report_regions() {
     for (const PlayedMemory::Region& region : memory->regions()) {
         const Rkey key = region.recorded->key;
         const auto has_key = [&](std::uint32_t place) { return part.advertised[place].key == key; };
-        if (std::ranges::binary_search(part.advertised_keys, key) || std::ranges::any_of(part.private_advertisements, has_key)) continue;
+        if (std::ranges::binary_search(part.advertised_keys, key) ||
+            std::ranges::any_of(part.private_advertisements, has_key))
+            continue;
         unadvertised.push_back({region.recorded->key, region.key});
-        lines.push_back(fmt::format("memory with key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message carries it",
-                                    std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
-                                    region.recorded->range.offset, std::to_underlying(region.key)));
+        lines.push_back(
+            fmt::format("memory with key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message carries it",
+                        std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
+                        region.recorded->range.offset, std::to_underlying(region.key)));
     }
 }
 
@@ -105,8 +111,8 @@ ConnectOptions Playing::options(CmPrivateBytes& private_data) {
                            .private_data = private_data.bytes()};
     for (const PlannedReceive& receive : part.receives)
         if (receive.never)  // the peer gave up: so is it told to
-            options.rnr_retry_count =
-                static_cast<std::uint8_t>(std::clamp<std::uint32_t>(recorded(receive.message).rnr_naks, 1, kRetries) - 1);
+            options.rnr_retry_count = static_cast<std::uint8_t>(
+                std::clamp<std::uint32_t>(recorded(receive.message).rnr_naks, 1, kRetries) - 1);
     return options;
 }
 
@@ -157,13 +163,15 @@ void Playing::establish(Endpoint& endpoint, Bytes private_data, Instant now) {
 }
 
 void Playing::learn(std::uint32_t message, Bytes bytes) {
-    const auto here = std::ranges::equal_range(learned_by_message, message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
+    const auto here = std::ranges::equal_range(learned_by_message, message, {},
+                                               [&](std::uint32_t i) { return part.learned[i].message; });
     for (const std::uint32_t i : here) learned[i] = read_place(bytes, part.learned[i]);
 }
 
 // What of a message of the peer is about its memory, and so other than it was recorded.
 void Playing::add_learned(std::vector<ByteRange>& ranges, std::uint32_t message) const {
-    const auto here = std::ranges::equal_range(learned_by_message, message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
+    const auto here = std::ranges::equal_range(learned_by_message, message, {},
+                                               [&](std::uint32_t i) { return part.learned[i].message; });
     for (const std::uint32_t i : here) add_ranges(ranges, part.learned[i]);
 }
 
@@ -197,12 +205,13 @@ void Playing::conclude(Endpoint& endpoint, ReplayEnd end, std::string words, Ins
     if (result.end != ReplayEnd::running) return;
     result.end = end;
     result.words = std::move(words);
-    const bool unexplained =
-        end == ReplayEnd::timed_out || ((end == ReplayEnd::peer_left || end == ReplayEnd::failed) && result.differences() == 0);
+    const bool unexplained = end == ReplayEnd::timed_out ||
+                             ((end == ReplayEnd::peer_left || end == ReplayEnd::failed) && result.differences() == 0);
     if (unexplained) say_missing();
     if (end == ReplayEnd::complete)
         for (const std::uint32_t i : part.peers)
-            if (compared(i).progress == Progress::waiting && !recorded(i).is_visible()) compared(i).progress = Progress::unseen;
+            if (compared(i).progress == Progress::waiting && !recorded(i).is_visible())
+                compared(i).progress = Progress::unseen;
     if (end != ReplayEnd::complete) ++counts.failed;
     counts.wrong = result.differences();
     leave(endpoint, now);

@@ -49,7 +49,8 @@ void Playing::take_refusals(Endpoint& endpoint, Instant now) {
             conclude(endpoint, ReplayEnd::complete, {}, now);
             continue;
         }
-        const auto next = std::ranges::find_if(part.peers, [&](std::uint32_t i) { return compared(i).progress == Progress::waiting; });
+        const auto next = std::ranges::find_if(
+            part.peers, [&](std::uint32_t i) { return compared(i).progress == Progress::waiting; });
         if (next != part.peers.end()) {
             compared(*next).ending = access ? Ending::remote_access : Ending::invalid_request;
             compare_answer(recorded(*next), compared(*next));
@@ -62,7 +63,8 @@ void Playing::count_naks(Endpoint& endpoint) {
     const auto status = endpoint.adapter().query_qp(qp);
     if (!status) return;
     const std::uint64_t rnr = std::exchange(rnr_seen, status->counts.rnr_naks);
-    if (!outstanding.empty()) compared(part.posts[outstanding.front().post].message).rnr_naks += static_cast<std::uint32_t>(rnr_seen - rnr);
+    if (!outstanding.empty())
+        compared(part.posts[outstanding.front().post].message).rnr_naks += static_cast<std::uint32_t>(rnr_seen - rnr);
     result.sequence_naks += status->counts.sequence_naks - std::exchange(sequence_seen, status->counts.sequence_naks);
 }
 
@@ -87,7 +89,8 @@ std::vector<ByteRange> Playing::changed_meanwhile(const Message& read) const {
     if (read.verb != Verb::read_request) return ranges;
     for (const Outstanding& behind : outstanding) {
         const RecordedMessage& each = recorded(part.posts[behind.post].message);
-        const bool changes = each.is_atomic() || each.message.verb == Verb::write || each.message.verb == Verb::atomic_write;
+        const bool changes =
+            each.is_atomic() || each.message.verb == Verb::write || each.message.verb == Verb::atomic_write;
         if (!changes || !each.message.access) continue;
         const ByteRange range{each.message.access->address, behind.bytes.size()};
         const ByteRange asked{read.access->address, read.access->length};
@@ -121,7 +124,8 @@ void Playing::take_answer(Endpoint& endpoint, const Wc& wc, Instant now) {
     while (own_done < finished.size() && finished[own_done]) ++own_done;
     if (wc.status == WcStatus::success || live.ending == Ending::flushed || !connected()) return;
     const bool as_recorded = recorded_ending(recorded(message)) == live.ending;
-    conclude(endpoint, as_recorded ? ReplayEnd::complete : ReplayEnd::failed, fmt::format("a request failed: {}", name(live.ending)), now);
+    conclude(endpoint, as_recorded ? ReplayEnd::complete : ReplayEnd::failed,
+             fmt::format("a request failed: {}", name(live.ending)), now);
 }
 
 // Where a WRITE of the peer was recorded to go, what is there now.
@@ -275,15 +279,18 @@ void Playing::post_messages(Endpoint& endpoint, Instant now) {
             while (own_done < finished.size() && finished[own_done]) ++own_done;
             continue;
         }
-        if (posted_bytes + recorded(next.message).bytes_to_post() > part.most_posted) return;  // once others are answered
+        if (posted_bytes + recorded(next.message).bytes_to_post() > part.most_posted)
+            return;  // once others are answered
         const auto at = due_at(next.due, last_post, false);
         if (at && *at > now) wake_at(*at);
         if (!at || *at > now || !look_at(next.touches, now)) return;
         for (const std::uint32_t fill : next.fills) memory->fill(part.memory.fills[fill]);
         if (const auto posted = post(endpoint.adapter(), static_cast<std::uint32_t>(next_post), now); !posted) {
-            if (posted.error() == verbs::VerbsError::queue_full && !outstanding.empty()) return;  // binds fill it: later
+            if (posted.error() == verbs::VerbsError::queue_full && !outstanding.empty())
+                return;  // binds fill it: later
             const auto why = verbs::kVerbsErrorNames[static_cast<std::size_t>(posted.error())];
-            conclude(endpoint, ReplayEnd::failed, fmt::format("cannot post message {}: {}", next.message + 1, why), now);
+            conclude(endpoint, ReplayEnd::failed, fmt::format("cannot post message {}: {}", next.message + 1, why),
+                     now);
             return;
         }
         last_post = last_progress = now;
@@ -299,7 +306,8 @@ verbs::Result<void> Playing::post(verbs::Adapter& adapter, std::uint32_t index, 
     else mine.bytes = each.payload.bytes;
     for (const std::uint32_t place : next.advertises) {
         if (auto bound = memory->bind(adapter, qp, &part.advertised[place]); !bound) return bound;
-        if (const auto live = memory->live(part.advertised[place])) write_place(mine.bytes, part.advertised[place], *live);
+        if (const auto live = memory->live(part.advertised[place]))
+            write_place(mine.bytes, part.advertised[place], *live);
     }
     verbs::Sge piece{};
     if (!mine.bytes.empty()) {
@@ -314,8 +322,10 @@ verbs::Result<void> Playing::post(verbs::Adapter& adapter, std::uint32_t index, 
                      .send_flags = {.signaled = true, .solicited = each.solicited},
                      .imm_data = message.immediate.value_or(0)};
     if (message.invalidate) wr.invalidate_rkey = translated(next, *message.invalidate, 0).rkey;
-    const bool keyless = message.access && message.access->length == 0 && !each.is_atomic() && message.verb != Verb::flush;
-    if (keyless) wr.remote = {message.access->address, message.access->key};  // no memory is meant: nobody looks at it (C9-88)
+    const bool keyless =
+        message.access && message.access->length == 0 && !each.is_atomic() && message.verb != Verb::flush;
+    if (keyless)
+        wr.remote = {message.access->address, message.access->key};  // no memory is meant: nobody looks at it (C9-88)
     else if (message.access) wr.remote = translated(next, message.access->key, message.access->address);
     if (message.atomic && message.verb == Verb::fetch_add) wr.atomic = {.compare_add = message.atomic->swap_or_add};
     else if (message.atomic) wr.atomic = {.compare_add = message.atomic->compare, .swap = message.atomic->swap_or_add};
@@ -342,7 +352,8 @@ verbs::Remote Playing::translated(const PlannedPost& next, Rkey key, std::uint64
         remote.rkey = live.key;
         if (live.address && place.address_offset) remote.address = *live.address + (address - place.address);
     }
-    if (const auto mapped = std::ranges::find(settings.keys, key, &KeyMapping::recorded); mapped != settings.keys.end()) {
+    if (const auto mapped = std::ranges::find(settings.keys, key, &KeyMapping::recorded);
+        mapped != settings.keys.end()) {
         remote.rkey = mapped->live;
         known = true;
     }
@@ -350,7 +361,8 @@ verbs::Remote Playing::translated(const PlannedPost& next, Rkey key, std::uint64
     for (const AddressMapping& each : settings.addresses)
         if (each.recorded <= address && (nearest == nullptr || each.recorded > nearest->recorded)) nearest = &each;
     if (nearest != nullptr) remote.address = nearest->live + (address - nearest->recorded);
-    if (!known && result.unmapped.size() < kMaxUnmapped && std::ranges::find(result.unmapped, key) == result.unmapped.end())
+    if (!known && result.unmapped.size() < kMaxUnmapped &&
+        std::ranges::find(result.unmapped, key) == result.unmapped.end())
         result.unmapped.push_back(key);
     return remote;
 }

@@ -1,11 +1,13 @@
-// RecordedConversation: one connection of a capture as a plain value: who asked what, in which order and when, with which bytes,
-// what was answered, and what the connection was like. What a replay plays, and what it compares with.
+// RecordedConversation: one connection of a capture as a plain value: who asked what, in which order and when, with
+// which bytes, what was answered, and what the connection was like. What a replay plays, and what it compares with.
 //
-// Invariant: messages of one end are in the order of their PSNs; all of them in the order of their first packets. A payload is as
-// long as the message says; bytes that were not recorded are zero in it and named as holes: nobody takes them for recorded ones.
+// Invariant: messages of one end are in the order of their PSNs; all of them in the order of their first packets. A
+// payload is as long as the message says; bytes that were not recorded are zero in it and named as holes: nobody takes
+// them for recorded ones.
 //
-// What an attacker could feed: any capture. Messages and bytes are bounded (kMaxConversationMessages, Beside::conversation of the
-// memory): a conversation beyond them is refused with a sentence, so is a message whose length is a claim without packets behind it.
+// What an attacker could feed: any capture. Messages and bytes are bounded (kMaxConversationMessages,
+// Beside::conversation of the memory): a conversation beyond them is refused with a sentence, so is a message whose
+// length is a claim without packets behind it.
 #pragma once
 
 #include <transport-replay/model/cm_attempt.hpp>
@@ -20,9 +22,11 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxConversationMessages = 1U << 18;      // however much memory there is: plans look back over them
-inline constexpr std::uint32_t kUnknownMtu = 1024;                     // where nothing tells: what most RoCE paths have
-inline constexpr std::uint32_t kMaxHoleOfMessage = 16U * 1024 * 1024;  // not recorded of one message: more is no damage, but a claim
+inline constexpr std::size_t kMaxConversationMessages =
+    1U << 18;                                       // however much memory there is: plans look back over them
+inline constexpr std::uint32_t kUnknownMtu = 1024;  // where nothing tells: what most RoCE paths have
+inline constexpr std::uint32_t kMaxHoleOfMessage =
+    16U * 1024 * 1024;  // not recorded of one message: more is no damage, but a claim
 
 // Of a payload or of memory, in bytes.
 struct ByteRange {
@@ -58,7 +62,9 @@ struct RecordedMessage {
     [[nodiscard]] bool has_receive_bytes() const { return message.verb == dissect::Verb::send; }
     [[nodiscard]] bool is_atomic() const { return dissect::is_atomic(message.verb); }
     [[nodiscard]] std::uint64_t bytes_to_post() const;  // of memory, by who asks
-    [[nodiscard]] bool succeeded() const { return message.outcome == Outcome::completed || message.outcome == Outcome::sent; }
+    [[nodiscard]] bool succeeded() const {
+        return message.outcome == Outcome::completed || message.outcome == Outcome::sent;
+    }
     // It can be asked again: what it is about was recorded.
     [[nodiscard]] bool is_playable() const;
 };
@@ -83,7 +89,8 @@ struct RecordingGaps {
     [[nodiscard]] bool any() const { return one_way || incomplete != 0 || unplayable != 0 || let_go != 0; }
 };
 
-// Bytes of the memory that a message takes: itself, in a list that grows, and what is planned, done and compared for it.
+// Bytes of the memory that a message takes: itself, in a list that grows, and what is planned, done and compared for
+// it.
 inline constexpr std::uint64_t kMessageCost = 2 * sizeof(RecordedMessage) + 512;
 
 struct RecordedConversation {

@@ -21,15 +21,18 @@ constexpr std::uint64_t kUnusedBytes = 8;       // of a region that nobody used
 constexpr std::uint64_t kZeroBased = 1U << 16;  // addresses below are offsets in a region, not of one space
 constexpr std::size_t kMaxPlacesOfKey = 256;    // one key reaches few buffers; a key of all memory may
 constexpr std::uint8_t kRefusedRequest = 1;     // NAK codes (9.7.5.2.4)
-// A byte of a block is there twice, as it was in the beginning and as it is (concluding it needs a bit more), in parts of a quarter.
+// A byte of a block is there twice, as it was in the beginning and as it is (concluding it needs a bit more), in parts
+// of a quarter.
 constexpr std::uint64_t kQuartersOfByte = 9;
-constexpr std::uint64_t kFillCost = 3 * sizeof(MemoryFill) + 64;  // beside its bytes: in a list that grows and is sorted, and when it is due
+constexpr std::uint64_t kFillCost =
+    3 * sizeof(MemoryFill) + 64;  // beside its bytes: in a list that grows and is sorted, and when it is due
 
 // The answer may have been given: everything but a NAK that was fatal to it.
 bool may_have_reached(const RecordedMessage& each) { return each.message.outcome != Outcome::failed; }
 
 ByteRange asked_range(const RecordedMessage& each) {
-    if (each.is_atomic() || each.message.verb == Verb::atomic_write) return {each.message.access->address, kAtomicBytes};
+    if (each.is_atomic() || each.message.verb == Verb::atomic_write)
+        return {each.message.access->address, kAtomicBytes};
     return {each.message.access->address, each.message.access->length};
 }
 
@@ -65,7 +68,8 @@ verbs::Access queue_pair_access(const RecordedConversation& conversation, End of
     verbs::Access refused;
     for (const RecordedMessage& each : conversation.messages) {
         if (each.from == of) continue;
-        if (each.message.outcome == Outcome::failed && each.message.nak_code == kRefusedRequest) grant(refused, each.message.verb);
+        if (each.message.outcome == Outcome::failed && each.message.nak_code == kRefusedRequest)
+            grant(refused, each.message.verb);
         if (each.succeeded()) grant(granted, each.message.verb);
     }
     verbs::Access access = verbs::kEveryAccess;
@@ -79,7 +83,8 @@ verbs::Access queue_pair_access(const RecordedConversation& conversation, End of
 // Goes through what the other end asked, in order, with what the memory held at each time.
 class Concluding {
 public:
-    Concluding(const RecordedConversation& conversation, End of, std::uint64_t most) : conversation_(conversation), of_(of), most_(most) {}
+    Concluding(const RecordedConversation& conversation, End of, std::uint64_t most)
+        : conversation_(conversation), of_(of), most_(most) {}
 
     std::expected<RecordedMemory, std::string> conclude() {
         memory_.access = queue_pair_access(conversation_, of_);
@@ -117,8 +122,10 @@ private:
             auto near = std::ranges::find_if(of_key, [&](const RecordedRegion& region) {
                 return range.offset <= region.range.end() + kBlockGap && region.range.offset <= range.end() + kBlockGap;
             });
-            if (near == of_key.end() && of_key.size() == kMaxPlacesOfKey) near = of_key.begin();  // becomes too long, and is refused
-            if (near == of_key.end()) near = of_key.insert(of_key.end(), RecordedRegion{.key = each.message.access->key, .range = range});
+            if (near == of_key.end() && of_key.size() == kMaxPlacesOfKey)
+                near = of_key.begin();  // becomes too long, and is refused
+            if (near == of_key.end())
+                near = of_key.insert(of_key.end(), RecordedRegion{.key = each.message.access->key, .range = range});
             const std::uint64_t begin = std::min(near->range.offset, range.offset);
             near->range = {begin, std::max(near->range.end(), range.end()) - begin};
             grant(near->access, each.message.verb);
@@ -142,7 +149,8 @@ private:
         std::vector<ByteRange> ranges;
         for (RecordedRegion* region : by_address) {
             const bool own_space = region->range.offset < kZeroBased;
-            if (own_space || ranges.empty() || ranges.back().offset < kZeroBased || region->range.offset >= ranges.back().end())
+            if (own_space || ranges.empty() || ranges.back().offset < kZeroBased ||
+                region->range.offset >= ranges.back().end())
                 ranges.push_back(region->range);
             ByteRange& block = ranges.back();
             block.length = std::max(block.end(), region->range.end()) - block.offset;
@@ -157,13 +165,15 @@ private:
             memory_.blocks.push_back({range.offset, std::vector<std::byte>(range.length)});
             models_.push_back({std::vector<std::byte>(range.length), std::vector<bool>(range.length), {}});
         }
-        std::ranges::sort(memory_.regions, {}, [](const RecordedRegion& region) { return std::pair(region.key, region.range.offset); });
+        std::ranges::sort(memory_.regions, {},
+                          [](const RecordedRegion& region) { return std::pair(region.key, region.range.offset); });
         return std::nullopt;
     }
 
     [[nodiscard]] std::string refusal() const {
-        return fmt::format("the recorded memory and what is put there need more than {}, their part of the memory: --memory grants more",
-                           bytes_text(most_));
+        return fmt::format(
+            "the recorded memory and what is put there need more than {}, their part of the memory: --memory grants more",
+            bytes_text(most_));
     }
 
     void follow(std::uint32_t index) {
@@ -174,7 +184,8 @@ private:
         if (region == nullptr || range.length == 0 || wraps(range)) return;
         const ByteRange place{range.offset - memory_.blocks[region->block].address, range.length};
         if (each.message.verb == Verb::read_request) {
-            if (each.payload.bytes.size() == place.length) found(*region, place, each.payload.bytes, each.payload.holes, each);
+            if (each.payload.bytes.size() == place.length)
+                found(*region, place, each.payload.bytes, each.payload.holes, each);
             look(region->block, {place, end_of(each), {}});
         } else if (each.is_atomic() && each.message.atomic_result) {
             found(*region, place, in_memory(*each.message.atomic_result), {}, each);
@@ -187,7 +198,9 @@ private:
         }
     }
 
-    static FrameIndex end_of(const RecordedMessage& each) { return std::max(each.message.last_frame, each.message.answer_frame); }
+    static FrameIndex end_of(const RecordedMessage& each) {
+        return std::max(each.message.last_frame, each.message.answer_frame);
+    }
 
     void look(std::uint32_t block, const Look& look) { models_[block].looks.push_back(look); }
 
@@ -217,8 +230,12 @@ private:
             const FrameIndex after = last_look(region.block, run, by.message.first_frame);
             const Bytes there = bytes.subspan(*changed, run.length);
             memory_.cost += there.size() + kFillCost;
-            memory_.fills.push_back(
-                {region.block, run.offset, {there.begin(), there.end()}, after, by.message.first_frame, by.message.first_time});
+            memory_.fills.push_back({region.block,
+                                     run.offset,
+                                     {there.begin(), there.end()},
+                                     after,
+                                     by.message.first_frame,
+                                     by.message.first_time});
             changed.reset();
         };
         std::size_t hole = 0;
@@ -278,7 +295,8 @@ const RecordedRegion* RecordedMemory::find(Rkey key, std::optional<std::uint64_t
     return nullptr;
 }
 
-std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of, const MemoryBudget& memory) {
+std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of,
+                                                           const MemoryBudget& memory) {
     return Concluding(conversation, of, bytes_beside(memory, Beside::memory)).conclude();
 }
 

@@ -1,11 +1,13 @@
-// RecordedMemory: the memory that one end of a recorded connection must have had, concluded from what the other end asked of it.
+// RecordedMemory: the memory that one end of a recorded connection must have had, concluded from what the other end
+// asked of it.
 //
-// Ranges that were asked for become blocks of memory, at the addresses they had; keys become regions over blocks. What READs and
-// ATOMICs brought back says what was in there: from the beginning, or, where it had changed by itself, put there by the application
-// in the meantime (a fill). What WRITEs and ATOMICs left behind is what must be in there afterwards (a touch).
+// Ranges that were asked for become blocks of memory, at the addresses they had; keys become regions over blocks. What
+// READs and ATOMICs brought back says what was in there: from the beginning, or, where it had changed by itself, put
+// there by the application in the meantime (a fill). What WRITEs and ATOMICs left behind is what must be in there
+// afterwards (a touch).
 //
-// What an attacker could feed: ranges all over the address space, of gigabytes. Blocks and fills are bounded together (Beside::memory
-// of the memory), so are regions; beyond that the conversation is refused with a sentence.
+// What an attacker could feed: ranges all over the address space, of gigabytes. Blocks and fills are bounded together
+// (Beside::memory of the memory), so are regions; beyond that the conversation is refused with a sentence.
 #pragma once
 
 #include <transport-replay/live/replay/recorded_conversation.hpp>
@@ -16,9 +18,9 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxRecordedRegions = 1U << 14;   // storage protocols have a key for every request
-inline constexpr std::uint64_t kBlockGap = 1U << 20;           // ranges nearer than this are one buffer
-inline constexpr std::size_t kTouchesLookedAt = 1024;          // when asking who touched a range before
+inline constexpr std::size_t kMaxRecordedRegions = 1U << 14;  // storage protocols have a key for every request
+inline constexpr std::uint64_t kBlockGap = 1U << 20;          // ranges nearer than this are one buffer
+inline constexpr std::size_t kTouchesLookedAt = 1024;         // when asking who touched a range before
 
 struct MemoryBlock {
     std::uint64_t address = 0;
@@ -65,11 +67,13 @@ struct RecordedMemory {
 };
 
 // Of the end `of`.
-[[nodiscard]] std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of,
+[[nodiscard]] std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation,
+                                                                         End of,
                                                                          const MemoryBudget& memory = MemoryBudget{});
 
 // What the touch left behind, and of it the holes.
 [[nodiscard]] dissect::Bytes expected_bytes(const RecordedConversation& conversation, const MemoryTouch& touch);
-[[nodiscard]] const std::vector<ByteRange>& holes_of(const RecordedConversation& conversation, const MemoryTouch& touch);
+[[nodiscard]] const std::vector<ByteRange>& holes_of(const RecordedConversation& conversation,
+                                                     const MemoryTouch& touch);
 
 }  // namespace qps::transport::live

@@ -21,7 +21,8 @@ std::int64_t scaled(Instant from, Instant to, double speed) {
     std::int64_t between = 0;
     if (__builtin_sub_overflow(count(to), count(from), &between)) between = to > from ? kFarthest : -kFarthest;
     if (speed == 1.0) return between;
-    return static_cast<std::int64_t>(std::clamp(std::round(static_cast<double>(between) / speed), -kFarthestScaled, kFarthestScaled));
+    return static_cast<std::int64_t>(
+        std::clamp(std::round(static_cast<double>(between) / speed), -kFarthestScaled, kFarthestScaled));
 }
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {

@@ -1,9 +1,10 @@
-// Replayer: recorded frames to a device, each at its time, rewritten on the way. Stateless: nothing is expected of what comes back.
+// Replayer: recorded frames to a device, each at its time, rewritten on the way. Stateless: nothing is expected of what
+// comes back.
 //
-// Sans I/O: who drives it offers frames in order with the time it is, and waits until poll_at() where one is not taken yet.
-// What an attacker could feed: the frames of a capture, with any time in them. A time before that of an earlier frame is due at
-// once; a gap, however long, is waited for, as recorded. What cannot go (cut, of another link than Ethernet, too
-// long or short) is counted and left out.
+// Sans I/O: who drives it offers frames in order with the time it is, and waits until poll_at() where one is not taken
+// yet. What an attacker could feed: the frames of a capture, with any time in them. A time before that of an earlier
+// frame is due at once; a gap, however long, is waited for, as recorded. What cannot go (cut, of another link than
+// Ethernet, too long or short) is counted and left out.
 #pragma once
 
 #include <dissect/frame.hpp>
@@ -35,8 +36,8 @@ class Replayer {
 public:
     Replayer(Device device, const Pace& pace, Rewriter rewriter);
 
-    // Whether the frame went to the device, or is left out for good. False: it is not its time yet, or the device has no
-    // room; offer it again at poll_at(), after a flush().
+    // Whether the frame went to the device, or is left out for good. False: it is not its time yet, or the device has
+    // no room; offer it again at poll_at(), after a flush().
     [[nodiscard]] bool offer(const dissect::Frame& frame, dissect::Instant now);
     void flush(dissect::Instant now) { device_.flush(now); }
     // When the frame that was refused last is to be offered again; at once where nothing was.

@@ -25,9 +25,12 @@ constexpr std::array kSubjects{
     SubjectWord{"mac", Subject::mac, Side::neither, 0, "a MAC address such as 02:00:00:00:00:01, or *"},
     SubjectWord{"src-mac", Subject::mac, Side::source, 0, "a MAC address such as 02:00:00:00:00:01, or *"},
     SubjectWord{"dst-mac", Subject::mac, Side::destination, 0, "a MAC address such as 02:00:00:00:00:01, or *"},
-    SubjectWord{"ip", Subject::ip, Side::neither, 0, "an address or network such as 10.0.0.1, 10.0.0.0/24, 2001:db8::1, or *"},
-    SubjectWord{"src-ip", Subject::ip, Side::source, 0, "an address or network such as 10.0.0.1, 10.0.0.0/24, 2001:db8::1, or *"},
-    SubjectWord{"dst-ip", Subject::ip, Side::destination, 0, "an address or network such as 10.0.0.1, 10.0.0.0/24, 2001:db8::1, or *"},
+    SubjectWord{"ip", Subject::ip, Side::neither, 0,
+                "an address or network such as 10.0.0.1, 10.0.0.0/24, 2001:db8::1, or *"},
+    SubjectWord{"src-ip", Subject::ip, Side::source, 0,
+                "an address or network such as 10.0.0.1, 10.0.0.0/24, 2001:db8::1, or *"},
+    SubjectWord{"dst-ip", Subject::ip, Side::destination, 0,
+                "an address or network such as 10.0.0.1, 10.0.0.0/24, 2001:db8::1, or *"},
     SubjectWord{"vlan", Subject::vlan, Side::neither, 0xfff, "the number of a VLAN, none, or *"},
     SubjectWord{"qpn", Subject::qpn, Side::neither, 0xff'ffff, "a number of 24 bits, or *"},
     SubjectWord{"psn", Subject::psn, Side::neither, 0xff'ffff, "a number of 24 bits, or *"},
@@ -62,8 +65,10 @@ std::optional<Masked> address_in(std::string_view text) {
     const std::size_t slash = text.find('/');
     const auto ip = parse_ip(text.substr(0, slash));
     if (!ip) return std::nullopt;
-    Masked found{.value = {read_be<std::uint64_t>(ip->bytes, 0), read_be<std::uint64_t>(ip->bytes, 8)}, .mask = kAllBits};
-    if (ip->ipv4) found = {.value = {0, kMappedPrefix | read_be<std::uint32_t>(ip->bytes, 0)}, .mask = kAllBits, .ipv4 = true};
+    Masked found{.value = {read_be<std::uint64_t>(ip->bytes, 0), read_be<std::uint64_t>(ip->bytes, 8)},
+                 .mask = kAllBits};
+    if (ip->ipv4)
+        found = {.value = {0, kMappedPrefix | read_be<std::uint32_t>(ip->bytes, 0)}, .mask = kAllBits, .ipv4 = true};
     if (slash == std::string_view::npos) return found;
     constexpr unsigned kMappedBits = 96;
     const auto length = parse_number(text.substr(slash + 1), found.ipv4 ? 32 : 128);
@@ -87,9 +92,11 @@ std::optional<Masked> value_in(const SubjectWord& subject, std::string_view text
 }
 
 // OLD=NEW.
-std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::string_view mapping, RewriteRule& rule) {
+std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::string_view mapping,
+                                               RewriteRule& rule) {
     const std::size_t sign = mapping.find('=');
-    if (sign == std::string_view::npos) return std::unexpected(fmt::format("invalid mapping '{}': expected OLD=NEW", mapping));
+    if (sign == std::string_view::npos)
+        return std::unexpected(fmt::format("invalid mapping '{}': expected OLD=NEW", mapping));
     const auto side = [&](std::string_view text) -> std::expected<Masked, std::string> {
         if (auto value = value_in(subject, text)) return *value;
         return std::unexpected(fmt::format("invalid value '{}': expected {}", text, subject.value));
@@ -114,11 +121,14 @@ std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::
 // QP+N or QP-N.
 std::expected<void, std::string> parse_offset(const SubjectWord& subject, std::string_view text, RewriteRule& rule) {
     const std::size_t sign = text.find_first_of("+-");
-    if (sign == std::string_view::npos) return std::unexpected(fmt::format("invalid rule '{}': expected QP+NUMBER or QP-NUMBER", text));
+    if (sign == std::string_view::npos)
+        return std::unexpected(fmt::format("invalid rule '{}': expected QP+NUMBER or QP-NUMBER", text));
     const auto qp = value_in(subject, text.substr(0, sign));
     const auto by = parse_number(text.substr(sign + 1), subject.most);
-    if (!qp) return std::unexpected(fmt::format("invalid value '{}': expected {}", text.substr(0, sign), subject.value));
-    if (!by) return std::unexpected(fmt::format("invalid value '{}': expected a number of 24 bits", text.substr(sign + 1)));
+    if (!qp)
+        return std::unexpected(fmt::format("invalid value '{}': expected {}", text.substr(0, sign), subject.value));
+    if (!by)
+        return std::unexpected(fmt::format("invalid value '{}': expected a number of 24 bits", text.substr(sign + 1)));
     rule.from = qp->value;
     rule.compared = qp->mask;
     rule.psn_offset = static_cast<std::uint32_t>(text[sign] == '+' ? *by : 0x100'0000 - *by) & 0xff'ffff;
@@ -129,7 +139,9 @@ std::expected<void, std::string> parse_offset(const SubjectWord& subject, std::s
 
 std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
     std::string_view rest = text;
-    const auto wrong = [&](const std::string& why) { return std::unexpected(fmt::format("invalid rewrite rule '{}': {}", text, why)); };
+    const auto wrong = [&](const std::string& why) {
+        return std::unexpected(fmt::format("invalid rewrite rule '{}': {}", text, why));
+    };
     const std::string_view word = next_word(rest), mapping = next_word(rest);
     const SubjectWord* subject = nullptr;
     std::string known;
@@ -141,17 +153,20 @@ std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
     RewriteRule rule;
     rule.subject = subject->subject;
     rule.only = subject->only;
-    const auto parsed = rule.subject == Subject::psn ? parse_offset(*subject, mapping, rule) : parse_mapping(*subject, mapping, rule);
+    const auto parsed =
+        rule.subject == Subject::psn ? parse_offset(*subject, mapping, rule) : parse_mapping(*subject, mapping, rule);
     if (!parsed) return wrong(parsed.error());
     if (const std::string_view at = next_word(rest); !at.empty()) {
-        const bool numbers = rule.subject == Subject::qpn || rule.subject == Subject::psn || rule.subject == Subject::rkey;
+        const bool numbers =
+            rule.subject == Subject::qpn || rule.subject == Subject::psn || rule.subject == Subject::rkey;
         if (at != "at" || !numbers) return wrong(fmt::format("unexpected '{}'", at));
         const std::string_view host = next_word(rest);
         const auto address = address_in(host);
         if (!address || address->mask != kAllBits) return wrong(fmt::format("invalid host address '{}'", host));
         rule.at = address->value;
     }
-    if (const std::string_view more = next_word(rest); !more.empty()) return wrong(fmt::format("unexpected '{}'", more));
+    if (const std::string_view more = next_word(rest); !more.empty())
+        return wrong(fmt::format("unexpected '{}'", more));
     return rule;
 }
 

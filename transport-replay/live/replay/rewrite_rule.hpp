@@ -1,15 +1,15 @@
 // A rule of rewriting, and the text in which people say it:
 //
-//   mac 02:00:00:00:00:01=02:00:00:00:00:11   wherever that address stands; src-mac and dst-mac: only there; *: any address
-//   ip 10.0.0.1=10.77.0.11                    IPv4, IPv6 and GIDs, in headers, ARP and connection management; src-ip, dst-ip
-//   ip 10.0.0.0/24=10.77.0.0/24               the network of an address, the rest of it stays
-//   vlan 5=7, vlan none=7, vlan *=none        the tag's number; a tag put on; taken off
-//   qpn 0x11=0x42 at 10.0.0.1                 a queue pair number, in BTH, DETH and connection management; "at": of that host alone
-//   psn 0x11+1000 at 10.0.0.1                 PSNs of packets to that queue pair, by that much, and where its set-up says how they begin
-//   pkey 0xffff=0x8001, rkey *=0x1234         partition keys, remote keys
+//   mac 02:00:00:00:00:01=02:00:00:00:00:11   wherever that address stands; src-mac and dst-mac: only there; *: any
+//   address ip 10.0.0.1=10.77.0.11                    IPv4, IPv6 and GIDs, in headers, ARP and connection management;
+//   src-ip, dst-ip ip 10.0.0.0/24=10.77.0.0/24               the network of an address, the rest of it stays vlan 5=7,
+//   vlan none=7, vlan *=none        the tag's number; a tag put on; taken off qpn 0x11=0x42 at 10.0.0.1 a queue pair
+//   number, in BTH, DETH and connection management; "at": of that host alone psn 0x11+1000 at 10.0.0.1 PSNs of packets
+//   to that queue pair, by that much, and where its set-up says how they begin pkey 0xffff=0x8001, rkey *=0x1234
+//   partition keys, remote keys
 //
-// Of queue pairs * leaves out 0, 1 and 0xffffff, which everybody has. Everything in a rule is about the packet as it was recorded, so that
-// rules do not act on what others wrote. Of several that fit, the first counts.
+// Of queue pairs * leaves out 0, 1 and 0xffffff, which everybody has. Everything in a rule is about the packet as it
+// was recorded, so that rules do not act on what others wrote. Of several that fit, the first counts.
 //
 // What an attacker could feed: nothing; it is the user's own text. Numbers are bounded by the width of their field.
 #pragma once

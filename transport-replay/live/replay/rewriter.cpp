@@ -19,7 +19,8 @@ struct RewriteTarget {
     Side side;
 };
 
-// Where everything that can be rewritten stands; of a layer in the order in which it is: a PSN before the QPN that owns it.
+// Where everything that can be rewritten stands; of a layer in the order in which it is: a PSN before the QPN that owns
+// it.
 constexpr std::array kTargets{
     RewriteTarget{LayerKind::ethernet, "eth.src", Subject::mac, Side::source},
     RewriteTarget{LayerKind::ethernet, "eth.dst", Subject::mac, Side::destination},
@@ -131,12 +132,15 @@ Rewriter::Rewriter(std::span<const RewriteRule> rules) {
 
 // For psn the value is the queue pair's number.
 const RewriteRule* Rewriter::rule_for(const RuledField& place, const Wide& value, const Ends& ends) const {
-    const bool ipv4 = place.field->format == Format::ipv4 || (value.high == 0 && (value.low >> 32 << 32) == kMappedPrefix);
+    const bool ipv4 =
+        place.field->format == Format::ipv4 || (value.high == 0 && (value.low >> 32 << 32) == kMappedPrefix);
     for (const RewriteRule& rule : rules_) {
         if (rule.subject != place.subject || (rule.only != Side::neither && rule.only != place.side)) continue;
         if (rule.subject == Subject::ip && rule.only_ipv4 != ipv4) continue;
         if (rule.at && *rule.at != (place.side == Side::source ? ends.source : ends.destination)) continue;
-        if ((rule.subject == Subject::qpn || rule.subject == Subject::psn) && rule.compared == Wide{} && well_known(value.low)) continue;
+        if ((rule.subject == Subject::qpn || rule.subject == Subject::psn) && rule.compared == Wide{} &&
+            well_known(value.low))
+            continue;
         if (rule.fits(value)) return &rule;
     }
     return nullptr;
@@ -199,9 +203,8 @@ std::size_t Rewriter::retag(MutableBytes room, std::size_t length) const {
     const auto type = read_be<std::uint16_t>(room, kType);
     const bool tagged = ethertype::is_tag(type) && length >= kType + kTag + 2;
     const std::uint64_t number = tagged ? read_be<std::uint16_t>(room, kType + 2) & 0xfffU : kNoTag;
-    const auto rule = std::ranges::find_if(rules_, [&](const RewriteRule& each) {
-        return each.subject == Subject::vlan && each.fits(Wide{0, number});
-    });
+    const auto rule = std::ranges::find_if(
+        rules_, [&](const RewriteRule& each) { return each.subject == Subject::vlan && each.fits(Wide{0, number}); });
     if (rule == rules_.end() || rule->to.low == number) return length;
     if (rule->to.low == kNoTag) {
         std::memmove(room.data() + kType, room.data() + kType + kTag, length - kType - kTag);

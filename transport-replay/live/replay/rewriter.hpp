@@ -1,10 +1,10 @@
 // Rewriter: rules of rewriting (rewrite_rule.hpp) applied to a frame, in place and without allocation.
 //
-// Which fields a rule is about stands in one table of layers and field names. Checksums of IP, UDP and TCP and the ICRC change by
-// what the rules changed: right ones stay right, wrong ones wrong, and a UDP checksum of 0 stays "none".
+// Which fields a rule is about stands in one table of layers and field names. Checksums of IP, UDP and TCP and the ICRC
+// change by what the rules changed: right ones stay right, wrong ones wrong, and a UDP checksum of 0 stays "none".
 //
-// What an attacker could feed: any frame, of a capture or a wire: only layers that decode() found are touched, within their
-// bytes. Packets whose ICRC cannot be concluded (cut, fragments, IP options) keep the one they have.
+// What an attacker could feed: any frame, of a capture or a wire: only layers that decode() found are touched, within
+// their bytes. Packets whose ICRC cannot be concluded (cut, fragments, IP options) keep the one they have.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -23,8 +23,8 @@ public:
     explicit Rewriter(std::span<const RewriteRule> rules);  // those beyond kMaxRewriteRules do not count
 
     [[nodiscard]] bool idle() const { return rules_.empty(); }
-    // Rewrites the Ethernet frame in the first `length` bytes of the room; its new length, which a VLAN tag changes. 0 where the
-    // room is too short for that.
+    // Rewrites the Ethernet frame in the first `length` bytes of the room; its new length, which a VLAN tag changes. 0
+    // where the room is too short for that.
     [[nodiscard]] std::size_t apply(dissect::MutableBytes room, std::size_t length);
 
 private:
@@ -44,7 +44,8 @@ private:
     };
 
     [[nodiscard]] const RewriteRule* rule_for(const RuledField& place, const Wide& value, const Ends& ends) const;
-    bool rewrite_field(dissect::MutableBytes frame, const dissect::Layer& layer, const RuledField& place, const Ends& ends) const;
+    bool rewrite_field(dissect::MutableBytes frame, const dissect::Layer& layer, const RuledField& place,
+                       const Ends& ends) const;
     [[nodiscard]] std::size_t retag(dissect::MutableBytes room, std::size_t length) const;
 
     std::vector<RewriteRule> rules_;

@@ -1,27 +1,29 @@
-// Adapter: a channel adapter of one port, without I/O: what ibv_context and everything made from it are to an application.
+// Adapter: a channel adapter of one port, without I/O: what ibv_context and everything made from it are to an
+// application.
 //
-// An application opens protection domains, memory, completion queues and queue pairs, posts work and polls completions, as with
-// ibverbs. The owner of a wire hands in what arrived (process) and sends what is due (poll). Time is an argument everywhere.
+// An application opens protection domains, memory, completion queues and queue pairs, posts work and polls completions,
+// as with ibverbs. The owner of a wire hands in what arrived (process) and sends what is due (poll). Time is an
+// argument everywhere.
 //
 //   Adapter adapter({.addresses = {mine}});
 //   const Pd pd = *adapter.alloc_pd();
-//   const Mr mr = *adapter.reg_mr(pd, memory, kEveryAccess);                    // std::span<std::byte> memory: ours to the end
-//   const Cq cq = *adapter.create_cq(64);
-//   const dissect::Qpn qp = *adapter.create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq});
-//   if (!adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = kEveryAccess})) ...  // rtr, rts
-//   if (const auto posted = adapter.post_send(qp, ...); !posted) ...            // verbs.hpp; posted.error() says why not
-//   while (const auto out = adapter.poll(now)) device.send(out->packet, route_of(*out));
-//   adapter.process({.packet = in, .source = from, .destination = mine}, now);
-//   while (const std::size_t count = adapter.poll_cq(cq, done)) ...
-//   if (const auto due = adapter.poll_at()) ...                                 // when poll() has something again
+//   const Mr mr = *adapter.reg_mr(pd, memory, kEveryAccess);                    // std::span<std::byte> memory: ours to
+//   the end const Cq cq = *adapter.create_cq(64); const dissect::Qpn qp = *adapter.create_qp({.pd = pd, .send_cq = cq,
+//   .recv_cq = cq}); if (!adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access =
+//   kEveryAccess})) ...  // rtr, rts if (const auto posted = adapter.post_send(qp, ...); !posted) ...            //
+//   verbs.hpp; posted.error() says why not while (const auto out = adapter.poll(now)) device.send(out->packet,
+//   route_of(*out)); adapter.process({.packet = in, .source = from, .destination = mine}, now); while (const
+//   std::size_t count = adapter.poll_cq(cq, done)) ... if (const auto due = adapter.poll_at()) ... // when poll() has
+//   something again
 //
-// Invariants: every posted work request completes exactly once, in order, or silently where it was not signaled and succeeded;
-// borrowed memory is touched only while a region that shows it is registered; the order of departures depends on nothing but
-// the calls. A call that fails changes nothing.
+// Invariants: every posted work request completes exactly once, in order, or silently where it was not signaled and
+// succeeded; borrowed memory is touched only while a region that shows it is registered; the order of departures
+// depends on nothing but the calls. A call that fails changes nothing.
 //
-// A peer, or anybody who can send a frame, can send any Arrival: every one that is not for one of our queue pairs, from its
-// peer, with its keys, is refused and counted by name (Refusal). What grows: the objects and the work in them, each by a call
-// of the application and bounded below; what peers make us remember (responses, datagrams, events, CNPs) is bounded per object.
+// A peer, or anybody who can send a frame, can send any Arrival: every one that is not for one of our queue pairs, from
+// its peer, with its keys, is refused and counted by name (Refusal). What grows: the objects and the work in them, each
+// by a call of the application and bounded below; what peers make us remember (responses, datagrams, events, CNPs) is
+// bounded per object.
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
@@ -55,21 +57,22 @@ inline constexpr std::size_t kMaxMcastGroups = 1U << 10;
 inline constexpr std::size_t kMaxMcastAttached = 64;      // queue pairs of one group: each gets a copy of every packet
 inline constexpr std::size_t kMaxAsyncEvents = 1U << 12;  // not taken; more are counted
 inline constexpr std::size_t kMaxDatagrams = 1U << 10;    // of queue pair 1, each way, of 256 bytes
-inline constexpr std::uint32_t kResponsesInARow = 64;     // then one request has its turn: READs of a peer starve nobody
+inline constexpr std::uint32_t kResponsesInARow = 64;  // then one request has its turn: READs of a peer starve nobody
 
 struct AdapterSettings {
-    std::vector<Address> addresses{};  // of the port (none: whatever comes is ours); the first of a kind is the source of who names none
+    std::vector<Address>
+        addresses{};  // of the port (none: whatever comes is ours); the first of a kind is the source of who names none
     std::vector<dissect::Pkey> pkeys{dissect::Pkey{0xffff}};
     PathMtu mtu = PathMtu::bytes_4096;             // of the port: the longest UD message
     dissect::Qpn first_qp{0x11};                   // numbers are given out upwards from here
     std::uint64_t first_address = 0x10'0000'0000;  // iova of the first region; the next lie behind it
-    std::optional<DcqcnSettings> dcqcn{};          // paces all queue pairs; each may say otherwise (QpAttr::rate_control)
-    std::optional<TimelySettings> timely{};        // likewise, in its place: by round trips, not by CNPs
-    bool ecn_capable = true;                       // data goes out as ECT(0)
-    bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
-    std::uint32_t window = 512;                    // PSNs a queue pair has outstanding: a peer that sleeps wakes for many
-    std::uint32_t ack_every = 16;                  // packets an unasked ACK covers (one costs as much as a packet); 0: only on request
-    bool tagged = false;                           // frames have a VLAN tag, and the service level for their priority
+    std::optional<DcqcnSettings> dcqcn{};    // paces all queue pairs; each may say otherwise (QpAttr::rate_control)
+    std::optional<TimelySettings> timely{};  // likewise, in its place: by round trips, not by CNPs
+    bool ecn_capable = true;                 // data goes out as ECT(0)
+    bool end_to_end_credits = true;          // of RC (9.7.7.2): given, and heeded
+    std::uint32_t window = 512;              // PSNs a queue pair has outstanding: a peer that sleeps wakes for many
+    std::uint32_t ack_every = 16;  // packets an unasked ACK covers (one costs as much as a packet); 0: only on request
+    bool tagged = false;           // frames have a VLAN tag, and the service level for their priority
 };
 
 // A packet that came, checked for its ICRC and decoded. transport_version is that of the BTH.
@@ -133,8 +136,9 @@ inline constexpr std::array<std::string_view, 16> kRefusalNames{"transport_versi
 // arrivals + copies == accepted + all that were refused.
 struct AdapterCounts {
     std::uint64_t arrivals = 0;
-    std::uint64_t copies = 0;    // of packets to groups, for every queue pair behind the first
-    std::uint64_t accepted = 0;  // by a queue pair: its machines know what to make of them, duplicates and NAKs included
+    std::uint64_t copies = 0;  // of packets to groups, for every queue pair behind the first
+    std::uint64_t accepted =
+        0;  // by a queue pair: its machines know what to make of them, duplicates and NAKs included
     std::uint64_t departures = 0;
     std::array<std::uint64_t, kRefusalNames.size()> refused{};
     std::uint64_t marked = 0;  // arrived with congestion experienced
@@ -196,13 +200,16 @@ public:
     // Protection domains, memory. What is in use is busy. The bytes stay the caller's, and must stay, until dereg_mr().
     [[nodiscard]] Result<Pd> alloc_pd();
     [[nodiscard]] Result<void> dealloc_pd(Pd pd);
-    [[nodiscard]] Result<Mr> reg_mr(Pd pd, dissect::MutableBytes bytes, Access access, std::optional<std::uint64_t> iova = std::nullopt);
+    [[nodiscard]] Result<Mr> reg_mr(Pd pd, dissect::MutableBytes bytes, Access access,
+                                    std::optional<std::uint64_t> iova = std::nullopt);
     [[nodiscard]] Result<void> dereg_mr(dissect::Rkey lkey);
-    // For fast registration by work requests (WrOpcode::reg_mr), of so many bytes at most; until then its key opens nothing.
+    // For fast registration by work requests (WrOpcode::reg_mr), of so many bytes at most; until then its key opens
+    // nothing.
     [[nodiscard]] Result<Mr> alloc_mr(Pd pd, std::uint64_t max_length);
     [[nodiscard]] Result<Window> alloc_mw(Pd pd, MwType type);
     // Type 1: posts the bind to the queue pair's send queue; the new key.
-    [[nodiscard]] Result<dissect::Rkey> bind_mw(dissect::Qpn qp, std::uint64_t wr_id, const MwBind& bind, SendFlags flags = {});
+    [[nodiscard]] Result<dissect::Rkey> bind_mw(dissect::Qpn qp, std::uint64_t wr_id, const MwBind& bind,
+                                                SendFlags flags = {});
     [[nodiscard]] Result<void> dealloc_mw(Mw mw);
 
     // Completion queues. A notification is asked for once (req_notify_cq) and comes once.
@@ -215,11 +222,12 @@ public:
 
     // Shared receive queues. An armed limit (> 0) gives one event when fewer receives than that are left.
     [[nodiscard]] Result<Srq> create_srq(Pd pd, std::uint32_t max_wr, std::uint32_t max_sge = 4);
-    // Of an XRC domain (A14): its messages complete in `cq`, and what comes through a target reaches the memory of `pd`. It is busy while a
-    // target has received a part of a message into it.
+    // Of an XRC domain (A14): its messages complete in `cq`, and what comes through a target reaches the memory of
+    // `pd`. It is busy while a target has received a part of a message into it.
     [[nodiscard]] Result<Xrcd> open_xrcd();
     [[nodiscard]] Result<void> close_xrcd(Xrcd xrcd);
-    [[nodiscard]] Result<XrcSrq> create_xrc_srq(Pd pd, Xrcd xrcd, Cq cq, std::uint32_t max_wr, std::uint32_t max_sge = 4);
+    [[nodiscard]] Result<XrcSrq> create_xrc_srq(Pd pd, Xrcd xrcd, Cq cq, std::uint32_t max_wr,
+                                                std::uint32_t max_sge = 4);
     [[nodiscard]] Result<void> modify_srq(Srq srq, std::uint32_t limit);
     [[nodiscard]] Result<void> destroy_srq(Srq srq);
     [[nodiscard]] Result<void> post_srq_recv(Srq srq, const RecvWr& wr);
@@ -246,8 +254,9 @@ public:
     void process(const IncomingPacket& arrival, dissect::Instant now);
     // The next packet to send, or nothing: call until nothing comes.
     [[nodiscard]] std::optional<OutgoingPacket> poll(dissect::Instant now);
-    // Bit n: nothing of priority n departs until another call (PAUSE and PFC). What was sent is as it was: answers to it are taken, and
-    // its timers run; what they want to send again, like all else, waits until the priority is free, and then counts as one retry.
+    // Bit n: nothing of priority n departs until another call (PAUSE and PFC). What was sent is as it was: answers to
+    // it are taken, and its timers run; what they want to send again, like all else, waits until the priority is free,
+    // and then counts as one retry.
     void hold(std::uint8_t priorities);
     // When poll() is due: kAtOnce where something is ready, a timer's time, or nothing at all.
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;

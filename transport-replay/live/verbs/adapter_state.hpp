@@ -1,4 +1,5 @@
-// What an Adapter is made of, for the files that make up its functions; and how they change what happens to a queue pair.
+// What an Adapter is made of, for the files that make up its functions; and how they change what happens to a queue
+// pair.
 //
 // completions.cpp   what completes, events, a queue pair that fails
 // work.cpp          work requests that are posted
@@ -17,7 +18,8 @@ namespace qps::transport::verbs {
 inline constexpr Slot kGsiSlot{0};  // of queue pair 1, in both senses first
 
 struct AdapterState {
-    explicit AdapterState(const AdapterSettings& given) : settings(given), registrations(given.first_address), next_qp(given.first_qp) {
+    explicit AdapterState(const AdapterSettings& given)
+        : settings(given), registrations(given.first_address), next_qp(given.first_qp) {
         schedule.add(kGsiSlot);
     }
 
@@ -52,7 +54,8 @@ struct AdapterState {
 };
 
 // The memory that an XRC target serves for a shared receive queue by that number.
-[[nodiscard]] SharedReceives* served_by(const AdapterState& adapter, const QueuePair& target, std::optional<Srqn> number);
+[[nodiscard]] SharedReceives* served_by(const AdapterState& adapter, const QueuePair& target,
+                                        std::optional<Srqn> number);
 // An XRC target leaves the shared receive queue that it served, where no message is half received.
 void leave(QueuePair& target);
 
@@ -72,7 +75,8 @@ void fail(AdapterState& adapter, QueuePair& qp, std::optional<AsyncEventType> ev
 [[nodiscard]] Result<dissect::Rkey> post_bind(AdapterState& adapter, QueuePair& qp, const SendWr& wr, MwType type);
 
 // lifetime.cpp
-[[nodiscard]] Result<Srq> create_srq(AdapterState& adapter, ProtectionDomain* pd, std::uint32_t max_wr, std::uint32_t max_sge);
+[[nodiscard]] Result<Srq> create_srq(AdapterState& adapter, ProtectionDomain* pd, std::uint32_t max_wr,
+                                     std::uint32_t max_sge);
 [[nodiscard]] Result<dissect::Qpn> create_qp(AdapterState& adapter, const QpInitAttr& init);
 [[nodiscard]] Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr);
 [[nodiscard]] Result<void> destroy_qp(AdapterState& adapter, QueuePair& qp);

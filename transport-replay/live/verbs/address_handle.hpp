@@ -1,4 +1,5 @@
-// AddressHandle: where a queue pair's packets go, and how they travel. Values; resolving one to a MAC address is the host's.
+// AddressHandle: where a queue pair's packets go, and how they travel. Values; resolving one to a MAC address is the
+// host's.
 //
 //   const AddressHandle to{.destination = peer, .dscp = 26};      // RoCEv2, over IPv4 or IPv6 as the address is
 //   const std::uint16_t port = udp_source_port(to, local_qp, remote_qp);
@@ -10,7 +11,8 @@
 
 namespace qps::transport::verbs {
 
-inline constexpr std::uint16_t kFirstUdpSourcePort = 0xc000;  // the dynamic ports: two bits one, fourteen of entropy (A17)
+inline constexpr std::uint16_t kFirstUdpSourcePort =
+    0xc000;  // the dynamic ports: two bits one, fourteen of entropy (A17)
 inline constexpr std::uint32_t kFlowLabelMask = 0xfffff;
 
 struct AddressHandle {
@@ -50,8 +52,8 @@ struct AddressHandle {
     return AddressHandle{.destination = address, .network = network_of(address)};
 }
 
-// The priority of its frames: that of the VLAN tag; of untagged ones what NICs and switches that trust the DSCP make of it, its upper
-// three bits.
+// The priority of its frames: that of the VLAN tag; of untagged ones what NICs and switches that trust the DSCP make of
+// it, its upper three bits.
 [[nodiscard]] constexpr std::uint8_t priority_of(const AddressHandle& to, bool tagged) {
     return tagged ? to.sl & 7U : static_cast<std::uint8_t>(to.dscp >> 3 & 7U);
 }
@@ -66,7 +68,8 @@ struct AddressHandle {
 
 // One port per direction of a queue pair, so that the network keeps its packets in order: as Linux derives it, from the
 // flow label, or where that is 0 from both queue pair numbers.
-[[nodiscard]] constexpr std::uint16_t udp_source_port(const AddressHandle& to, dissect::Qpn local, dissect::Qpn remote) {
+[[nodiscard]] constexpr std::uint16_t udp_source_port(const AddressHandle& to, dissect::Qpn local,
+                                                      dissect::Qpn remote) {
     const std::uint32_t given = to.flow_label & kFlowLabelMask;
     const std::uint32_t label = given != 0 ? given : flow_label_of(local, remote);
     return static_cast<std::uint16_t>(((label ^ label >> 14) & 0x3fff) | kFirstUdpSourcePort);

@@ -1,7 +1,7 @@
 // Packets that come: whose they are, whether they may be, and what their queue pair makes of them.
 //
-// The checks of 9.6.1 in their order, each with a name of its own; only what passes all of them reaches a machine. Every
-// member of an Arrival is the sender's word.
+// The checks of 9.6.1 in their order, each with a name of its own; only what passes all of them reaches a machine.
+// Every member of an Arrival is the sender's word.
 #include <transport-replay/live/verbs/adapter_state.hpp>
 
 #include <algorithm>
@@ -48,7 +48,8 @@ std::optional<Refusal> check_queue_pair(const QueuePair& qp, const IncomingPacke
     const bool response = !row.request && !cnp;
     if (response ? !qp.may_send() : !qp.may_receive()) return Refusal::qp_state;
     if (!cnp && row.service != qp.service()) return Refusal::service;
-    if (row.service == Service::xrc && row.request != (qp.init.qp_type == QpType::xrc_recv)) return Refusal::service;  // the other half
+    if (row.service == Service::xrc && row.request != (qp.init.qp_type == QpType::xrc_recv))
+        return Refusal::service;  // the other half
     if (!match(qp.attr.pkey.value_or(Pkey{}), packet.pkey)) return Refusal::pkey;
     if (qp.connected()) {
         const bool from_peer = arrival.source == qp.to.destination;
@@ -81,9 +82,13 @@ constexpr std::array kFailures{
     Failure{ResponderVerdict::invalidate_failed, WcStatus::loc_qp_op_err, AsyncEventType::qp_access_err},
 };
 
-void deliver_message(AdapterState& adapter, QueuePair& qp, const ReceivedMessage& message, const IncomingPacket& arrival) {
-    Wc wc{.opcode = message.verb == Verb::send ? WcOpcode::recv : WcOpcode::recv_rdma_with_imm, .byte_len = message.length};
-    wc.flags = {.grh = message.has_network_header, .with_imm = message.immediate.has_value(), .with_inv = message.invalidated.has_value()};
+void deliver_message(AdapterState& adapter, QueuePair& qp, const ReceivedMessage& message,
+                     const IncomingPacket& arrival) {
+    Wc wc{.opcode = message.verb == Verb::send ? WcOpcode::recv : WcOpcode::recv_rdma_with_imm,
+          .byte_len = message.length};
+    wc.flags = {.grh = message.has_network_header,
+                .with_imm = message.immediate.has_value(),
+                .with_inv = message.invalidated.has_value()};
     wc.imm_data = message.immediate.value_or(0);
     wc.invalidated_rkey = message.invalidated.value_or(Rkey{});
     if (message.source_qp) {
@@ -100,7 +105,8 @@ void watch_limit(AdapterState& adapter, QueuePair& qp) {
     raise(adapter, {.type = AsyncEventType::srq_limit_reached, .srq = qp.shared->handle});
 }
 
-// An XRC target turns to the shared receive queue that the request names; in a message it stays where it is. False: it names none.
+// An XRC target turns to the shared receive queue that the request names; in a message it stays where it is. False: it
+// names none.
 bool turn_to(const AdapterState& adapter, QueuePair& target, const TransportPacket& packet) {
     SharedReceives* const named = served_by(adapter, target, packet.srq);
     if (target.responder->may_turn()) {
@@ -124,7 +130,8 @@ bool process_request(AdapterState& adapter, QueuePair& qp, const IncomingPacket&
         raise(adapter, {.type = AsyncEventType::comm_est, .qp = qp.number});
     const ResponderActions actions = execute(adapter, qp, arrival.packet);
     const OpcodeRow& asked = info(arrival.packet.opcode);
-    if (actions.verdict == ResponderVerdict::accept && ends_message(asked.place)) ++qp.counts.served[std::to_underlying(asked.verb)];
+    if (actions.verdict == ResponderVerdict::accept && ends_message(asked.place))
+        ++qp.counts.served[std::to_underlying(asked.verb)];
     if (actions.received) deliver_message(adapter, qp, *actions.received, arrival);
     const bool useless = actions.verdict == ResponderVerdict::dropped && !qp.acknowledged();
     if (useless) refuse(adapter, reason(qp, arrival.packet));
@@ -135,7 +142,8 @@ bool process_request(AdapterState& adapter, QueuePair& qp, const IncomingPacket&
         complete_receive(adapter, qp, *actions.consumed_with_error, {.status = status});
     }
     watch_limit(adapter, qp);
-    if (fatal) fail(adapter, qp, actions.consumed_with_error ? std::nullopt : std::optional(failure->event), LastWords::yes);
+    if (fatal)
+        fail(adapter, qp, actions.consumed_with_error ? std::nullopt : std::optional(failure->event), LastWords::yes);
     else settle(adapter, qp);
     if (qp.domain != nullptr && qp.responder->may_turn()) leave(qp);
     return !useless;
@@ -174,7 +182,8 @@ bool deliver(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival
         on_cnp(adapter, qp, now);
         return true;
     }
-    if (arrival.ecn == Ecn::congestion_experienced && packet.dest_qp != kMulticastQpn) on_mark(adapter, qp, arrival, now);
+    if (arrival.ecn == Ecn::congestion_experienced && packet.dest_qp != kMulticastQpn)
+        on_mark(adapter, qp, arrival, now);
     if (info(packet.opcode).request) return process_request(adapter, qp, arrival);
     const std::uint64_t losses = qp.requester->counts().sequence_naks;
     qp.requester->process(packet, now);
@@ -190,7 +199,8 @@ void deliver_to_group(AdapterState& adapter, const IncomingPacket& arrival, Inst
     if (members.empty()) return refuse(adapter, Refusal::multicast_group);
     adapter.counts.copies += members.size() - 1;
     for (const Qpn member : members)  // each exists: what is attached is not destroyed
-        if (QueuePair* qp = adapter.find(member); qp != nullptr && deliver(adapter, *qp, arrival, now)) ++adapter.counts.accepted;
+        if (QueuePair* qp = adapter.find(member); qp != nullptr && deliver(adapter, *qp, arrival, now))
+            ++adapter.counts.accepted;
 }
 
 }  // namespace
@@ -202,7 +212,8 @@ void process(AdapterState& adapter, const IncomingPacket& arrival, Instant now) 
     if (const auto why = check_packet(adapter, arrival)) return refuse(adapter, *why);
     if (packet.dest_qp == kMulticastQpn) return deliver_to_group(adapter, arrival, now);
     if (packet.dest_qp == kGsiQpn) {
-        const bool known = std::ranges::any_of(adapter.settings.pkeys, [&](Pkey own) { return match(own, packet.pkey); });  // C9-42
+        const bool known =
+            std::ranges::any_of(adapter.settings.pkeys, [&](Pkey own) { return match(own, packet.pkey); });  // C9-42
         const auto why = known ? adapter.gsi.accept(arrival) : std::optional(Refusal::pkey);
         if (why) refuse(adapter, *why);
         else ++adapter.counts.accepted;

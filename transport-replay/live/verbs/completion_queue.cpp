@@ -11,7 +11,8 @@ bool CompletionQueue::push(const Wc& wc, bool solicited) {
         return false;
     }
     waiting_.push_back(wc);
-    const bool asked = notify_ == Notify::next || (notify_ == Notify::solicited && (solicited || wc.status != WcStatus::success));
+    const bool asked =
+        notify_ == Notify::next || (notify_ == Notify::solicited && (solicited || wc.status != WcStatus::success));
     if (asked) {
         notify_ = Notify::none;
         due_ = true;

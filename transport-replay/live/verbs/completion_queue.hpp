@@ -1,7 +1,8 @@
 // CompletionQueue: work completions in the order in which they happened, and the one notification somebody asked for.
 //
-// Invariant: at most `depth` completions wait. One more is an overrun: it and all later ones are lost, and the queue says so;
-// its owner tells the application and stops the queue pairs. Peers cause completions only by what the application posted.
+// Invariant: at most `depth` completions wait. One more is an overrun: it and all later ones are lost, and the queue
+// says so; its owner tells the application and stops the queue pairs. Peers cause completions only by what the
+// application posted.
 #pragma once
 
 #include <transport-replay/live/verbs/verbs.hpp>
@@ -17,7 +18,8 @@ public:
 
     CompletionQueue(Cq handle, std::uint32_t depth) : handle_(handle), depth_(depth) {}
 
-    // False: the queue is overrun. `solicited` is of a receive whose sender asked for an event; a failure always is one.
+    // False: the queue is overrun. `solicited` is of a receive whose sender asked for an event; a failure always is
+    // one.
     [[nodiscard]] bool push(const Wc& wc, bool solicited);
     std::size_t poll(std::span<Wc> into);
 

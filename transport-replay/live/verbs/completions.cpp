@@ -12,7 +12,8 @@ void complete_send(AdapterState& adapter, QueuePair& qp, const Completion& done)
     SendRecord& record = qp.sends.front();
     adapter.registrations.release(record.pins);
     const WcStatus status = status_of(done.status);
-    const Wc wc{.wr_id = record.wr_id, .status = status, .opcode = record.opcode, .byte_len = done.bytes, .qp_num = qp.number};
+    const Wc wc{
+        .wr_id = record.wr_id, .status = status, .opcode = record.opcode, .byte_len = done.bytes, .qp_num = qp.number};
     const bool visible = status != WcStatus::success || record.signaled || qp.init.sq_sig_all;
     qp.sends.pop_front();
     ++qp.first_send;
@@ -24,7 +25,9 @@ void collect(AdapterState& adapter, QueuePair& qp) {
 }
 
 void flush_receives(AdapterState& adapter, QueuePair& qp) {
-    const auto flush = [&](const PostedReceive& receive) { complete_receive(adapter, qp, receive.id, {.status = WcStatus::wr_flush_err}); };
+    const auto flush = [&](const PostedReceive& receive) {
+        complete_receive(adapter, qp, receive.id, {.status = WcStatus::wr_flush_err});
+    };
     if (qp.responder)
         if (const auto taken = qp.responder->release_receive()) flush(*taken);
     while (const auto receive = qp.own.queue().take()) flush(*receive);
@@ -46,7 +49,8 @@ void complete(AdapterState& adapter, QueuePair& qp, CompletionQueue& queue, cons
         qp.overrun = true;
         return;
     }
-    if (queue.take_notification() && !std::exchange(queue.listed, true)) adapter.notifications.push_back(queue.handle());
+    if (queue.take_notification() && !std::exchange(queue.listed, true))
+        adapter.notifications.push_back(queue.handle());
 }
 
 void complete_receive(AdapterState& adapter, QueuePair& qp, std::uint64_t id, Wc wc, bool solicited) {
@@ -79,7 +83,8 @@ void settle(AdapterState& adapter, QueuePair& qp) {
         else if (failed) qp.state = step(kQpMachine, qp.state, QpEvent::work_failed).value_or(qp.state);
         if (qp.state == QpState::sqd && !qp.drain_reported && qp.requester->drained()) {
             qp.drain_reported = true;
-            if (qp.attr.en_sqd_async_notify.value_or(false)) raise(adapter, {.type = AsyncEventType::sq_drained, .qp = qp.number});
+            if (qp.attr.en_sqd_async_notify.value_or(false))
+                raise(adapter, {.type = AsyncEventType::sq_drained, .qp = qp.number});
         }
     }
     if (qp.overrun) fail(adapter, qp, AsyncEventType::qp_fatal, LastWords::no);

@@ -9,8 +9,8 @@ using namespace dissect;
 
 namespace {
 
-// A raise halves the way to the target; 64 of them leave nothing of any 64-bit rate. Then only steps are taken, and each is
-// one bit per second at least: who slept longer than that many periods is at its target.
+// A raise halves the way to the target; 64 of them leave nothing of any 64-bit rate. Then only steps are taken, and
+// each is one bit per second at least: who slept longer than that many periods is at its target.
 constexpr int kMaxCatchUp = 4096;
 
 }  // namespace
@@ -38,7 +38,8 @@ void Dcqcn::on_cnp(Instant now) {
     advance(now);
     if (limited_ && now - last_cut_ < settings_.cut_gap) return;
     target_ = rate_;
-    const std::uint64_t cut = (rate_ >> (kAlphaBits + 1)) * alpha_ + ((rate_ & (2 * kAlphaOne - 1)) * alpha_ >> (kAlphaBits + 1));
+    const std::uint64_t cut =
+        (rate_ >> (kAlphaBits + 1)) * alpha_ + ((rate_ & (2 * kAlphaOne - 1)) * alpha_ >> (kAlphaBits + 1));
     rate_ = std::max(rate_ - cut, std::to_underlying(settings_.min_rate));
     alpha_ += (kAlphaOne - alpha_) >> settings_.gain_shift;
     raises_by_time_ = raises_by_bytes_ = 0;
@@ -71,7 +72,8 @@ void Dcqcn::raise(std::uint32_t by_time, std::uint32_t by_bytes) {
     const std::uint64_t step = [&]() -> std::uint64_t {
         if (std::max(by_time, by_bytes) <= fast) return 0;
         const std::uint32_t both = std::min(by_time, by_bytes);
-        return both <= fast ? std::to_underlying(settings_.additive) : (both - fast) * std::to_underlying(settings_.hyper);
+        return both <= fast ? std::to_underlying(settings_.additive)
+                            : (both - fast) * std::to_underlying(settings_.hyper);
     }();
     target_ = step > line - std::min(target_, line) ? line : target_ + step;
     rate_ += (target_ - rate_ + 1) / 2;

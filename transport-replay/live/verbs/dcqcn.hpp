@@ -1,15 +1,18 @@
-// Dcqcn: how fast one queue pair may send after its peer said that the network is congested. A value; time is an argument.
+// Dcqcn: how fast one queue pair may send after its peer said that the network is congested. A value; time is an
+// argument.
 //
-// The algorithm is DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015): every CNP cuts the
-// rate by alpha / 2; then a timer and a counter of bytes raise it again, first half of the way back to where it was (fast
-// recovery), then beyond in steps (additive, at last hyper increase). Integers alone, so that every machine computes the same.
+// The algorithm is DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015): every CNP
+// cuts the rate by alpha / 2; then a timer and a counter of bytes raise it again, first half of the way back to where
+// it was (fast recovery), then beyond in steps (additive, at last hyper increase). Integers alone, so that every
+// machine computes the same.
 //
 //   Dcqcn rate(DcqcnSettings{.line_rate = dissect::BitsPerSecond{25'000'000'000}});
 //   rate.on_cnp(now);                                   // half the rate
 //   if (now >= rate.next_send()) { send(frame); rate.on_sent(frame.size(), now); }
 //
-// Invariant: min_rate <= rate() <= target <= line_rate. At line rate nothing is computed at all: a queue pair that never saw a
-// CNP pays one comparison. A peer can send CNPs as fast as it likes: cut_gap bounds how often they count, min_rate how far.
+// Invariant: min_rate <= rate() <= target <= line_rate. At line rate nothing is computed at all: a queue pair that
+// never saw a CNP pays one comparison. A peer can send CNPs as fast as it likes: cut_gap bounds how often they count,
+// min_rate how far.
 #pragma once
 
 #include <transport-replay/live/verbs/rate_pacing.hpp>

@@ -1,8 +1,8 @@
 // Packets that go: whose turn it is, and what its queue pair has to say.
 //
-// Responses and CNPs go before requests, but not for ever (kResponsesInARow), and not before the first after a rest. In each lane queue
-// pairs take turns by packets. A queue pair that DCQCN limits stands in no lane while it must wait; its time brings it back. One whose
-// priority is held stands in no lane and has no time either, until hold() lets it go.
+// Responses and CNPs go before requests, but not for ever (kResponsesInARow), and not before the first after a rest. In
+// each lane queue pairs take turns by packets. A queue pair that DCQCN limits stands in no lane while it must wait; its
+// time brings it back. One whose priority is held stands in no lane and has no time either, until hold() lets it go.
 #include <transport-replay/live/verbs/adapter_state.hpp>
 
 #include <algorithm>
@@ -19,7 +19,9 @@ constexpr Duration kPatience = microseconds(1);
 
 // Where its next answer and its next request go.
 const AddressHandle& answers_to(const QueuePair& qp) { return qp.cnp ? qp.cnp->to : qp.to; }
-const AddressHandle& asks(const QueuePair& qp) { return qp.connected() || qp.sends.empty() ? qp.to : qp.sends.front().to; }
+const AddressHandle& asks(const QueuePair& qp) {
+    return qp.connected() || qp.sends.empty() ? qp.to : qp.sends.front().to;
+}
 
 bool may_respond(const QueuePair& qp) { return qp.responder && qp.responder->pending() && !qp.mute; }
 std::optional<Instant> request_due(const AdapterState& adapter, const QueuePair& qp) {
@@ -69,7 +71,8 @@ std::optional<OutgoingPacket> respond(AdapterState& adapter, QueuePair& qp, Inst
     const SharedReceives* served = qp.domain != nullptr ? served_by(adapter, qp, qp.responder->due()) : nullptr;
     const ProtectionDomain* pd = served != nullptr ? served->pd : qp.pd;
     auto packet = qp.responder->poll(pd != nullptr ? pd->memory : adapter.no_memory);
-    if (qp.responder->state() == ResponderState::error) fail(adapter, qp, AsyncEventType::qp_access_err, LastWords::yes);  // a READ
+    if (qp.responder->state() == ResponderState::error)
+        fail(adapter, qp, AsyncEventType::qp_access_err, LastWords::yes);  // a READ
     if (!packet) return std::nullopt;
     adapter.departing = std::move(*packet);
     return depart(adapter, qp, qp.to, now);
@@ -80,10 +83,12 @@ void work_locally(AdapterState& adapter, QueuePair& qp, Instant now) {
     while (const WorkRequest* work = qp.requester->local_due()) {
         CompletionStatus status = CompletionStatus::success;
         if (work->kind == WorkKind::bind_window) {
-            if (!work->window || !adapter.registrations.bind(*work->window)) status = CompletionStatus::window_bind_error;
+            if (!work->window || !adapter.registrations.bind(*work->window))
+                status = CompletionStatus::window_bind_error;
         } else if (work->kind == WorkKind::register_region) {
             const SendRecord& record = qp.sends[work->id - qp.first_send];
-            if (!record.region || !adapter.registrations.register_again(*record.region)) status = CompletionStatus::local_operation_error;
+            if (!record.region || !adapter.registrations.register_again(*record.region))
+                status = CompletionStatus::local_operation_error;
         } else if (qp.pd->memory.invalidate(work->invalidate, qp.number)) {
             adapter.registrations.invalidated(work->invalidate);
         } else {
@@ -96,7 +101,8 @@ void work_locally(AdapterState& adapter, QueuePair& qp, Instant now) {
 // It has nothing to send, whatever it says: not to be asked again without end.
 void be_patient(AdapterState& adapter, const QueuePair& qp, Instant now) {
     adapter.schedule.remove(qp.slot);
-    if ((qp.cnp || may_respond(qp)) && may_depart(adapter, answers_to(qp))) adapter.schedule.ready(Lane::responses, qp.slot);
+    if ((qp.cnp || may_respond(qp)) && may_depart(adapter, answers_to(qp)))
+        adapter.schedule.ready(Lane::responses, qp.slot);
     adapter.schedule.wake_at(qp.slot, now + kPatience);
 }
 
@@ -135,7 +141,8 @@ void wake(AdapterState& adapter, Instant now) {
         const QueuePair* qp = adapter.slots[std::to_underlying(*slot)];
         if (qp == nullptr) continue;
         if (may_respond(*qp) && may_depart(adapter, answers_to(*qp))) adapter.schedule.ready(Lane::responses, *slot);
-        if (const auto due = request_due(adapter, *qp); due && *due <= now) adapter.schedule.ready(Lane::requests, *slot);
+        if (const auto due = request_due(adapter, *qp); due && *due <= now)
+            adapter.schedule.ready(Lane::requests, *slot);
         else if (due) adapter.schedule.wake_at(*slot, *due);
     }
 }
@@ -160,9 +167,11 @@ void refresh(AdapterState& adapter, QueuePair& qp) {
     const auto due = request_due(adapter, qp);
     const bool requests = due == kAtOnce;
     std::optional<Instant> time = requests ? std::nullopt : due;
-    if (adapter.held != 0 && !(free && may_depart(adapter, asks(qp)))) schedule.remove(qp.slot);  // what may go stands there again below
+    if (adapter.held != 0 && !(free && may_depart(adapter, asks(qp))))
+        schedule.remove(qp.slot);  // what may go stands there again below
     if (qp.cnp && free) schedule.ready(Lane::responses, qp.slot);
-    if (qp.rate && qp.rate->limited()) {  // nothing leaves before the rate allows it; what a timer sends again does not either
+    if (qp.rate &&
+        qp.rate->limited()) {  // nothing leaves before the rate allows it; what a timer sends again does not either
         const Instant next = qp.rate->next_send();
         if (responses || requests) time = next;
         else if (time) time = std::max(*time, next);
@@ -190,7 +199,8 @@ std::optional<OutgoingPacket> poll(AdapterState& adapter, Instant now) {
         const Lane lane = next_lane(adapter);
         const auto slot = adapter.schedule.take(lane);
         if (!slot) {
-            // After a rest a request goes first: who answers a message at once has the answer out before the acknowledgment.
+            // After a rest a request goes first: who answers a message at once has the answer out before the
+            // acknowledgment.
             adapter.responses_in_a_row = kResponsesInARow;
             return std::nullopt;
         }

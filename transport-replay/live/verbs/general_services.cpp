@@ -11,8 +11,10 @@ std::optional<Refusal> GeneralServices::accept(const IncomingPacket& arrival) {
     const TransportPacket& packet = arrival.packet;
     if (packet.opcode != Opcode::ud_send_only) return Refusal::service;
     if (!packet.datagram || packet.datagram->key != live::kGsiQkey) return Refusal::qkey;
-    live::ManagementDatagram datagram{
-        .remote = arrival.source, .local = arrival.destination, .remote_qp = packet.datagram->source_qp, .pkey = packet.pkey};
+    live::ManagementDatagram datagram{.remote = arrival.source,
+                                      .local = arrival.destination,
+                                      .remote_qp = packet.datagram->source_qp,
+                                      .pkey = packet.pkey};
     if (packet.payload.size() != datagram.bytes.size()) return Refusal::datagram_length;
     if (arrived_.size() >= kMaxDatagrams) return Refusal::datagram_queue;
     std::ranges::copy(packet.payload, datagram.bytes.begin());
@@ -21,7 +23,8 @@ std::optional<Refusal> GeneralServices::accept(const IncomingPacket& arrival) {
 }
 
 Result<void> GeneralServices::send(const live::ManagementDatagram& datagram) {
-    if (datagram.remote.space == AddressSpace::none || is_multicast(datagram.remote)) return std::unexpected(VerbsError::invalid_request);
+    if (datagram.remote.space == AddressSpace::none || is_multicast(datagram.remote))
+        return std::unexpected(VerbsError::invalid_request);
     if (waiting_.size() >= kMaxDatagrams) return std::unexpected(VerbsError::queue_full);
     waiting_.push_back(datagram);
     return {};

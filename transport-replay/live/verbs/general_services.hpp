@@ -1,7 +1,7 @@
 // GeneralServices: queue pair 1, which takes and sends management datagrams of the GSI (13.3, C9-42, C13-3).
 //
-// Anybody may send to it: what is no unreliable datagram with its Q_Key and 256 bytes is refused; of the rest kMaxDatagrams wait
-// to be taken, more are refused. What we send waits likewise.
+// Anybody may send to it: what is no unreliable datagram with its Q_Key and 256 bytes is refused; of the rest
+// kMaxDatagrams wait to be taken, more are refused. What we send waits likewise.
 #pragma once
 
 #include <transport-replay/live/cm/management_datagram.hpp>

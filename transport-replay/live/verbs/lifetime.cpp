@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint32_t kLastQpn = 0xfffffe;  // the one behind it is that of multicast
 
 bool valid(const QpCap& cap) {
-    return cap.max_send_wr <= kMaxQpWr && cap.max_recv_wr <= kMaxQpWr && cap.max_send_sge <= kMaxSge && cap.max_recv_sge <= kMaxSge &&
-           cap.max_inline_data <= kMaxInlineData;
+    return cap.max_send_wr <= kMaxQpWr && cap.max_recv_wr <= kMaxQpWr && cap.max_send_sge <= kMaxSge &&
+           cap.max_recv_sge <= kMaxSge && cap.max_inline_data <= kMaxInlineData;
 }
 
 Qpn take_number(AdapterState& adapter) {
@@ -40,10 +40,13 @@ Slot take_slot(AdapterState& adapter) {
 
 // Everything of the connection goes; what was posted is gone without a completion (10.3.1).
 void clear(AdapterState& adapter, QueuePair& qp) {
-    for (; !qp.sends.empty(); qp.sends.pop_front(), ++qp.first_send) adapter.registrations.release(qp.sends.front().pins);
+    for (; !qp.sends.empty(); qp.sends.pop_front(), ++qp.first_send)
+        adapter.registrations.release(qp.sends.front().pins);
     if (qp.responder)
-        if (const auto taken = qp.responder->release_receive()) static_cast<void>(qp.receives().complete(taken->id, adapter.registrations));
-    while (const auto receive = qp.own.queue().take()) static_cast<void>(qp.own.complete(receive->id, adapter.registrations));
+        if (const auto taken = qp.responder->release_receive())
+            static_cast<void>(qp.receives().complete(taken->id, adapter.registrations));
+    while (const auto receive = qp.own.queue().take())
+        static_cast<void>(qp.own.complete(receive->id, adapter.registrations));
     if (qp.domain != nullptr) leave(qp);
     qp.requester.reset();
     qp.responder.reset();
@@ -56,8 +59,9 @@ void clear(AdapterState& adapter, QueuePair& qp) {
     adapter.schedule.remove(qp.slot);
 }
 
-// What a queue pair may have outstanding: its window, or a share of kInFlight where there are many. A peer that is slow has room for as
-// much as it has room for, whichever queue pairs it comes from; beyond that all of them run into their timers.
+// What a queue pair may have outstanding: its window, or a share of kInFlight where there are many. A peer that is slow
+// has room for as much as it has room for, whichever queue pairs it comes from; beyond that all of them run into their
+// timers.
 std::uint32_t share_of(const AdapterState& adapter) {
     constexpr std::size_t kInFlight = 2048, kLeastShare = 32;  // PSNs
     const std::size_t share = std::max(kInFlight / std::max<std::size_t>(adapter.qps.size(), 1), kLeastShare);
@@ -167,7 +171,8 @@ Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr)
     }
     if (*to == QpState::err) {
         if (from == QpState::reset) qp.state = QpState::err;  // nothing there to be flushed
-        // What was executed before is still acknowledged: the peer waits for it, and its completion was reported already.
+        // What was executed before is still acknowledged: the peer waits for it, and its completion was reported
+        // already.
         fail(adapter, qp, std::nullopt, LastWords::yes);
         return {};
     }

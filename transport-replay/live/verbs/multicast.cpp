@@ -19,13 +19,15 @@ Result<void> MulticastGroups::attach(Qpn qp, const Address& group) {
 
 Result<void> MulticastGroups::detach(Qpn qp, const Address& group) {
     const auto found = groups_.find(group);
-    if (found == groups_.end() || std::erase(found->second, qp) == 0) return std::unexpected(VerbsError::unknown_handle);
+    if (found == groups_.end() || std::erase(found->second, qp) == 0)
+        return std::unexpected(VerbsError::unknown_handle);
     if (found->second.empty()) groups_.erase(found);
     return {};
 }
 
 bool MulticastGroups::attached(Qpn qp) const {
-    return std::ranges::any_of(groups_, [&](const auto& row) { return std::ranges::find(row.second, qp) != row.second.end(); });
+    return std::ranges::any_of(groups_,
+                               [&](const auto& row) { return std::ranges::find(row.second, qp) != row.second.end(); });
 }
 
 std::span<const Qpn> MulticastGroups::members(const Address& group) const {

@@ -1,7 +1,7 @@
 // Multicast groups and the queue pairs attached to them (10.5).
 //
-// Only the application attaches; a packet to a group finds at most kMaxMcastAttached queue pairs, in the order in which they
-// were attached. Bounds: kMaxMcastGroups, kMaxMcastAttached.
+// Only the application attaches; a packet to a group finds at most kMaxMcastAttached queue pairs, in the order in which
+// they were attached. Bounds: kMaxMcastGroups, kMaxMcastAttached.
 #pragma once
 
 #include <transport-replay/live/verbs/adapter.hpp>

@@ -11,12 +11,10 @@
 
 namespace qps::transport::verbs {
 
-template <class Handle, class Object>
-class Objects {
+template <class Handle, class Object> class Objects {
 public:
     // Nothing where `most` exist. `make` gets the handle and returns the object.
-    template <class Make>
-    [[nodiscard]] std::optional<Handle> add(std::size_t most, Make&& make) {
+    template <class Make> [[nodiscard]] std::optional<Handle> add(std::size_t most, Make&& make) {
         if (rows_.size() >= most) return std::nullopt;
         const Handle handle{next_++};
         rows_.emplace(std::to_underlying(handle), std::make_unique<Object>(make(handle)));

@@ -1,5 +1,5 @@
-// What an adapter keeps of the receives posted to a queue while the responder has their memory: the application's number and
-// the regions borrowed. Found by the id that ReceiveQueue carries; shared queues complete out of order.
+// What an adapter keeps of the receives posted to a queue while the responder has their memory: the application's
+// number and the regions borrowed. Found by the id that ReceiveQueue carries; shared queues complete out of order.
 //
 // Invariant: an id is used by one receive at a time. Bounded by the depth of the queue.
 #pragma once
@@ -12,7 +12,8 @@ namespace qps::transport::verbs {
 
 class PostedReceives {
 public:
-    PostedReceives(std::uint32_t depth, std::uint32_t max_sge, bool shared) : max_sge_(max_sge), depth_(depth), queue_(depth, shared) {}
+    PostedReceives(std::uint32_t depth, std::uint32_t max_sge, bool shared)
+        : max_sge_(max_sge), depth_(depth), queue_(depth, shared) {}
 
     [[nodiscard]] Result<void> post(const RecvWr& wr, const ProtectionDomain& pd, Registrations& registrations) {
         if (wr.sg_list.size() > max_sge_) return std::unexpected(VerbsError::invalid_request);

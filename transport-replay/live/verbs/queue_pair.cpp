@@ -9,11 +9,13 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kReliable = 1 << 0 | 1 << 5, kConnected = kReliable | 1 << 1, kAll = kConnected | 1 << 3;  // bits of QpType
+constexpr std::uint8_t kReliable = 1 << 0 | 1 << 5, kConnected = kReliable | 1 << 1,
+                       kAll = kConnected | 1 << 3;  // bits of QpType
 
 constexpr std::array kWrKinds{
     WrKind{WrOpcode::rdma_write, WorkKind::write, WcOpcode::rdma_write, false, kConnected, false},
-    WrKind{WrOpcode::rdma_write_with_imm, WorkKind::write_with_immediate, WcOpcode::rdma_write, false, kConnected, false},
+    WrKind{WrOpcode::rdma_write_with_imm, WorkKind::write_with_immediate, WcOpcode::rdma_write, false, kConnected,
+           false},
     WrKind{WrOpcode::send, WorkKind::send, WcOpcode::send, false, kAll, false},
     WrKind{WrOpcode::send_with_imm, WorkKind::send_with_immediate, WcOpcode::send, false, kAll, false},
     WrKind{WrOpcode::rdma_read, WorkKind::read, WcOpcode::rdma_read, true, kReliable, false},
@@ -65,31 +67,32 @@ QpEvent event_to(QpState state) {
     return QpEvent::to_err;
 }
 
-template <class T>
-bool within(const std::optional<T>& value, T least, T most) {
+template <class T> bool within(const std::optional<T>& value, T least, T most) {
     return !value || (*value >= least && *value <= most);
 }
 
 bool in_range(const QpAttr& attr, const AdapterSettings& settings) {
     constexpr std::uint8_t kFiveBits = 31, kThreeBits = 7;
     const bool known_pkey = !attr.pkey || std::ranges::find(settings.pkeys, *attr.pkey) != settings.pkeys.end();
-    const bool unicast =
-        !attr.address || (attr.address->destination.space != AddressSpace::none && !is_multicast(attr.address->destination));
+    const bool unicast = !attr.address || (attr.address->destination.space != AddressSpace::none &&
+                                           !is_multicast(attr.address->destination));
     return known_pkey && unicast && within(attr.path_mtu, PathMtu::bytes_256, settings.mtu) &&
-           within(attr.dest_qp_num, Qpn{2}, Qpn{0xfffffe}) && within(attr.max_dest_rd_atomic, std::uint8_t{0}, kMaxRdAtomic) &&
-           within(attr.max_rd_atomic, std::uint8_t{0}, kMaxRdAtomic) && within(attr.min_rnr_timer, std::uint8_t{0}, kFiveBits) &&
-           within(attr.timeout, std::uint8_t{0}, kFiveBits) && within(attr.retry_cnt, std::uint8_t{0}, kThreeBits) &&
-           within(attr.rnr_retry, std::uint8_t{0}, kThreeBits);
+           within(attr.dest_qp_num, Qpn{2}, Qpn{0xfffffe}) &&
+           within(attr.max_dest_rd_atomic, std::uint8_t{0}, kMaxRdAtomic) &&
+           within(attr.max_rd_atomic, std::uint8_t{0}, kMaxRdAtomic) &&
+           within(attr.min_rnr_timer, std::uint8_t{0}, kFiveBits) && within(attr.timeout, std::uint8_t{0}, kFiveBits) &&
+           within(attr.retry_cnt, std::uint8_t{0}, kThreeBits) && within(attr.rnr_retry, std::uint8_t{0}, kThreeBits);
 }
 
-template <class T>
-void take(std::optional<T>& have, const std::optional<T>& given) {
+template <class T> void take(std::optional<T>& have, const std::optional<T>& given) {
     if (given) have = given;
 }
 
 }  // namespace
 
-const WrKind& kind_of(WrOpcode opcode) { return kWrKinds[std::min<std::size_t>(std::to_underlying(opcode), kWrKinds.size() - 1)]; }
+const WrKind& kind_of(WrOpcode opcode) {
+    return kWrKinds[std::min<std::size_t>(std::to_underlying(opcode), kWrKinds.size() - 1)];
+}
 
 WcStatus status_of(CompletionStatus status) {
     const auto row = std::ranges::find(kStatuses, status, &StatusRow::machine);
@@ -106,7 +109,8 @@ Result<QpState> judge(const QueuePair& qp, const QpAttr& attr, const AdapterSett
         return transition.type == qp.init.qp_type && transition.from == qp.state && transition.to == to;
     });
     const QpAttributes required = row == transitions.end() ? 0 : row->required;
-    const QpAttributes optional = (row == transitions.end() ? 0 : row->optional) | attributes(QpAttribute::rate_control);
+    const QpAttributes optional =
+        (row == transitions.end() ? 0 : row->optional) | attributes(QpAttribute::rate_control);
     const QpAttributes given = attributes_of(attr);
     const bool ends = to == QpState::reset || to == QpState::err;  // these take anything, and heed nothing
     if ((given & required) != required) return std::unexpected(VerbsError::missing_attribute);

@@ -1,4 +1,5 @@
-// QueuePair: the two machines of a queue pair, its work queues and what its owner said of it. Adapter's own; not for applications.
+// QueuePair: the two machines of a queue pair, its work queues and what its owner said of it. Adapter's own; not for
+// applications.
 //
 // Invariant: sends holds a record of every work request that the requester has, in the same order; the id there is the
 // record's number, counted from first_send. A requester exists from RTS on, a responder from RTR on.
@@ -37,7 +38,8 @@ struct QueuePair {
     ProtectionDomain* pd = nullptr;
     CompletionQueue* send_cq = nullptr;
     CompletionQueue* recv_cq = nullptr;
-    SharedReceives* shared = nullptr;  // nullptr: it has receives of its own; of an XRC target the one that it serves just now
+    SharedReceives* shared =
+        nullptr;  // nullptr: it has receives of its own; of an XRC target the one that it serves just now
     ExtendedDomain* domain = nullptr;  // XRC target
     PostedReceives own;
 
@@ -85,7 +87,8 @@ struct WrKind {
 [[nodiscard]] const WrKind& kind_of(WrOpcode opcode);
 [[nodiscard]] WcStatus status_of(CompletionStatus status);
 
-// Whether modify_qp() may do this to the queue pair: the edge exists, the attributes are those of the table, each in its range.
+// Whether modify_qp() may do this to the queue pair: the edge exists, the attributes are those of the table, each in
+// its range.
 [[nodiscard]] Result<QpState> judge(const QueuePair& qp, const QpAttr& attr, const AdapterSettings& settings);
 // Takes over what was judged to be right. The state is the caller's.
 void take_over(QueuePair& qp, const QpAttr& attr, const AdapterSettings& settings);

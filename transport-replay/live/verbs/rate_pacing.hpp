@@ -25,7 +25,8 @@ public:
     void end() { next_ = kLowest; }
     // A frame went out. `burst`: credit that silence saves at most.
     void on_sent(std::uint64_t bytes, std::uint64_t bits_per_second, dissect::Duration burst, dissect::Instant now) {
-        const dissect::Instant earliest = now + dissect::Duration{-std::max(std::to_underlying(burst), std::int64_t{0})};
+        const dissect::Instant earliest =
+            now + dissect::Duration{-std::max(std::to_underlying(burst), std::int64_t{0})};
         next_ = std::max(next_, earliest) + time_of(bytes, bits_per_second);
     }
     // The lowest instant where nothing limits.

@@ -10,7 +10,8 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMaxRegionLength = std::uint64_t{1} << 40;  // far above any memory; sums of addresses stay in range
+constexpr std::uint64_t kMaxRegionLength = std::uint64_t{1}
+                                           << 40;  // far above any memory; sums of addresses stay in range
 
 Rkey key_of(std::uint32_t index, std::uint8_t tag) { return Rkey{index << 8 | tag}; }
 std::uint8_t tag_of(Rkey key) { return static_cast<std::uint8_t>(key); }
@@ -55,15 +56,18 @@ Registrations::Row* Registrations::find_window(Mw window) {
     return index < rows_.size() && rows_[index].kind == Kind::window ? &rows_[index] : nullptr;
 }
 
-Result<Mr> Registrations::add(ProtectionDomain& pd, MutableBytes bytes, const Access& access, std::optional<std::uint64_t> iova) {
-    if ((access.remote_write || access.remote_atomic) && !access.local_write) return std::unexpected(VerbsError::invalid_request);
+Result<Mr> Registrations::add(ProtectionDomain& pd, MutableBytes bytes, const Access& access,
+                              std::optional<std::uint64_t> iova) {
+    if ((access.remote_write || access.remote_atomic) && !access.local_write)
+        return std::unexpected(VerbsError::invalid_request);
     if (bytes.size() > kMaxRegionLength) return std::unexpected(VerbsError::invalid_request);
     const std::uint64_t address = iova.value_or(next_address_);
     if (address + bytes.size() < address) return std::unexpected(VerbsError::invalid_request);
     const auto index = take_index();
     if (!index) return std::unexpected(VerbsError::too_many);
     const Rkey key = key_of(*index, tag_of(rows_[*index].key));
-    if (!pd.memory.add({.key = key, .base = address, .rights = rights_of(access), .bytes = bytes, .invalidatable = false})) {
+    if (!pd.memory.add(
+            {.key = key, .base = address, .rights = rights_of(access), .bytes = bytes, .invalidatable = false})) {
         free_index(*index);
         return std::unexpected(VerbsError::too_many);
     }
@@ -95,11 +99,13 @@ Result<MemoryRegion> Registrations::prepare(const ProtectionDomain& pd, const Mr
     const Access& access = registration.access;
     if (!row.fast) return std::unexpected(VerbsError::unsupported);
     const bool writes = access.remote_write || access.remote_atomic;
-    if (index_of(registration.key) != index || registration.bytes.size() > row.most || (writes && !access.local_write) ||
-        registration.address + registration.bytes.size() < registration.address)
+    if (index_of(registration.key) != index || registration.bytes.size() > row.most ||
+        (writes && !access.local_write) || registration.address + registration.bytes.size() < registration.address)
         return std::unexpected(VerbsError::invalid_request);
-    return MemoryRegion{
-        .key = registration.key, .base = registration.address, .rights = rights_of(access), .bytes = registration.bytes};
+    return MemoryRegion{.key = registration.key,
+                        .base = registration.address,
+                        .rights = rights_of(access),
+                        .bytes = registration.bytes};
 }
 
 bool Registrations::register_again(const MemoryRegion& region) {
@@ -171,8 +177,11 @@ Result<MemoryWindow> Registrations::prepare(const ProtectionDomain& pd, const Mw
     Row* row = find_window(bind.mw);
     if (row == nullptr || row->pd != &pd) return std::unexpected(VerbsError::unknown_handle);
     if (row->type != type) return std::unexpected(VerbsError::unsupported);
-    MemoryWindow window{
-        .key = bind.rkey, .region = bind.lkey, .base = bind.address, .length = bind.length, .rights = rights_of(bind.access)};
+    MemoryWindow window{.key = bind.rkey,
+                        .region = bind.lkey,
+                        .base = bind.address,
+                        .length = bind.length,
+                        .rights = rights_of(bind.access)};
     if (type == MwType::type_2) {
         if (index_of(bind.rkey) != std::to_underlying(bind.mw)) return std::unexpected(VerbsError::invalid_request);
         window.of = by;

@@ -1,9 +1,9 @@
 // Registrations: protection domains, memory regions and windows, and the keys that name them; who uses which.
 //
-// A key is an index (24 bits) and a tag (8 bits). An index that is used again has another tag, so that a key kept from before
-// finds nothing. Whether a key, an address and a right go together is judged by Memory; here is who owns a key, what work has
-// borrowed of its memory (a region in use is not deregistered), which window is bound under
-// which key, and under which one a region is that work requests register.
+// A key is an index (24 bits) and a tag (8 bits). An index that is used again has another tag, so that a key kept from
+// before finds nothing. Whether a key, an address and a right go together is judged by Memory; here is who owns a key,
+// what work has borrowed of its memory (a region in use is not deregistered), which window is bound under which key,
+// and under which one a region is that work requests register.
 //
 // Everything is asked for by the application; keys that a peer shows go to Memory. Bounds: kMaxMrs, kMaxPds.
 #pragma once
@@ -56,7 +56,8 @@ public:
     [[nodiscard]] Result<Window> add_window(ProtectionDomain& pd, MwType type);
     Result<void> remove_window(Mw window);
     // What a bind asks of Memory, to be done when its turn comes; of type 1 under a new key, which is given out now.
-    [[nodiscard]] Result<MemoryWindow> prepare(const ProtectionDomain& pd, const MwBind& bind, dissect::Qpn by, MwType type);
+    [[nodiscard]] Result<MemoryWindow> prepare(const ProtectionDomain& pd, const MwBind& bind, dissect::Qpn by,
+                                               MwType type);
     // The bind's turn has come. False: it cannot be.
     [[nodiscard]] bool bind(const MemoryWindow& window);
     // SEND with invalidate or local invalidate ended what this key named.

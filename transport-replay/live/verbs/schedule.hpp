@@ -1,7 +1,8 @@
-// Schedule: which queue pair sends next, and when one is to be asked again. Queue pairs are slots: small numbers, used again.
+// Schedule: which queue pair sends next, and when one is to be asked again. Queue pairs are slots: small numbers, used
+// again.
 //
-// Two lanes are served round robin, a slot once in each; and every slot may have one time at which it wants to be looked at.
-// All operations are O(1), those of times O(log n), and none allocates but the one that adds a slot.
+// Two lanes are served round robin, a slot once in each; and every slot may have one time at which it wants to be
+// looked at. All operations are O(1), those of times O(log n), and none allocates but the one that adds a slot.
 // Invariant: times_ is a heap by time, and each slot knows its place in it. Bounded by its user's slots.
 #pragma once
 

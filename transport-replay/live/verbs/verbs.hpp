@@ -1,18 +1,20 @@
-// The words an application speaks with an Adapter: scatter/gather entries, work requests, work completions, events, errors.
+// The words an application speaks with an Adapter: scatter/gather entries, work requests, work completions, events,
+// errors.
 //
-// Names and meanings are those of ibverbs, in our style: IBV_WC_REM_ACCESS_ERR is WcStatus::rem_access_err. Memory is addressed
-// as on the wire: by the address a region was registered at (Mr::address) and its key.
+// Names and meanings are those of ibverbs, in our style: IBV_WC_REM_ACCESS_ERR is WcStatus::rem_access_err. Memory is
+// addressed as on the wire: by the address a region was registered at (Mr::address) and its key.
 //
 //   const Sge piece{.address = mr.address, .length = 64, .lkey = mr.lkey};
-//   const auto received = adapter.post_recv(qp, {.wr_id = 1, .sg_list = {&piece, 1}});   // a Result: refusals have names
-//   const SendWr write{.wr_id = 2, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .send_flags = {.signaled = true},
+//   const auto received = adapter.post_recv(qp, {.wr_id = 1, .sg_list = {&piece, 1}});   // a Result: refusals have
+//   names const SendWr write{.wr_id = 2, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .send_flags =
+//   {.signaled = true},
 //                      .remote = {.address = theirs.address, .rkey = theirs.rkey}};
 //   const auto sent = adapter.post_send(qp, write);
 //   std::array<Wc, 8> done;
 //   for (const Wc& wc : std::span(done).first(adapter.poll_cq(cq, done))) if (wc.status != WcStatus::success) ...
 //
-// Ours, not the wire's: what a peer does arrives here as a status. Lists are borrowed for the call; the memory they name until
-// the work completes.
+// Ours, not the wire's: what a peer does arrives here as a status. Lists are borrowed for the call; the memory they
+// name until the work completes.
 #pragma once
 
 #include <transport-replay/live/verbs/queue_pair_attributes.hpp>
@@ -22,7 +24,8 @@
 
 namespace qps::transport::verbs {
 
-// Memory of a protection domain, as register said. lkey and rkey have one value; rkey is 0 where nothing is granted to peers.
+// Memory of a protection domain, as register said. lkey and rkey have one value; rkey is 0 where nothing is granted to
+// peers.
 struct Mr {
     dissect::Rkey lkey{};
     dissect::Rkey rkey{};
@@ -51,9 +54,19 @@ enum class WrOpcode : std::uint8_t {
     atomic_write,
     reg_mr,
 };
-inline constexpr std::array<std::string_view, 13> kWrOpcodeNames{
-    "rdma_write", "rdma_write_with_imm", "send",  "send_with_imm", "rdma_read", "atomic_cmp_and_swp", "atomic_fetch_and_add", "local_inv",
-    "bind_mw",    "send_with_inv",       "flush", "atomic_write",  "reg_mr"};
+inline constexpr std::array<std::string_view, 13> kWrOpcodeNames{"rdma_write",
+                                                                 "rdma_write_with_imm",
+                                                                 "send",
+                                                                 "send_with_imm",
+                                                                 "rdma_read",
+                                                                 "atomic_cmp_and_swp",
+                                                                 "atomic_fetch_and_add",
+                                                                 "local_inv",
+                                                                 "bind_mw",
+                                                                 "send_with_inv",
+                                                                 "flush",
+                                                                 "atomic_write",
+                                                                 "reg_mr"};
 
 struct SendFlags {
     bool fence = false;        // waits for every READ and ATOMIC before it
@@ -95,12 +108,12 @@ struct MwBind {
     Access access{};
 };
 
-// Fast registration: what an allocated region (alloc_mr) is from when the work request has its turn, until it is invalidated: by local_inv
-// or by a peer's SEND with invalidate. What is posted behind it can offer the new key at once; as a local key it can be used by what is
-// posted once this has completed.
+// Fast registration: what an allocated region (alloc_mr) is from when the work request has its turn, until it is
+// invalidated: by local_inv or by a peer's SEND with invalidate. What is posted behind it can offer the new key at
+// once; as a local key it can be used by what is posted once this has completed.
 struct MrRegistration {
-    dissect::Rkey lkey{};           // of the region: the key it has, valid or not
-    dissect::Rkey key{};            // the new one: the same but for its lowest eight bits, such as next_rkey() of the old
+    dissect::Rkey lkey{};  // of the region: the key it has, valid or not
+    dissect::Rkey key{};   // the new one: the same but for its lowest eight bits, such as next_rkey() of the old
     dissect::MutableBytes bytes{};  // the caller's, and must stay until it is invalidated or deregistered
     std::uint64_t address = 0;      // where they begin for Sge and for peers (iova)
     Access access{};
@@ -184,9 +197,9 @@ enum class WcOpcode : std::uint8_t {
     recv_rdma_with_imm,
     reg_mr,
 };
-inline constexpr std::array<std::string_view, 12> kWcOpcodeNames{"send",         "rdma_write", "rdma_read",          "comp_swap",
-                                                                 "fetch_add",    "bind_mw",    "local_inv",          "flush",
-                                                                 "atomic_write", "recv",       "recv_rdma_with_imm", "reg_mr"};
+inline constexpr std::array<std::string_view, 12> kWcOpcodeNames{
+    "send",      "rdma_write", "rdma_read",    "comp_swap", "fetch_add",          "bind_mw",
+    "local_inv", "flush",      "atomic_write", "recv",      "recv_rdma_with_imm", "reg_mr"};
 
 struct WcFlags {
     bool grh = false;  // the first 40 bytes of the receive are the network header (UD)
@@ -220,8 +233,9 @@ enum class AsyncEventType : std::uint8_t {
     srq_limit_reached,    // fewer receives than the limit; it is disarmed
     qp_last_wqe_reached,  // in error, and takes nothing from its shared receive queue any more
 };
-inline constexpr std::array<std::string_view, 8> kAsyncEventNames{"cq_err",   "qp_fatal",   "qp_req_err",        "qp_access_err",
-                                                                  "comm_est", "sq_drained", "srq_limit_reached", "qp_last_wqe_reached"};
+inline constexpr std::array<std::string_view, 8> kAsyncEventNames{
+    "cq_err",   "qp_fatal",   "qp_req_err",        "qp_access_err",
+    "comm_est", "sq_drained", "srq_limit_reached", "qp_last_wqe_reached"};
 
 struct AsyncEvent {
     AsyncEventType type = AsyncEventType::qp_fatal;
@@ -246,8 +260,7 @@ enum class VerbsError : std::uint8_t {
 inline constexpr std::array<std::string_view, 10> kVerbsErrorNames{
     "unknown_handle",   "too_many",          "queue_full",  "wrong_state",     "missing_attribute",
     "excess_attribute", "invalid_attribute", "unsupported", "invalid_request", "busy"};
-template <class T>
-using Result = std::expected<T, VerbsError>;
+template <class T> using Result = std::expected<T, VerbsError>;
 
 // The key for the next bind of a type 2 window: the consumer's eight bits count (10.6.3.3).
 [[nodiscard]] constexpr dissect::Rkey next_rkey(dissect::Rkey key) {

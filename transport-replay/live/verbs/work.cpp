@@ -1,4 +1,5 @@
-// Work requests that are posted: what cannot be is refused at once; what is only wrong in its memory fails when its turn comes.
+// Work requests that are posted: what cannot be is refused at once; what is only wrong in its memory fails when its
+// turn comes.
 #include <transport-replay/live/verbs/adapter_state.hpp>
 
 #include <algorithm>
@@ -20,26 +21,33 @@ std::uint64_t length_of(std::span<const Sge> pieces) {
     return sum;
 }
 
-std::optional<VerbsError> judge_lengths(const QueuePair& qp, const WrKind& kind, const SendWr& wr, const AdapterSettings& settings) {
+std::optional<VerbsError> judge_lengths(const QueuePair& qp, const WrKind& kind, const SendWr& wr,
+                                        const AdapterSettings& settings) {
     const std::uint64_t length = length_of(wr.sg_list);
     if (wr.sg_list.size() > qp.init.cap.max_send_sge || length > kMaxMessage) return VerbsError::invalid_request;
     if (!qp.connected() && length > bytes_of(settings.mtu)) return VerbsError::invalid_request;
-    if (kind.eight_bytes && length != kEightBytes && !(kind.writes_locally && length == 0)) return VerbsError::invalid_request;
-    if (wr.send_flags.inline_data && (kind.writes_locally || length > qp.init.cap.max_inline_data)) return VerbsError::invalid_request;
-    if (wr.opcode == WrOpcode::flush && (wr.flush.length > kMaxMessage || (!wr.flush.global_visibility && !wr.flush.persistent)))
+    if (kind.eight_bytes && length != kEightBytes && !(kind.writes_locally && length == 0))
+        return VerbsError::invalid_request;
+    if (wr.send_flags.inline_data && (kind.writes_locally || length > qp.init.cap.max_inline_data))
+        return VerbsError::invalid_request;
+    if (wr.opcode == WrOpcode::flush &&
+        (wr.flush.length > kMaxMessage || (!wr.flush.global_visibility && !wr.flush.persistent)))
         return VerbsError::invalid_request;
     return std::nullopt;
 }
 
-std::optional<VerbsError> judge(const QueuePair& qp, const WrKind& kind, const SendWr& wr, const AdapterSettings& settings) {
+std::optional<VerbsError> judge(const QueuePair& qp, const WrKind& kind, const SendWr& wr,
+                                const AdapterSettings& settings) {
     if ((kind.services >> std::to_underlying(qp.init.qp_type) & 1) == 0) return VerbsError::unsupported;
-    if (qp.state == QpState::reset || qp.state == QpState::init || qp.state == QpState::rtr) return VerbsError::wrong_state;
+    if (qp.state == QpState::reset || qp.state == QpState::init || qp.state == QpState::rtr)
+        return VerbsError::wrong_state;
     if (const auto wrong = judge_lengths(qp, kind, wr, settings)) return wrong;
     const bool answered = kind.writes_locally || wr.opcode == WrOpcode::flush || wr.opcode == WrOpcode::atomic_write;
     if (answered && qp.attr.max_rd_atomic.value_or(0) == 0) return VerbsError::invalid_request;
     const Address& group = wr.ud.ah.destination;
     const bool multicast = wr.ud.remote_qpn == kMulticastQpn;
-    if (!qp.connected() && (group.space == AddressSpace::none || is_multicast(group) != multicast)) return VerbsError::invalid_request;
+    if (!qp.connected() && (group.space == AddressSpace::none || is_multicast(group) != multicast))
+        return VerbsError::invalid_request;
     return qp.sends.size() >= qp.init.cap.max_send_wr ? std::optional(VerbsError::queue_full) : std::nullopt;
 }
 
@@ -50,8 +58,8 @@ WorkRequest work_of(const WrKind& kind, const SendWr& wr) {
     if (wr.opcode == WrOpcode::rdma_read) work.remote.length = 0;
     work.atomic = wr.opcode == WrOpcode::atomic_cmp_and_swp ? AtomicOperands{wr.atomic.swap, wr.atomic.compare_add}
                                                             : AtomicOperands{wr.atomic.compare_add, 0};
-    work.flush.placement =
-        static_cast<std::uint8_t>((wr.flush.global_visibility ? kGlobalVisibility : 0) | (wr.flush.persistent ? kPersistence : 0));
+    work.flush.placement = static_cast<std::uint8_t>((wr.flush.global_visibility ? kGlobalVisibility : 0) |
+                                                     (wr.flush.persistent ? kPersistence : 0));
     work.flush.selectivity = wr.flush.whole_region ? FlushSelectivity::memory_region : FlushSelectivity::memory_range;
     work.immediate = wr.imm_data;
     work.invalidate = wr.invalidate_rkey;
@@ -68,12 +76,14 @@ Pins take_pieces(AdapterState& adapter, const QueuePair& qp, const WrKind& kind,
         work.segments = std::move(found.segments);
         return std::move(found.pins);
     }
-    for (const MutableBytes& piece : found.segments) work.inlined.insert(work.inlined.end(), piece.begin(), piece.end());
+    for (const MutableBytes& piece : found.segments)
+        work.inlined.insert(work.inlined.end(), piece.begin(), piece.end());
     adapter.registrations.release(found.pins);
     return {};
 }
 
-Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRequest work, std::unique_ptr<MemoryRegion> region = {}) {
+Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRequest work,
+                  std::unique_ptr<MemoryRegion> region = {}) {
     const WrKind& kind = kind_of(wr.opcode);
     SendRecord record{.wr_id = wr.wr_id, .opcode = kind.completion, .signaled = wr.send_flags.signaled};
     if (!qp.may_send()) {  // SQE, ERR
@@ -83,7 +93,8 @@ Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRe
     }
     if (!qp.connected()) {
         const bool own = (std::to_underlying(wr.ud.remote_qkey) & std::to_underlying(kOwnQkeyBit)) != 0;
-        work.datagram = DatagramPeer{.qp = wr.ud.remote_qpn, .key = own ? qp.attr.qkey.value_or(Qkey{}) : wr.ud.remote_qkey};
+        work.datagram =
+            DatagramPeer{.qp = wr.ud.remote_qpn, .key = own ? qp.attr.qkey.value_or(Qkey{}) : wr.ud.remote_qkey};
         record.to = with_source(wr.ud.ah, adapter.settings);
         record.to.network = network_of(record.to.destination);
     }

@@ -26,8 +26,7 @@ std::string ladder(const CmEnds& ends) {
     return text;
 }
 
-template <class Message>
-Message last_said(const CmEnds& ends, End end) {
+template <class Message> Message last_said(const CmEnds& ends, End end) {
     for (auto each = ends.said.rbegin(); each != ends.said.rend(); ++each) {
         const auto read = read_cm(each->second.bytes);
         if (each->first == end && read && read->message == kMessageOf<Message>)
@@ -217,7 +216,8 @@ TEST_CASE("the time between repetitions is the peer's response time and the way 
     REQUIRE(manager.connect(request, now));
     REQUIRE(manager.poll(now));
     CHECK_FALSE(manager.poll(now));
-    const std::int64_t interval = std::to_underlying(duration_of(TimeoutCode{20})) + 2 * std::to_underlying(duration_of(TimeoutCode{18}));
+    const std::int64_t interval =
+        std::to_underlying(duration_of(TimeoutCode{20})) + 2 * std::to_underlying(duration_of(TimeoutCode{18}));
     CHECK(manager.poll_at() == now + Duration{interval});
     CHECK_FALSE(manager.poll(now + Duration{interval - 1}));
     CHECK(manager.poll(now + Duration{interval}));
@@ -345,7 +345,8 @@ TEST_CASE("a consumer refuses, and says so again when asked again") {
 TEST_CASE("an active side refuses the REP") {
     CmEnds ends;
     ends.consumer = [](CmEnds& world, End end, const ConnectionEvent& event) {
-        if (event.kind == Kind::reply) CHECK(world.of(end).reject(event.id, RejectReason::insufficient_resources, {}, {}, world.now));
+        if (event.kind == Kind::reply)
+            CHECK(world.of(end).reject(event.id, RejectReason::insufficient_resources, {}, {}, world.now));
     };
     REQUIRE(ends.passive().listen(kEchoService));
     REQUIRE(ends.active().connect(CmEnds::request(), ends.now));
@@ -389,16 +390,20 @@ TEST_CASE("private data is as long as its message has room for, and no longer") 
     REQUIRE(ends.passive().accept(asked.id, accept, ends.now));
     ends.run_for(seconds(1));
     CHECK(std::ranges::equal(ends.events_of(End::a, Kind::reply).at(0).private_data.bytes(), most(CmMessage::rep)));
-    CHECK(ends.active().reject(*id, RejectReason::consumer, {}, more(CmMessage::rej), ends.now).error() == CmError::private_data_long);
-    CHECK(ends.active().delay(*id, TimeoutCode{20}, more(CmMessage::mra), ends.now).error() == CmError::private_data_long);
+    CHECK(ends.active().reject(*id, RejectReason::consumer, {}, more(CmMessage::rej), ends.now).error() ==
+          CmError::private_data_long);
+    CHECK(ends.active().delay(*id, TimeoutCode{20}, more(CmMessage::mra), ends.now).error() ==
+          CmError::private_data_long);
     CHECK(ends.active().ready(*id, more(CmMessage::rtu), ends.now).error() == CmError::private_data_long);
     REQUIRE(ends.active().ready(*id, most(CmMessage::rtu), ends.now));
     ends.run_for(seconds(1));
-    CHECK(std::ranges::equal(ends.events_of(End::b, Kind::established).at(0).private_data.bytes(), most(CmMessage::rtu)));
+    CHECK(
+        std::ranges::equal(ends.events_of(End::b, Kind::established).at(0).private_data.bytes(), most(CmMessage::rtu)));
     CHECK(ends.active().disconnect(*id, more(CmMessage::dreq), ends.now).error() == CmError::private_data_long);
     REQUIRE(ends.active().disconnect(*id, most(CmMessage::dreq), ends.now));
     ends.run_for(seconds(1));
-    CHECK(std::ranges::equal(ends.events_of(End::b, Kind::disconnected).at(0).private_data.bytes(), most(CmMessage::dreq)));
+    CHECK(std::ranges::equal(ends.events_of(End::b, Kind::disconnected).at(0).private_data.bytes(),
+                             most(CmMessage::dreq)));
 }
 
 TEST_CASE("calls that cannot be are refused and change nothing") {
@@ -427,7 +432,8 @@ TEST_CASE("calls that cannot be are refused and change nothing") {
     const auto id = ends.active().connect(CmEnds::request(), ends.now);
     CHECK(ends.active().ready(*id, {}, ends.now).error() == CmError::wrong_state);
     CHECK(ends.active().disconnect(*id, {}, ends.now).error() == CmError::wrong_state);
-    CHECK(ends.active().accept(*id, {.local_qpn = Qpn{5}, .starting_psn = Psn(0)}, ends.now).error() == CmError::wrong_state);
+    CHECK(ends.active().accept(*id, {.local_qpn = Qpn{5}, .starting_psn = Psn(0)}, ends.now).error() ==
+          CmError::wrong_state);
     CHECK(ends.active().sidr_reply(*id, {}, {}, ends.now).error() == CmError::wrong_state);
     CHECK(ends.active().load_alternate(*id, CmEnds::request().path, {}, ends.now).error() == CmError::wrong_state);
     CHECK(ends.active().abandon(CmId{12345}, ends.now).error() == CmError::unknown_id);

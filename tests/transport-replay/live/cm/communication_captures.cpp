@@ -1,5 +1,5 @@
-// The connection manager against what Linux really sent: every recorded message is read and written back byte for byte, and
-// what we say in the same place differs in ids alone.
+// The connection manager against what Linux really sent: every recorded message is read and written back byte for byte,
+// and what we say in the same place differs in ids alone.
 #include <tests/support/catch.hpp>
 #include <tests/support/cm_ends.hpp>
 #include <tests/support/cm_target.hpp>
@@ -26,7 +26,8 @@ std::vector<ManagementDatagram> recorded(const std::string& path) {
     for_each_packet(path, [&](const Packet& packet) {
         Observation observation;
         observe(packet, observation);
-        if (!observation.management || observation.payload.size() != kMadLength || !read_cm(observation.payload)) return;
+        if (!observation.management || observation.payload.size() != kMadLength || !read_cm(observation.payload))
+            return;
         ManagementDatagram datagram;
         std::ranges::copy(observation.payload, datagram.bytes.begin());
         datagram.remote = observation.flow.source;
@@ -39,13 +40,11 @@ std::vector<ManagementDatagram> recorded_in(const std::string& folder) {
     return recorded(QPSCOPE_SOURCE_DIR "/captures/" + folder + "/capture.pcap");
 }
 
-template <class Message>
-Message read_of(const ManagementDatagram& datagram) {
+template <class Message> Message read_of(const ManagementDatagram& datagram) {
     return read_message<Message>(body_of(datagram), datagram.remote.space);
 }
 
-template <class Message>
-bool same_again(const ManagementDatagram& datagram, std::uint64_t transaction) {
+template <class Message> bool same_again(const ManagementDatagram& datagram, std::uint64_t transaction) {
     const auto written = write_message(read_of<Message>(datagram), transaction);
     return written && written->bytes == datagram.bytes;
 }
@@ -72,7 +71,8 @@ bool same_again(const ManagementDatagram& datagram) {
 ManagementDatagram with_ids_of(ManagementDatagram ours, const ManagementDatagram& theirs, bool remote_too) {
     constexpr std::size_t kTransaction = 8;
     const auto take = [&](std::size_t at, std::size_t length) {
-        std::copy_n(theirs.bytes.begin() + static_cast<std::ptrdiff_t>(at), length, ours.bytes.begin() + static_cast<std::ptrdiff_t>(at));
+        std::copy_n(theirs.bytes.begin() + static_cast<std::ptrdiff_t>(at), length,
+                    ours.bytes.begin() + static_cast<std::ptrdiff_t>(at));
     };
     take(kTransaction, 8);
     take(kMadHeaderLength, 4);
@@ -96,7 +96,8 @@ ConnectRequest asked_for(const CmReq& req) {
     request.path.flow_label = req.primary.flow_label;
     request.path.rate = req.primary.rate;
     request.path.traffic_class = req.primary.traffic_class;
-    request.path.packet_lifetime = TimeoutCode{static_cast<std::uint8_t>(std::to_underlying(req.primary.ack_timeout) - 1)};
+    request.path.packet_lifetime =
+        TimeoutCode{static_cast<std::uint8_t>(std::to_underlying(req.primary.ack_timeout) - 1)};
     request.local_qpn = req.qpn;
     request.starting_psn = req.starting_psn;
     request.mtu = PathMtu{req.mtu};
@@ -114,8 +115,9 @@ ConnectRequest asked_for(const CmReq& req) {
 TEST_CASE("every recorded message of Linux is read and written back byte for byte") {
     std::map<CmMessage, std::size_t> seen;
     for (const std::string& path : sample_captures()) {
-        const bool made_to_order = path.find("/opcodes_") != std::string::npos || path.find("/attributes_") != std::string::npos ||
-                                   path.find("/wrong") != std::string::npos || path.find("/tunnels") != std::string::npos;
+        const bool made_to_order =
+            path.find("/opcodes_") != std::string::npos || path.find("/attributes_") != std::string::npos ||
+            path.find("/wrong") != std::string::npos || path.find("/tunnels") != std::string::npos;
         if (made_to_order) continue;
         for (const ManagementDatagram& datagram : recorded(path)) {
             CAPTURE(path);
@@ -123,14 +125,16 @@ TEST_CASE("every recorded message of Linux is read and written back byte for byt
             ++seen[read_cm(datagram.bytes)->message];
         }
     }
-    for (const CmMessage message : {CmMessage::req, CmMessage::rep, CmMessage::rtu, CmMessage::rej, CmMessage::dreq, CmMessage::drep}) {
+    for (const CmMessage message :
+         {CmMessage::req, CmMessage::rep, CmMessage::rtu, CmMessage::rej, CmMessage::dreq, CmMessage::drep}) {
         CAPTURE(name(message));
         CHECK(seen[message] >= 2);
     }
 }
 
 TEST_CASE("connect() says what rdma_cm of Linux says, but for ids") {
-    const std::string folder = GENERATE("rping_v4", "rping_v6", "nvme_rdma", "nfs_rdma", "iser", "rds", "ucmatose", "write_bidir_cm");
+    const std::string folder =
+        GENERATE("rping_v4", "rping_v6", "nvme_rdma", "nfs_rdma", "iser", "rds", "ucmatose", "write_bidir_cm");
     std::size_t compared = 0;
     for (const ManagementDatagram& datagram : recorded_in(folder)) {
         if (read_cm(datagram.bytes)->message != CmMessage::req) continue;

@@ -118,7 +118,8 @@ TEST_CASE("a queue pair that is connected asks again: the new one is stale, the 
     CHECK(events[0].kind == Kind::disconnected);
     CHECK(events[0].parting == Parting::stale);
     // Until TIMEWAIT is over the queue pair stays taken.
-    target.say(CmDrep{.local_id = good_req().local_id, .remote_id = static_cast<std::uint32_t>(id), .private_data = {}});
+    target.say(
+        CmDrep{.local_id = good_req().local_id, .remote_id = static_cast<std::uint32_t>(id), .private_data = {}});
     target.say(again, 0xdef);
     CHECK(target.answer<CmRej>().reason == RejectReason::stale_connection);
     target.now = target.now + seconds(10);
@@ -191,7 +192,8 @@ TEST_CASE("forged and foreign messages change nothing") {
         nothing(CmRefusal::wrong_peer);
     }
     SECTION("DREQ from another address") {
-        auto datagram = target.datagram(CmDreq{.local_id = req.local_id, .remote_id = ours, .remote_qpn = Qpn{0x99}, .private_data = {}});
+        auto datagram = target.datagram(
+            CmDreq{.local_id = req.local_id, .remote_id = ours, .remote_qpn = Qpn{0x99}, .private_data = {}});
         datagram.remote = ipv4(0xc0000299);
         target.manager.process(datagram, target.now);
         nothing(CmRefusal::wrong_peer);
@@ -208,13 +210,22 @@ TEST_CASE("forged and foreign messages change nothing") {
     SECTION("DREP and APR that nobody asked for") {
         target.say(CmDrep{.local_id = req.local_id, .remote_id = ours, .private_data = {}});
         nothing(CmRefusal::wrong_state);
-        target.say(CmApr{.local_id = req.local_id, .remote_id = ours, .status = AlternateStatus::loaded, .private_data = {}});
+        target.say(
+            CmApr{.local_id = req.local_id, .remote_id = ours, .status = AlternateStatus::loaded, .private_data = {}});
         CHECK(target.refused(CmRefusal::wrong_state) == 2);
     }
     SECTION("MRA of nothing") {
-        target.say(CmMra{.local_id = req.local_id, .remote_id = ours, .about = CmAbout{3}, .service_timeout = {}, .private_data = {}});
+        target.say(CmMra{.local_id = req.local_id,
+                         .remote_id = ours,
+                         .about = CmAbout{3},
+                         .service_timeout = {},
+                         .private_data = {}});
         nothing(CmRefusal::malformed);
-        target.say(CmMra{.local_id = req.local_id, .remote_id = ours, .about = CmAbout::rep, .service_timeout = {}, .private_data = {}});
+        target.say(CmMra{.local_id = req.local_id,
+                         .remote_id = ours,
+                         .about = CmAbout::rep,
+                         .service_timeout = {},
+                         .private_data = {}});
         CHECK(target.refused(CmRefusal::wrong_state) == 1);
     }
     SECTION("REP for a passive side") {
@@ -302,12 +313,18 @@ TEST_CASE("a DREQ that overtook the RTU ends what was half open") {
     const CmId id = target.manager.take_events().at(0).id;
     REQUIRE(target.manager.accept(id, {.local_qpn = Qpn{0x99}, .starting_psn = Psn(1)}, target.now));
     (void)target.answers();
-    target.say(CmDreq{.local_id = req.local_id, .remote_id = static_cast<std::uint32_t>(id), .remote_qpn = Qpn{0x99}, .private_data = {}},
+    target.say(CmDreq{.local_id = req.local_id,
+                      .remote_id = static_cast<std::uint32_t>(id),
+                      .remote_qpn = Qpn{0x99},
+                      .private_data = {}},
                3);
     CHECK(target.answer<CmDrep>().remote_id == req.local_id);
     CHECK(target.manager.half_open() == 0);
     CHECK(target.manager.take_events().at(0).kind == Kind::disconnected);
-    target.say(CmDreq{.local_id = req.local_id, .remote_id = static_cast<std::uint32_t>(id), .remote_qpn = Qpn{0x99}, .private_data = {}},
+    target.say(CmDreq{.local_id = req.local_id,
+                      .remote_id = static_cast<std::uint32_t>(id),
+                      .remote_qpn = Qpn{0x99},
+                      .private_data = {}},
                4);
     CHECK(target.answer<CmDrep>().remote_id == req.local_id);
     CHECK(target.last_transaction == 4);
@@ -325,7 +342,9 @@ TEST_CASE("a flood of REQs: the oldest make room, what is remembered is bounded,
         req.qpn = Qpn{i + 2};
         target.say(req, i);
         for (const auto& datagram : target.answers())
-            refusals += read_message<CmRej>(body_of(datagram), AddressSpace::roce_v2).reason == RejectReason::no_resources ? 1U : 0U;
+            refusals +=
+                read_message<CmRej>(body_of(datagram), AddressSpace::roce_v2).reason == RejectReason::no_resources ? 1U
+                                                                                                                   : 0U;
         for (const ConnectionEvent& event : target.manager.take_events()) {
             requests += event.kind == Kind::request ? 1U : 0U;
             if (event.kind != Kind::rejected) continue;

@@ -1,5 +1,6 @@
-// Two connection managers over a wire that loses, doubles and reorders, by many seeds: every attempt comes to one of the ends
-// there are, both sides of what was established have the same numbers, nothing is left behind, and the same seed tells the same course.
+// Two connection managers over a wire that loses, doubles and reorders, by many seeds: every attempt comes to one of
+// the ends there are, both sides of what was established have the same numbers, nothing is left behind, and the same
+// seed tells the same course.
 #include <tests/support/catch.hpp>
 #include <tests/support/cm_ends.hpp>
 
@@ -47,7 +48,9 @@ struct Moods {
             case Kind::established:
                 if (draws.chance(0.5)) (void)manager.disconnect(event.id, {}, ends.now);
                 return;
-            case Kind::alternate_request: (void)manager.answer_alternate(event.id, AlternateStatus::loaded, {}, ends.now); return;
+            case Kind::alternate_request:
+                (void)manager.answer_alternate(event.id, AlternateStatus::loaded, {}, ends.now);
+                return;
             case Kind::sidr_request: (void)manager.sidr_reply(event.id, {.qpn = Qpn{3}}, {}, ends.now); return;
             default: return;
         }
@@ -63,15 +66,16 @@ bool fits_a_reply(const std::vector<ConnectionEvent>& replies, const ConnectionE
     const ConnectionParameters& theirs = established.parameters;
     return std::ranges::any_of(replies, [&](const ConnectionEvent& reply) {
         const ConnectionParameters& ours = reply.parameters;
-        return reply.local_qpn == theirs.remote_qpn && ours.remote_qpn == established.local_qpn && ours.remote_psn == theirs.local_psn &&
-               ours.local_psn == theirs.remote_psn && ours.initiator_depth <= theirs.responder_resources &&
-               theirs.initiator_depth <= ours.responder_resources;
+        return reply.local_qpn == theirs.remote_qpn && ours.remote_qpn == established.local_qpn &&
+               ours.remote_psn == theirs.local_psn && ours.local_psn == theirs.remote_psn &&
+               ours.initiator_depth <= theirs.responder_resources && theirs.initiator_depth <= ours.responder_resources;
     });
 }
 
 std::array<Course, 2> play(std::uint64_t seed) {
     Draws weather(seed);
-    CmEnds ends(seed, {.loss = weather.unit() * 0.4, .duplication = weather.unit() * 0.3, .reordering = weather.unit() * 0.3});
+    CmEnds ends(
+        seed, {.loss = weather.unit() * 0.4, .duplication = weather.unit() * 0.3, .reordering = weather.unit() * 0.3});
     ends.automatic = false;
     ends.managers[1] = ConnectionManager({.seed = seed + 1, .alternate_paths = true});
     Moods moods(seed);
@@ -90,13 +94,15 @@ std::array<Course, 2> play(std::uint64_t seed) {
         REQUIRE(id);
         begun[static_cast<std::size_t>(end)].push_back(*id);
         if (weather.chance(0.2)) {
-            const auto resolving = ends.active().sidr_request({.service = ServiceId{9}, .path = CmEnds::request().path}, ends.now);
+            const auto resolving =
+                ends.active().sidr_request({.service = ServiceId{9}, .path = CmEnds::request().path}, ends.now);
             REQUIRE(resolving);
             begun[0].push_back(*resolving);
         }
         ends.run_for(Duration{static_cast<std::int64_t>(weather.below(3'000'000'000))});
         if (weather.chance(0.1)) (void)ends.of(end).abandon(*id, ends.now);
-        if (weather.chance(0.2)) (void)ends.of(end).load_alternate(*id, {.local = ipv4(1), .remote = ipv4(2)}, {}, ends.now);
+        if (weather.chance(0.2))
+            (void)ends.of(end).load_alternate(*id, {.local = ipv4(1), .remote = ipv4(2)}, {}, ends.now);
     }
     // Ends with open connections disconnect, then time passes.
     ends.run_for(seconds(300));
@@ -133,7 +139,9 @@ TEST_CASE("over any wire every attempt ends, and nothing is left of it") {
                 REQUIRE(count(Kind::established) <= 1);
                 REQUIRE(count(Kind::disconnected) <= 1);
                 REQUIRE(count(Kind::request) + count(Kind::reply) <= 1);
-                REQUIRE(count(Kind::rejected) + count(Kind::unreachable) + count(Kind::sidr_response) + count(Kind::disconnected) <= 1);
+                REQUIRE(count(Kind::rejected) + count(Kind::unreachable) + count(Kind::sidr_response) +
+                            count(Kind::disconnected) <=
+                        1);
                 established += static_cast<std::size_t>(count(Kind::established));
                 over += events.back() == kLast ? 1U : 0U;
             }

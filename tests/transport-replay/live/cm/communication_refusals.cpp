@@ -54,7 +54,8 @@ constexpr std::array kCauses{
               datagram.pkey = Pkey{0x8001};
               target.manager.process(datagram, target.now);
           }},
-    Cause{CmRefusal::unknown_id, [](CmTarget& target) { target.say(CmRtu{.local_id = 7, .remote_id = 8, .private_data = {}}); }},
+    Cause{CmRefusal::unknown_id,
+          [](CmTarget& target) { target.say(CmRtu{.local_id = 7, .remote_id = 8, .private_data = {}}); }},
     Cause{CmRefusal::wrong_peer,
           [](CmTarget& target) {
               target.say(good_req(), 1);
@@ -63,7 +64,8 @@ constexpr std::array kCauses{
     Cause{CmRefusal::wrong_qpn,
           [](CmTarget& target) {
               const auto ours = static_cast<std::uint32_t>(target.establish(good_req()));
-              target.say(CmDreq{.local_id = good_req().local_id, .remote_id = ours, .remote_qpn = Qpn{0x98}, .private_data = {}});
+              target.say(CmDreq{
+                  .local_id = good_req().local_id, .remote_id = ours, .remote_qpn = Qpn{0x98}, .private_data = {}});
           }},
     Cause{CmRefusal::wrong_state,
           [](CmTarget& target) {

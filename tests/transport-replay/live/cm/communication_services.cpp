@@ -14,8 +14,10 @@ using Kind = ConnectionEventKind;
 namespace {
 
 constexpr ServiceId kNames = ip_service(PortSpace::udp, IpPort{7175});
-const IpEnds kIpEnds{
-    .source = kActiveAddress, .destination = kPassiveAddress, .source_port = IpPort{40000}, .destination_port = IpPort{7175}};
+const IpEnds kIpEnds{.source = kActiveAddress,
+                     .destination = kPassiveAddress,
+                     .source_port = IpPort{40000},
+                     .destination_port = IpPort{7175}};
 
 // Established, and the ids of both sides.
 std::pair<CmId, CmId> established(CmEnds& ends) {
@@ -38,7 +40,8 @@ TEST_CASE("a datagram service is resolved by SIDR, with its Q_Key") {
         CHECK(caller->ends.source_port == IpPort{40000});
         CHECK(caller->private_data.size() == kIpSidrRoom);
         CHECK(agrees(caller->ends, event.remote, event.local));
-        CHECK(world.of(end).sidr_reply(event.id, {.status = SidrStatus::valid, .qpn = Qpn{0x31}, .qkey = kRdmaCmQkey}, {}, world.now));
+        CHECK(world.of(end).sidr_reply(event.id, {.status = SidrStatus::valid, .qpn = Qpn{0x31}, .qkey = kRdmaCmQkey},
+                                       {}, world.now));
     };
     int losses = 1;
     ends.lost = [&](End, CmMessage said) { return said == CmMessage::sidr_rep && losses-- > 0; };
@@ -49,7 +52,8 @@ TEST_CASE("a datagram service is resolved by SIDR, with its Q_Key") {
     const auto resolved = ends.events_of(End::a, Kind::sidr_response);
     REQUIRE(resolved.size() == 1);
     CHECK(resolved[0].last);
-    CHECK(resolved[0].sidr == SidrAnswer{.status = SidrStatus::valid, .qpn = Qpn{0x31}, .qkey = kRdmaCmQkey, .service = kNames});
+    CHECK(resolved[0].sidr ==
+          SidrAnswer{.status = SidrStatus::valid, .qpn = Qpn{0x31}, .qkey = kRdmaCmQkey, .service = kNames});
     CHECK(ends.sent(End::b, CmMessage::sidr_rep) == 2);
     CHECK(ends.active().size() + ends.passive().size() == 0);
 }
@@ -85,7 +89,8 @@ TEST_CASE("a service that is not there, one of another kind, one that does not a
 
 TEST_CASE("a mask listens to all services that agree in its bits") {
     CmEnds ends;
-    REQUIRE(ends.passive().listen(ip_service(PortSpace::tcp, IpPort{0}), ListenKind::connections, 0xffff'ffff'ffff'0000));
+    REQUIRE(
+        ends.passive().listen(ip_service(PortSpace::tcp, IpPort{0}), ListenKind::connections, 0xffff'ffff'ffff'0000));
     REQUIRE(ends.active().connect(CmEnds::request(), ends.now));
     ConnectRequest other = CmEnds::request(0x12);
     other.service = ip_service(PortSpace::ib, IpPort{7174});

@@ -1,5 +1,5 @@
-// The exchanges over TCP before RDMA: against what ibv_*_pingpong of rdma-core 44 and perftest 4.5 (its protocol 6.06) were heard to
-// say to each other, in both roles, and against strangers.
+// The exchanges over TCP before RDMA: against what ibv_*_pingpong of rdma-core 44 and perftest 4.5 (its protocol 6.06)
+// were heard to say to each other, in both roles, and against strangers.
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
@@ -36,16 +36,22 @@ std::string shown(Bytes bytes) {
 
 // Heard from ib_write_bw -n 10 -s 1024 -q 2.
 constexpr std::array kClientKeys{
-    std::string_view("0000:0001:000057:dc6b3b:00003de0:000055f2ea393000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:"),
-    std::string_view("0000:0001:000058:5c1409:00003de0:000055f2ea394000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:")};
+    std::string_view(
+        "0000:0001:000057:dc6b3b:00003de0:000055f2ea393000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:"),
+    std::string_view(
+        "0000:0001:000058:5c1409:00003de0:000055f2ea394000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:")};
 constexpr std::array kServerKeys{
-    std::string_view("0000:0001:000059:3b78c0:00003cc2:000055b7a7e86000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:"),
-    std::string_view("0000:0001:00005a:9653aa:00003cc2:000055b7a7e87000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:")};
+    std::string_view(
+        "0000:0001:000059:3b78c0:00003cc2:000055b7a7e86000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:"),
+    std::string_view(
+        "0000:0001:00005a:9653aa:00003cc2:000055b7a7e87000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0c:00000000:")};
 // Heard from ib_send_bw -b: size, iterations, peak, average, message rate.
-constexpr std::array<std::uint64_t, 5> kClientReport{0x400, 10, 0x4008'543b'43b5'754a, 0x4031'392f'257a'f1f8, 0x3f69'82c6'29cd'32d0};
+constexpr std::array<std::uint64_t, 5> kClientReport{0x400, 10, 0x4008'543b'43b5'754a, 0x4031'392f'257a'f1f8,
+                                                     0x3f69'82c6'29cd'32d0};
 
 BandwidthReport report_of(const std::array<std::uint64_t, 5>& words) {
-    return {words[0], words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]), std::bit_cast<double>(words[4])};
+    return {words[0], words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]),
+            std::bit_cast<double>(words[4])};
 }
 
 // What a exchange was heard to be, by tokens that both say: "V P L M k0 k1 r done"; a count behind an asterisk.
@@ -90,8 +96,7 @@ struct Heard {
     std::string stops;
 };
 
-template <class Session>
-void note(Session& session, Heard& heard) {
+template <class Session> void note(Session& session, Heard& heard) {
     for (;;) {
         for (Message message = session.take_output(); !message.empty(); message = session.take_output())
             heard.said.push_back(std::move(message));
@@ -103,8 +108,7 @@ void note(Session& session, Heard& heard) {
 }
 
 // Lets a session exchange with a recorded peer, whose messages come in pieces of `piece` bytes.
-template <class Session>
-Heard exchange_with(Session& session, const std::vector<Message>& peer, std::size_t piece) {
+template <class Session> Heard exchange_with(Session& session, const std::vector<Message>& peer, std::size_t piece) {
     Heard heard;
     note(session, heard);
     for (const Message& message : peer) {
@@ -132,8 +136,7 @@ PerftestSettings settings_for(PerftestTest test) {
     settings.size = test >= PerftestTest::atomic_bw ? 8 : 1024;
     return settings;
 }
-template <class Change>
-PerftestSettings settings_for(PerftestTest test, Change change) {
+template <class Change> PerftestSettings settings_for(PerftestTest test, Change change) {
     PerftestSettings settings = settings_for(test);
     change(settings);
     return settings;
@@ -145,26 +148,36 @@ const std::vector<RecordedExchange>& recorded_exchanges() {
     const auto both = [](PerftestSettings& s) { s.bidirectional = true; };
     const auto lasting = [](PerftestSettings& s) { s.duration = true; };
     static const std::vector<RecordedExchange> exchanges{
-        {"ib_send_bw", settings_for(send_bw), "V P L M k0*5 done", "connect receives traffic ", "connect receives traffic "},
+        {"ib_send_bw", settings_for(send_bw), "V P L M k0*5 done", "connect receives traffic ",
+         "connect receives traffic "},
         {"ib_send_bw -q 2", settings_for(send_bw, two), "V P L M k0 k1 k0*2 k1 k0*2 done", "connect receives traffic ",
          "connect receives traffic "},
-        {"ib_send_bw -b", settings_for(send_bw, both), "V P L M k0*4 r k0 done", "connect receives traffic ", "connect receives traffic "},
-        {"ib_send_bw -D", settings_for(send_bw, lasting), "V P L M k0*5 done", "connect receives traffic ", "connect receives traffic "},
-        {"ib_send_lat", settings_for(send_lat), "V P L M k0*5 done", "connect receives traffic ", "connect receives traffic "},
-        {"ib_write_bw -q 2", settings_for(write_bw, two), "V P L M k0 k1 k0 k1 k0*2 r k0 done", "connect traffic ", "connect "},
-        {"ib_write_bw -b", settings_for(write_bw, both), "V P L M k0*4 r k0 done", "connect traffic ", "connect traffic "},
-        {"ib_write_bw -D", settings_for(write_bw, lasting), "V P L M k0*4 r k0 done", "connect traffic ", "connect "},
-        {"ib_write_bw -D -b", settings_for(write_bw, [&](auto& s) { both(s), lasting(s); }), "V P L M k0*4 r k0 done", "connect traffic ",
-         "connect traffic "},
-        {"ib_write_lat", settings_for(write_lat), "V P L M k0*4", "connect traffic ", "connect traffic "},
-        {"ib_read_bw -q 2", settings_for(read_bw, two), "V P L M k0 k1 k0 k1 k0*2 r k0 done", "connect traffic ", "connect "},
-        {"ib_read_bw -b", settings_for(read_bw, both), "V P L M k0*4 r k0 done", "connect traffic ", "connect traffic "},
-        {"ib_read_lat", settings_for(read_lat), "V P L M k0*5 done", "connect traffic ", "connect "},
-        {"ib_atomic_bw -q 2", settings_for(atomic_bw, two), "V P L M k0 k1 k0 k1 k0*2 r k0 done", "connect traffic ", "connect "},
-        {"ib_atomic_bw -b", settings_for(atomic_bw, both), "V P L M k0*4 r k0 done", "connect traffic ", "connect traffic "},
-        {"ib_atomic_lat", settings_for(atomic_lat), "V P L M k0*5 done", "connect traffic ", "connect "},
-        {"ib_send_bw -D -b", settings_for(send_bw, [&](auto& s) { both(s), lasting(s); }), "V P L M k0*5 done", "connect receives traffic ",
+        {"ib_send_bw -b", settings_for(send_bw, both), "V P L M k0*4 r k0 done", "connect receives traffic ",
          "connect receives traffic "},
+        {"ib_send_bw -D", settings_for(send_bw, lasting), "V P L M k0*5 done", "connect receives traffic ",
+         "connect receives traffic "},
+        {"ib_send_lat", settings_for(send_lat), "V P L M k0*5 done", "connect receives traffic ",
+         "connect receives traffic "},
+        {"ib_write_bw -q 2", settings_for(write_bw, two), "V P L M k0 k1 k0 k1 k0*2 r k0 done", "connect traffic ",
+         "connect "},
+        {"ib_write_bw -b", settings_for(write_bw, both), "V P L M k0*4 r k0 done", "connect traffic ",
+         "connect traffic "},
+        {"ib_write_bw -D", settings_for(write_bw, lasting), "V P L M k0*4 r k0 done", "connect traffic ", "connect "},
+        {"ib_write_bw -D -b", settings_for(write_bw, [&](auto& s) { both(s), lasting(s); }), "V P L M k0*4 r k0 done",
+         "connect traffic ", "connect traffic "},
+        {"ib_write_lat", settings_for(write_lat), "V P L M k0*4", "connect traffic ", "connect traffic "},
+        {"ib_read_bw -q 2", settings_for(read_bw, two), "V P L M k0 k1 k0 k1 k0*2 r k0 done", "connect traffic ",
+         "connect "},
+        {"ib_read_bw -b", settings_for(read_bw, both), "V P L M k0*4 r k0 done", "connect traffic ",
+         "connect traffic "},
+        {"ib_read_lat", settings_for(read_lat), "V P L M k0*5 done", "connect traffic ", "connect "},
+        {"ib_atomic_bw -q 2", settings_for(atomic_bw, two), "V P L M k0 k1 k0 k1 k0*2 r k0 done", "connect traffic ",
+         "connect "},
+        {"ib_atomic_bw -b", settings_for(atomic_bw, both), "V P L M k0*4 r k0 done", "connect traffic ",
+         "connect traffic "},
+        {"ib_atomic_lat", settings_for(atomic_lat), "V P L M k0*5 done", "connect traffic ", "connect "},
+        {"ib_send_bw -D -b", settings_for(send_bw, [&](auto& s) { both(s), lasting(s); }), "V P L M k0*5 done",
+         "connect receives traffic ", "connect receives traffic "},
     };
     return exchanges;
 }
@@ -245,7 +258,9 @@ TEST_CASE("the exchange of ibv_xsrq_pingpong, in both roles, in pieces of any si
         CHECK(shown(at_client.said[1]) == "END\\x00");
         CHECK(as_client.awaits() == Awaits::nothing);
     }
-    const auto session = [&] { return PingPongSession(ExchangeRole::server, {*read_xrc_pingpong_text(server)}, PingPongFormat::xrc); };
+    const auto session = [&] {
+        return PingPongSession(ExchangeRole::server, {*read_xrc_pingpong_text(server)}, PingPongFormat::xrc);
+    };
     PingPongSession early = session();  // a client that is through before we are
     early.process(client);
     early.proceed();
@@ -301,7 +316,9 @@ TEST_CASE("ibv_srq_pingpong tells all of its ends") {
 }
 
 TEST_CASE("a pingpong's exchange with strangers ends with a sentence") {
-    const auto server = [] { return PingPongSession(ExchangeRole::server, {QueuePairEnd{.qpn = Qpn{5}, .gid = ipv4_address(1)}}); };
+    const auto server = [] {
+        return PingPongSession(ExchangeRole::server, {QueuePairEnd{.qpn = Qpn{5}, .gid = ipv4_address(1)}});
+    };
     PingPongSession wrong = server();
     wrong.process(with_nul("GET / HTTP/1.1 and so on and so on and so on until 52"));
     CHECK(wrong.problem() == "the peer's announcement of queue pair 1 is not in the format of ibv_*_pingpong");
@@ -329,25 +346,30 @@ TEST_CASE("perftest's exchanges, as they were heard, in both roles") {
             INFO(exchange.name << " in pieces of " << piece);
             const auto client_says = messages_of(exchange.exchange, kClientKeys);
             const auto server_says = messages_of(exchange.exchange, kServerKeys);
-            PerftestSession server(ExchangeRole::server, exchange.settings, ends_of(kServerKeys, exchange.settings.queue_pairs));
+            PerftestSession server(ExchangeRole::server, exchange.settings,
+                                   ends_of(kServerKeys, exchange.settings.queue_pairs));
             server.set_report(report_of(kClientReport));
             const Heard at_server = exchange_with(server, client_says, piece);
             CHECK(server.problem().empty());
             CHECK(server.awaits() == Awaits::nothing);
             CHECK(at_server.stops == exchange.stops_of_server);
             REQUIRE(at_server.said.size() == server_says.size());
-            for (std::size_t i = 0; i < server_says.size(); ++i) CHECK(shown(at_server.said[i]) == shown(server_says[i]));
+            for (std::size_t i = 0; i < server_says.size(); ++i)
+                CHECK(shown(at_server.said[i]) == shown(server_says[i]));
             CHECK(server.remote()[0].qpn == Qpn{0x57});
             CHECK(server.mtu() == PathMtu::bytes_4096);
 
-            PerftestSession client(ExchangeRole::client, exchange.settings, ends_of(kClientKeys, exchange.settings.queue_pairs));
+            PerftestSession client(ExchangeRole::client, exchange.settings,
+                                   ends_of(kClientKeys, exchange.settings.queue_pairs));
             client.set_report(report_of(kClientReport));
             const Heard at_client = exchange_with(client, server_says, piece);
             CHECK(client.problem().empty());
             CHECK(at_client.stops == exchange.stops_of_client);
             REQUIRE(at_client.said.size() == client_says.size());
-            for (std::size_t i = 0; i < client_says.size(); ++i) CHECK(shown(at_client.said[i]) == shown(client_says[i]));
-            if (exchange.exchange.find('r') != std::string_view::npos) CHECK(client.remote_report() == report_of(kClientReport));
+            for (std::size_t i = 0; i < client_says.size(); ++i)
+                CHECK(shown(at_client.said[i]) == shown(client_says[i]));
+            if (exchange.exchange.find('r') != std::string_view::npos)
+                CHECK(client.remote_report() == report_of(kClientReport));
         }
     }
 }
@@ -370,8 +392,8 @@ TEST_CASE("perftest's exchanges about all sizes") {
         Sweep{settings_for(write_bw, both), both_write + " k0 done", 23},
         Sweep{settings_for(write_lat, all), "V P L M k0*4", 23},
         Sweep{settings_for(read_lat, all), "V P L M k0*5 done", 23},
-        Sweep{settings_for(send_bw, [](PerftestSettings& s) { s.all_sizes = true, s.service = Service::ud; }), "V P L M k0*3 k0*24 k0 done",
-              12},
+        Sweep{settings_for(send_bw, [](PerftestSettings& s) { s.all_sizes = true, s.service = Service::ud; }),
+              "V P L M k0*3 k0*24 k0 done", 12},
     };
     for (const Sweep& sweep : sweeps) {
         INFO(kPerftestPrograms[std::to_underlying(sweep.settings.test)] << (sweep.settings.bidirectional ? " -b" : ""));
@@ -417,13 +439,16 @@ TEST_CASE("perftest's smaller path MTU and larger pages count") {
     CHECK(server.cache_line() == 128);
     CHECK(server.mtu() == PathMtu::bytes_1024);
     std::vector<std::string> said;
-    for (Message message = server.take_output(); !message.empty(); message = server.take_output()) said.push_back(shown(message));
+    for (Message message = server.take_output(); !message.empty(); message = server.take_output())
+        said.push_back(shown(message));
     CHECK(said[1] == "\\x00\\x00\\x10\\x00");  // each says what it is itself
     CHECK(said[3] == "5\\x00");
 }
 
 TEST_CASE("perftest's exchange with strangers, and with other options, ends with a sentence") {
-    const auto server = [] { return PerftestSession(ExchangeRole::server, settings_for(PerftestTest::write_bw), ends_of(kServerKeys, 1)); };
+    const auto server = [] {
+        return PerftestSession(ExchangeRole::server, settings_for(PerftestTest::write_bw), ends_of(kServerKeys, 1));
+    };
     const auto problem_after = [&](const std::vector<Message>& said) {
         PerftestSession session = server();
         exchange_with(session, said, 1000);
@@ -435,8 +460,10 @@ TEST_CASE("perftest's exchange with strangers, and with other options, ends with
     CHECK(problem_after({version}) == "the peer has perftest version 4.30: expected at least 5.33");
     CHECK(problem_after({with_nul("GET / HTTP/1.1\r")}) == "the peer announces no perftest version");
     CHECK(problem_after({Message(16)}) == "the peer announces no perftest version");
-    CHECK(problem_after({exchange[0], Message(4, std::byte{0xff})}) == "the peer's cycle buffer of 4294967295 bytes is too large");
-    CHECK(problem_after({exchange[0], exchange[1], exchange[2], with_nul("9")}) == "the peer announces no valid path MTU");
+    CHECK(problem_after({exchange[0], Message(4, std::byte{0xff})}) ==
+          "the peer's cycle buffer of 4294967295 bytes is too large");
+    CHECK(problem_after({exchange[0], exchange[1], exchange[2], with_nul("9")}) ==
+          "the peer announces no valid path MTU");
     CHECK(problem_after({exchange[0], exchange[1], exchange[2], exchange[3], Message(kPerftestEndBytes)}) ==
           "the peer's announcement of queue pair 1 is not in the format of perftest");
     CHECK(problem_after(exchange) ==
@@ -449,21 +476,28 @@ TEST_CASE("perftest's exchange with strangers, and with other options, ends with
     CHECK(busy.problem().empty());
     busy.process(Message(1));
     CHECK(busy.problem() == "the peer sends more than perftest does");
-    Message ipv6 = with_nul("0000:0001:000057:dc6b3b:00003de0:000055f2ea393000:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:00:01:00000000:");
+    Message ipv6 = with_nul(
+        "0000:0001:000057:dc6b3b:00003de0:000055f2ea393000:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:00:01:00000000:");
     CHECK(problem_after({exchange[0], exchange[1], exchange[2], exchange[3], ipv6}) ==
           "the peer's GID and ours are of different families, IPv4 and IPv6 (see its option -x)");
 }
 
 TEST_CASE("what perftest does not have is refused") {
     using enum PerftestTest;
-    const auto refused = [](PerftestTest test, auto change) { return refusal(settings_for(test, change)).value_or(""); };
+    const auto refused = [](PerftestTest test, auto change) {
+        return refusal(settings_for(test, change)).value_or("");
+    };
     CHECK(refused(send_bw, [](PerftestSettings&) {}).empty());
-    CHECK(refused(write_bw, [](PerftestSettings& s) { s.service = Service::ud; }) == "ib_write_bw does not work over UD");
+    CHECK(refused(write_bw, [](PerftestSettings& s) { s.service = Service::ud; }) ==
+          "ib_write_bw does not work over UD");
     CHECK(refused(read_bw, [](PerftestSettings& s) { s.service = Service::uc; }) == "ib_read_bw works over RC only");
-    CHECK(refused(send_bw, [](PerftestSettings& s) { s.service = Service::xrc; }) == "ib_send_bw supports RC, UC and UD only");
+    CHECK(refused(send_bw, [](PerftestSettings& s) { s.service = Service::xrc; }) ==
+          "ib_send_bw supports RC, UC and UD only");
     CHECK(refused(send_lat, [](PerftestSettings& s) { s.queue_pairs = 2; }) == "ib_send_lat uses one queue pair");
-    CHECK(refused(write_lat, [](PerftestSettings& s) { s.bidirectional = true; }) == "ib_write_lat has no bidirectional mode");
-    CHECK(refused(send_bw, [](PerftestSettings& s) { s.queue_pairs = 0; }) == "ib_send_bw supports 1 to 1024 queue pairs");
+    CHECK(refused(write_lat, [](PerftestSettings& s) { s.bidirectional = true; }) ==
+          "ib_write_lat has no bidirectional mode");
+    CHECK(refused(send_bw, [](PerftestSettings& s) { s.queue_pairs = 0; }) ==
+          "ib_send_bw supports 1 to 1024 queue pairs");
     CHECK(refused(atomic_bw, [](PerftestSettings& s) { s.size = 16; }) == "ib_atomic_bw has one size, 8 bytes");
     CHECK(refused(send_bw, [](PerftestSettings& s) { s.all_sizes = s.duration = true; }) ==
           "ib_send_bw runs all sizes or for a duration, not both");
@@ -494,7 +528,8 @@ TEST_CASE("exchanges survive any bytes") {
         CHECK(heard.said.size() <= messages_of(exchange.exchange, kClientKeys).size());
         CHECK(session.awaits() == Awaits::nothing);
         ++(session.problem().empty() ? finished : failed);
-        PingPongSession pingpong(as_client ? ExchangeRole::client : ExchangeRole::server, {QueuePairEnd{.gid = ipv4_address(1)}});
+        PingPongSession pingpong(as_client ? ExchangeRole::client : ExchangeRole::server,
+                                 {QueuePairEnd{.gid = ipv4_address(1)}});
         const auto end = pingpong_text(QueuePairEnd{.gid = ipv4_address(2)});
         std::vector<Message> noise{Message(end.begin(), end.end()), with_nul("done")};
         noise[0][dice() % noise[0].size()] = static_cast<std::byte>(dice());

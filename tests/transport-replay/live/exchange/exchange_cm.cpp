@@ -1,4 +1,5 @@
-// perftest over rdma_cm (-R): the exchange as perftest 4.5 was heard to have it, both ends of ours over a simulated link, strangers.
+// perftest over rdma_cm (-R): the exchange as perftest 4.5 was heard to have it, both ends of ours over a simulated
+// link, strangers.
 #include <tests/support/catch.hpp>
 #include <tests/support/program_pair.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
@@ -53,7 +54,8 @@ std::string cm_stops(PerftestSession& session, const std::vector<CmWords>& peer,
     std::string stops;
     const auto go_on = [&] {
         for (;;) {
-            for (CmWords message = session.take_output(); !message.empty(); message = session.take_output()) said.push_back(message);
+            for (CmWords message = session.take_output(); !message.empty(); message = session.take_output())
+                said.push_back(message);
             if (session.awaits() == Awaits::bytes || session.awaits() == Awaits::nothing) return;
             stops += session.awaits() == Awaits::connect ? 'c' : session.awaits() == Awaits::receives ? 'r' : 't';
             session.proceed();
@@ -114,8 +116,8 @@ struct CmOutcome {
     std::size_t left = 0;
     [[nodiscard]] std::string text() const { return fmt::format("{}", fmt::join(lines, "\n")); }
 };
-CmOutcome cm_play(std::string_view name, ProgramRequest serves, ProgramRequest connects, const PairSettings& settings = {},
-                  const Address& to = kServerAddress) {
+CmOutcome cm_play(std::string_view name, ProgramRequest serves, ProgramRequest connects,
+                  const PairSettings& settings = {}, const Address& to = kServerAddress) {
     ProgramPair pair(settings);
     serves.clients = 1;
     connects.target = to;
@@ -155,7 +157,8 @@ public:
         mr_ = *adapter.reg_mr(pd_, memory_, verbs::kEveryAccess);
         cq_ = *adapter.create_cq(64);
         qp_ = *adapter.create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_});
-        REQUIRE(adapter.modify_qp(qp_, {.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = verbs::kEveryAccess}));
+        REQUIRE(adapter.modify_qp(
+            qp_, {.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = verbs::kEveryAccess}));
         const verbs::Sge piece{.address = mr_.address + 512, .length = 256, .lkey = mr_.lkey};
         for (std::uint32_t i = 0; i < 8; ++i) REQUIRE(adapter.post_recv(qp_, {.wr_id = i, .sg_list = {&piece, 1}}));
     }
@@ -178,7 +181,8 @@ public:
     }
     void say(const CmWords& message) {
         std::ranges::copy(message, memory_.begin());
-        const verbs::Sge piece{.address = mr_.address, .length = static_cast<std::uint32_t>(message.size()), .lkey = mr_.lkey};
+        const verbs::Sge piece{
+            .address = mr_.address, .length = static_cast<std::uint32_t>(message.size()), .lkey = mr_.lkey};
         verbs::SendWr wr{.send_flags = {.signaled = true}};
         if (!message.empty()) wr.sg_list = {&piece, 1};
         REQUIRE(pair_->client.adapter().post_send(qp_, wr));
@@ -223,9 +227,10 @@ TEST_CASE("perftest's exchanges over rdma_cm, as they were heard, in both roles"
         std::string_view client_stops;
         std::string_view server_stops;
     };
-    for (const Heard& heard : {Heard{write_bw, 1, "VPLMzzkkkkrk", "ct", "c"}, Heard{send_lat, 1, "VPLMzzkkkkk", "crt", "crt"},
-                               Heard{write_lat, 1, "VPLMzzkkkk", "ct", "ct"}, Heard{read_bw, 1, "VPLMzzkkkkrk", "ct", "c"},
-                               Heard{send_bw, 3, "VPLMzzkkkkkkkkk", "crt", "crt"}}) {
+    for (const Heard& heard :
+         {Heard{write_bw, 1, "VPLMzzkkkkrk", "ct", "c"}, Heard{send_lat, 1, "VPLMzzkkkkk", "crt", "crt"},
+          Heard{write_lat, 1, "VPLMzzkkkk", "ct", "ct"}, Heard{read_bw, 1, "VPLMzzkkkkrk", "ct", "c"},
+          Heard{send_bw, 3, "VPLMzzkkkkkkkkk", "crt", "crt"}}) {
         INFO(heard.tokens);
         PerftestSettings settings = cm_settings(heard.test);
         settings.queue_pairs = heard.queue_pairs;
@@ -233,7 +238,8 @@ TEST_CASE("perftest's exchanges over rdma_cm, as they were heard, in both roles"
         for (const ExchangeRole role : {ExchangeRole::client, ExchangeRole::server}) {
             PerftestSession session(role, settings, cm_ends(heard.queue_pairs));
             std::vector<CmWords> said;
-            CHECK(cm_stops(session, peer, said) == (role == ExchangeRole::client ? heard.client_stops : heard.server_stops));
+            CHECK(cm_stops(session, peer, said) ==
+                  (role == ExchangeRole::client ? heard.client_stops : heard.server_stops));
             CHECK(session.problem().empty());
             CHECK(session.awaits() == Awaits::nothing);
             REQUIRE(said.size() == peer.size());
@@ -253,7 +259,8 @@ TEST_CASE("perftest's exchange over rdma_cm with strangers ends with a sentence"
     const auto right = cm_messages("VPLMzzk");
     CHECK(problem_after(right).empty());
     CHECK(problem_after({right[0], CmWords(5)}).starts_with("the peer's message has 5 bytes where 4 are expected"));
-    CHECK(problem_after({right[0], right[1], right[2], right[3], CmWords(108)}).starts_with("the peer's message has 108 bytes where 56"));
+    CHECK(problem_after({right[0], right[1], right[2], right[3], CmWords(108)})
+              .starts_with("the peer's message has 108 bytes where 56"));
     CHECK(problem_after({CmWords{}}) == "the peer sends more than perftest does");
     CHECK(problem_after({CmWords(16)}) == "the peer announces no perftest version");
     auto changed = cm_messages("VPLMzzkk");
@@ -301,7 +308,8 @@ TEST_CASE("perftest over rdma_cm runs all sizes, and for a duration") {
 }
 
 TEST_CASE("who was given other options of perftest over rdma_cm than the peer is told so") {
-    const CmOutcome pairs = cm_play("ib_send_bw", over_cm({}, {.queue_pairs = 2}), over_cm({.count = 3}, {.queue_pairs = 1}));
+    const CmOutcome pairs =
+        cm_play("ib_send_bw", over_cm({}, {.queue_pairs = 2}), over_cm({.count = 3}, {.queue_pairs = 1}));
     INFO(pairs.text());
     CHECK(pairs.through);
     CHECK(pairs.server.failed + pairs.client.failed >= 1);
@@ -339,7 +347,8 @@ TEST_CASE("strangers that connect to perftest over rdma_cm end their own session
           Stranger{{CmWords{}}, "192.0.2.2: the peer sends more than perftest does"},
           Stranger{{CmWords(257)}, "192.0.2.2: a receive failed: loc_len_err"},
           Stranger{{}, "192.0.2.2: it does not announce its queue pairs, or does not connect them"},
-          Stranger{cm_messages("VPLMz"), "192.0.2.2: it does not announce its queue pairs, or does not connect them"}}) {
+          Stranger{cm_messages("VPLMz"),
+                   "192.0.2.2: it does not announce its queue pairs, or does not connect them"}}) {
         INFO(row.line);
         const std::uint64_t failed = server->counts().failed;
         CmStranger stranger(pair, *server);
@@ -369,7 +378,9 @@ TEST_CASE("what cannot be asked of perftest over rdma_cm is refused") {
         const auto made = find_program(name)->make(request);
         return made ? std::string("made") : made.error();
     };
-    CHECK(refused("ib_send_bw", over_cm({}, {.service = dissect::Service::uc})) == "ib_send_bw over rdma_cm uses RC only");
+    CHECK(refused("ib_send_bw", over_cm({}, {.service = dissect::Service::uc})) ==
+          "ib_send_bw over rdma_cm uses RC only");
     CHECK(refused("ib_send_bw", over_cm({}, {.tcp = "127.0.0.1"})) == "--rdma-cm and --tcp exclude each other");
-    CHECK(refused("ibv_rc_pingpong", over_cm({})) == "ibv_*_pingpong programs exchange their queue pairs over TCP only");
+    CHECK(refused("ibv_rc_pingpong", over_cm({})) ==
+          "ibv_*_pingpong programs exchange their queue pairs over TCP only");
 }

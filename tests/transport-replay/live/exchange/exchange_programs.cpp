@@ -1,4 +1,5 @@
-// Programs that exchange their queue pairs over TCP, against each other: TCP over the loopback, RDMA over a simulated link.
+// Programs that exchange their queue pairs over TCP, against each other: TCP over the loopback, RDMA over a simulated
+// link.
 #include <tests/support/catch.hpp>
 #include <tests/support/program_pair.hpp>
 #include <transport-replay/live/exchange/exchange_connection.hpp>
@@ -45,9 +46,9 @@ struct Outcome {
     std::vector<std::string> lines;
     std::size_t left = 0;
     [[nodiscard]] std::string text() const {
-        return fmt::format("{} | {} {} {} {} {} | {} {} {} {} {}\n{}", through, server.connections, server.failed, server.messages,
-                           server.bytes, server.wrong, client.connections, client.failed, client.messages, client.bytes, client.wrong,
-                           fmt::join(lines, "\n"));
+        return fmt::format("{} | {} {} {} {} {} | {} {} {} {} {}\n{}", through, server.connections, server.failed,
+                           server.messages, server.bytes, server.wrong, client.connections, client.failed,
+                           client.messages, client.bytes, client.wrong, fmt::join(lines, "\n"));
     }
 };
 
@@ -102,10 +103,12 @@ std::vector<Row> pingpongs() {
     return {
         {"ibv_rc_pingpong", {}, {}, 2000, 2000, 4096},
         {"ibv_rc_pingpong", {.count = 7, .size = 1}, {.count = 7, .size = 1}, 14, 14, 1},
-        {"ibv_rc_pingpong", {.size = 70'001}, {.count = 3, .size = 70'001}, 6, 6, 70'001},  // the server is not told how many
+        {"ibv_rc_pingpong", {.size = 70'001}, {.count = 3, .size = 70'001}, 6, 6, 70'001},  // the server is not told
+                                                                                            // how many
         {"ibv_uc_pingpong", {}, {.count = 10}, 20, 20, 4096},
         {"ibv_ud_pingpong", {.size = 1024}, {.count = 10, .size = 1024}, 20, 20, 1024},
-        {"ibv_srq_pingpong", with({.queue_pairs = 1}), with({.queue_pairs = 16}, {.count = 9}), 18, 18, 4096},  // what both have
+        {"ibv_srq_pingpong", with({.queue_pairs = 1}), with({.queue_pairs = 16}, {.count = 9}), 18, 18,
+         4096},  // what both have
         {"ibv_xsrq_pingpong", {}, {}, 10, 10, 4096},
         {"ibv_xsrq_pingpong", {.count = 300, .size = 70'001}, {.count = 300, .size = 70'001}, 600, 600, 70'001},
     };
@@ -118,16 +121,18 @@ std::vector<Row> perftests() {
     return {
         {"ib_send_bw", {}, {.count = 40}, 40, 40, 65'536},
         {"ib_send_bw", {.size = 1}, {.count = 40, .size = 1}, 40, 40, 1},
-        {"ib_send_bw", with({.queue_pairs = 4}, {.count = 10, .size = 1025}), with({.queue_pairs = 4}, {.count = 10, .size = 1025}), 40, 40,
-         1025},
+        {"ib_send_bw", with({.queue_pairs = 4}, {.count = 10, .size = 1025}),
+         with({.queue_pairs = 4}, {.count = 10, .size = 1025}), 40, 40, 1025},
         {"ib_send_bw", with(uc), with(uc, {.count = 20}), 20, 20, 65'536},
         {"ib_send_bw", with(ud, {.size = 256}), with(ud, {.count = 20, .size = 256}), 20, 20, 256},
-        {"ib_send_bw", with(both, {.count = 20, .size = 5000}), with(both, {.count = 20, .size = 5000}), 120, 120, 5000},
+        {"ib_send_bw", with(both, {.count = 20, .size = 5000}), with(both, {.count = 20, .size = 5000}), 120, 120,
+         5000},
         {"ib_send_lat", {}, {.count = 50}, 100, 100, 2},
         {"ib_send_lat", {.count = 50, .size = 65'536}, {.count = 50, .size = 65'536}, 100, 100, 65'536},
         {"ib_send_lat", with(uc), with(uc, {.count = 50}), 100, 100, 2},
         {"ib_send_lat", with(ud, {.size = 64}), with(ud, {.count = 50, .size = 64}), 100, 100, 64},
-        {"ib_send_bw", with(uc), with({.service = Service::uc, .gap = microseconds(700)}, {.count = 20}), 20, 20, 65'536},
+        {"ib_send_bw", with(uc), with({.service = Service::uc, .gap = microseconds(700)}, {.count = 20}), 20, 20,
+         65'536},
         {"ib_write_bw", {}, {.count = 40}, 40, 40, 65'536},
         {"ib_write_bw", with(uc, {.size = 333}), with(uc, {.count = 40, .size = 333}), 40, 40, 333},
         {"ib_write_bw", with(both, {.count = 20, .size = 5000}), with(both, {.count = 20, .size = 5000}), 60, 60, 5000},
@@ -166,7 +171,9 @@ TEST_CASE("programs of perftest come to an end with every byte right") {
 
 TEST_CASE("a poor link changes nothing for reliable exchanged programs") {
     constexpr LinkFaults kPoor{.loss = 0.03, .duplication = 0.02, .reordering = 0.02, .corruption = 0.01};
-    const auto reliable = [](const Row& row) { return row.client.exchange.service.value_or(Service::rc) == Service::rc; };
+    const auto reliable = [](const Row& row) {
+        return row.client.exchange.service.value_or(Service::rc) == Service::rc;
+    };
     for (const Row& row : perftests())
         if (reliable(row)) all_is_right(row, play(row, {.faults = kPoor, .seed = 5}));
     all_is_right(pingpongs()[1], play(pingpongs()[1], {.faults = kPoor, .seed = 5}));
@@ -183,7 +190,8 @@ TEST_CASE("exchanged programs run over IPv6") {
 
 TEST_CASE("all sizes of perftest, one after another") {
     const ProgramRequest request = with({.all_sizes = true}, {.count = 2});
-    const ProgramRequest datagrams = with({.mtu = PathMtu::bytes_256, .service = Service::ud, .all_sizes = true}, {.count = 2});
+    const ProgramRequest datagrams =
+        with({.mtu = PathMtu::bytes_256, .service = Service::ud, .all_sizes = true}, {.count = 2});
     for (const auto& [name, asked, sizes] :
          {std::tuple{"ib_send_lat", datagrams, 8}, {"ib_send_bw", datagrams, 8}, {"ib_write_lat", request, 23}}) {
         const Outcome outcome = play({name, asked, asked});
@@ -191,13 +199,16 @@ TEST_CASE("all sizes of perftest, one after another") {
         CHECK(outcome.through);
         CHECK(outcome.client.failed + outcome.server.failed == 0);
         CHECK(outcome.client.wrong + outcome.server.wrong == 0);
-        CHECK(std::ranges::count_if(outcome.lines, [](const std::string& line) { return line.starts_with("client"); }) == sizes);
+        CHECK(std::ranges::count_if(outcome.lines,
+                                    [](const std::string& line) { return line.starts_with("client"); }) == sizes);
     }
 }
 
 TEST_CASE("perftest for a duration ends by the clock") {
-    for (const std::string_view name : {"ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat", "ib_read_bw", "ib_atomic_lat"}) {
-        const ProgramRequest request = with({.duration = microseconds(3000)}, {.size = name.starts_with("ib_atomic") ? 8 : 64});
+    for (const std::string_view name :
+         {"ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat", "ib_read_bw", "ib_atomic_lat"}) {
+        const ProgramRequest request =
+            with({.duration = microseconds(3000)}, {.size = name.starts_with("ib_atomic") ? 8 : 64});
         const Outcome outcome = play({name, request, request});
         INFO(name << "\n" << outcome.text());
         CHECK(outcome.through);
@@ -220,7 +231,8 @@ TEST_CASE("who was given other options than the peer is told so") {
 }
 
 TEST_CASE("lost datagrams of a pingpong are said to be") {
-    const Outcome outcome = play({"ibv_ud_pingpong", {.size = 64}, {.count = 1000, .size = 64}}, {.faults = {.loss = 0.1}, .seed = 3});
+    const Outcome outcome =
+        play({"ibv_ud_pingpong", {.size = 64}, {.count = 1000, .size = 64}}, {.faults = {.loss = 0.1}, .seed = 3});
     INFO(outcome.text());
     CHECK(outcome.through);
     CHECK(outcome.client.failed == 1);
@@ -233,7 +245,8 @@ TEST_CASE("what exchanged programs cannot be asked for is refused") {
         return made ? std::string("made") : made.error();
     };
     CHECK(refused("ib_write_bw", with({.service = Service::ud})) == "ib_write_bw does not work over UD");
-    CHECK(refused("ib_send_bw", with({.duration = microseconds(5)}, {.count = 5})) == "--count and --duration exclude each other");
+    CHECK(refused("ib_send_bw", with({.duration = microseconds(5)}, {.count = 5})) ==
+          "--count and --duration exclude each other");
     CHECK(refused("ib_send_bw", with({.compare_swap = true})) == "--compare-swap applies to ib_atomic_* only");
     CHECK(refused("ibv_rc_pingpong", with({.both_ways = true})) ==
           "ibv_*_pingpong programs have one service, one size and a number of messages");
@@ -279,7 +292,8 @@ TEST_CASE("strangers on TCP end their own exchange and nobody else's") {
     CHECK(server->counts().failed == 3);
     CHECK(server->counts().connections == 0);
     const auto said = [&](std::string_view what) {
-        return std::ranges::any_of(lines, [&](const std::string& line) { return line.find(what) != std::string::npos; });
+        return std::ranges::any_of(lines,
+                                   [&](const std::string& line) { return line.find(what) != std::string::npos; });
     };
     CHECK(said("is not in the format of ibv_*_pingpong"));
     CHECK(said("224.0.0.1 is not a valid peer address"));

@@ -1,4 +1,5 @@
-// The exchanges over real TCP connections of the loopback: both roles, a peer that says nothing sensible, a peer that is not there.
+// The exchanges over real TCP connections of the loopback: both roles, a peer that says nothing sensible, a peer that
+// is not there.
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/exchange/exchange_connection.hpp>
 
@@ -33,14 +34,12 @@ void wait_for(int a, int b) {
     poll(waiting.data(), waiting.size(), 5);
 }
 
-template <class Session>
-void go_on(Session& session) {
+template <class Session> void go_on(Session& session) {
     if (session.awaits() != Awaits::bytes && session.awaits() != Awaits::nothing) session.proceed();
 }
 
 // Until both are finished, or for about two seconds.
-template <class Session>
-void exchange(Session& client, Session& server) {
+template <class Session> void exchange(Session& client, Session& server) {
     ExchangeListener listener = listening();
     auto out = ExchangeConnection::connect("127.0.0.1", listener.port());
     REQUIRE(out);
@@ -80,7 +79,8 @@ TEST_CASE("all ends of ibv_srq_pingpong over the loopback") {
 }
 
 TEST_CASE("perftest's exchange over the loopback") {
-    for (const PerftestTest test : {PerftestTest::send_bw, PerftestTest::write_bw, PerftestTest::write_lat, PerftestTest::read_lat}) {
+    for (const PerftestTest test :
+         {PerftestTest::send_bw, PerftestTest::write_bw, PerftestTest::write_lat, PerftestTest::read_lat}) {
         PerftestSettings settings;
         settings.test = test;
         PerftestSession client(ExchangeRole::client, settings, {end_of(17)});
@@ -104,7 +104,8 @@ TEST_CASE("programs with other options end with a sentence on both sides") {
     PerftestSession client(ExchangeRole::client, two, {end_of(17), end_of(19)});
     PerftestSession server(ExchangeRole::server, one, {end_of(18)});
     exchange(client, server);
-    CHECK(server.problem() == "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
+    CHECK(server.problem() ==
+          "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
     CHECK_FALSE(client.problem().empty());
 }
 

@@ -12,7 +12,8 @@ TEST_CASE("addresses: link-local, groups, prefixes, path MTU") {
     CHECK_FALSE(mac_in(ipv6_address(0xfe80'0000'0000'0000, 1)));
     CHECK(group_mac(ipv4_address(0xef81'0203)) == Mac{0x0100'5e01'0203});
     CHECK(group_mac(kGroup6) == Mac{0x3333'1234'5678});
-    CHECK(solicited_node(ipv6_address(0x2001'0db8'0000'0000, 0x1122'33aa'bbcc)) == ipv6_address(0xff02'0000'0000'0000, 0x1'ffaa'bbcc));
+    CHECK(solicited_node(ipv6_address(0x2001'0db8'0000'0000, 0x1122'33aa'bbcc)) ==
+          ipv6_address(0xff02'0000'0000'0000, 0x1'ffaa'bbcc));
     CHECK(same_prefix(kA, kB, 24));
     CHECK_FALSE(same_prefix(kA, kB, 31));
     CHECK(same_prefix(kA, ipv4_address(1), 0));
@@ -90,7 +91,8 @@ TEST_CASE("an address that another has is given up before it is used, one in use
         // Somebody takes it all the same: it is defended, at most every ten seconds.
         std::size_t defences = 0;
         for (int i = 0; i < 100; ++i, lan.now = lan.now + microseconds(50'000)) {
-            lan.a.process(arp_frame({kStranger, kBroadcastMac}, {ArpOperation::request, kStranger, kA, Mac{}, kA}), lan.now);
+            lan.a.process(arp_frame({kStranger, kBroadcastMac}, {ArpOperation::request, kStranger, kA, Mac{}, kA}),
+                          lan.now);
             for (const auto& frame : sent_by(lan.a, lan.now)) {
                 CHECK(Decoded(frame, LinkType::ethernet).number("arp.src.proto_ipv4") == ipv4_bits(kA));
                 ++defences;
@@ -206,7 +208,8 @@ TEST_CASE("beyond the link frames go to the gateway, with the VLAN tag and its p
         CHECK(route.destination_mac == std::to_underlying(kMacB));
         CHECK(route.destination == to);
         CHECK(route.vlan == (5U << 13 | 100));
-        CHECK(send(lan, lan.a, lan.b, route).disposition == FrameDisposition::not_to_our_address);  // a router would pass it on
+        CHECK(send(lan, lan.a, lan.b, route).disposition ==
+              FrameDisposition::not_to_our_address);  // a router would pass it on
     }
     Route near = route_over(Network::roce_v2_ipv4, kB);
     CHECK(send(lan, lan.a, lan.b, near).disposition == FrameDisposition::roce);
@@ -337,6 +340,7 @@ TEST_CASE("groups are reported when joined, when asked for and when left, in the
         REQUIRE(datagram);
         CHECK(datagram->protocol == 58);
         CHECK(datagram->payload[0] == std::byte{143});
-        CHECK(checksum_of(word_sum(datagram->payload, pseudo_header_sum(datagram->ends, datagram->payload.size()))) == 0);
+        CHECK(checksum_of(word_sum(datagram->payload, pseudo_header_sum(datagram->ends, datagram->payload.size()))) ==
+              0);
     }
 }

@@ -1,4 +1,5 @@
-// Every name of what becomes of a frame, and of how an address is reached, and what causes it: a name that nothing causes is no name.
+// Every name of what becomes of a frame, and of how an address is reached, and what causes it: a name that nothing
+// causes is no name.
 #include <tests/support/lan.hpp>
 
 #include <set>
@@ -35,7 +36,8 @@ constexpr std::array kDispositionCauses{
                      }},
     DispositionCause{FrameDisposition::not_to_our_address,
                      [] { return changed([](PacketSpec& spec) { set(spec, "ip.dst", ipv4_bits(kB)); }); }},
-    DispositionCause{FrameDisposition::unreadable, [] { return changed([](PacketSpec& spec) { set(spec, "ip.flags.mf", 1); }); }},
+    DispositionCause{FrameDisposition::unreadable,
+                     [] { return changed([](PacketSpec& spec) { set(spec, "ip.flags.mf", 1); }); }},
     DispositionCause{FrameDisposition::not_understood,
                      [] {
                          return changed([](PacketSpec& spec) {
@@ -70,7 +72,8 @@ constexpr std::array kReachCauses{
                    route.source = ipv4_address(0xc000'0299);
                    return lan.a.complete(route, 0, lan.now);
                }},
-    ReachCause{Reach::no_gateway, [](Lan& lan) { return asked(lan, Network::roce_v2_ipv4, ipv4_address(0xc633'6401)); }},
+    ReachCause{Reach::no_gateway,
+               [](Lan& lan) { return asked(lan, Network::roce_v2_ipv4, ipv4_address(0xc633'6401)); }},
     ReachCause{Reach::no_such, [](Lan& lan) { return asked(lan, Network::native_local, kB); }},
 };
 
@@ -83,7 +86,8 @@ TEST_CASE("every disposition of a frame has a cause") {
         Lan lan;
         lan.settle();
         const FrameDisposition disposition = lan.a.process(cause.frame(), lan.now).disposition;
-        CHECK(kFrameDispositions[std::to_underlying(disposition)] == kFrameDispositions[std::to_underlying(cause.disposition)]);
+        CHECK(kFrameDispositions[std::to_underlying(disposition)] ==
+              kFrameDispositions[std::to_underlying(cause.disposition)]);
         caused.insert(disposition);
     }
     CHECK(caused.size() == kFrameDispositions.size());

@@ -11,7 +11,9 @@ using qps::tests::Decoded;
 TEST_CASE("only what is for us is handed on") {
     Lan lan;
     lan.settle();
-    const auto disposition = [&](const PacketSpec& spec) { return lan.a.process(frame_from_stranger(spec), lan.now).disposition; };
+    const auto disposition = [&](const PacketSpec& spec) {
+        return lan.a.process(frame_from_stranger(spec), lan.now).disposition;
+    };
     PacketSpec good = roce_to_a(Network::roce_v2_ipv4);
     CHECK(disposition(good) == FrameDisposition::roce);
     SECTION("another MAC address") {
@@ -37,7 +39,8 @@ TEST_CASE("only what is for us is handed on") {
     SECTION("inside a tunnel") {
         PacketSpec tunnel = good;
         HeaderSpec outer_ip = *find(tunnel, LayerKind::ipv4);
-        insert_before(tunnel, LayerKind::ethernet, {*find(tunnel, LayerKind::ethernet), outer_ip, {LayerKind::udp}, {LayerKind::vxlan}});
+        insert_before(tunnel, LayerKind::ethernet,
+                      {*find(tunnel, LayerKind::ethernet), outer_ip, {LayerKind::udp}, {LayerKind::vxlan}});
         REQUIRE(Decoded(tunnel).packet.has_transport());
         CHECK(disposition(tunnel) == FrameDisposition::unreadable);
     }
@@ -100,8 +103,10 @@ TEST_CASE("pings are answered, of both families") {
     auto wrong = request(ends4, 8, 56);
     wrong[50] ^= std::byte{1};
     CHECK(host.process(wrong, now).disposition == FrameDisposition::not_understood);
-    CHECK(host.process(request({kB, ipv4_address(0xc000'02ff)}, 8, 56), now).disposition == FrameDisposition::not_to_our_address);
-    CHECK(host.process(request({ipv4_address(0xe000'0001), kA}, 8, 56), now).disposition == FrameDisposition::unreadable);
+    CHECK(host.process(request({kB, ipv4_address(0xc000'02ff)}, 8, 56), now).disposition ==
+          FrameDisposition::not_to_our_address);
+    CHECK(host.process(request({ipv4_address(0xe000'0001), kA}, 8, 56), now).disposition ==
+          FrameDisposition::unreadable);
     // A flood is answered as far as the queue goes.
     for (std::size_t i = 0; i < 3 * kMaxQueued; ++i) host.process(request(ends4, 8, 56), now);
     CHECK(sent_by(host, now).size() == kMaxQueued);
@@ -123,7 +128,9 @@ TEST_CASE("liars change nothing that is in use") {
         const ArpOperation operation = i % 3 == 0 ? ArpOperation::request : ArpOperation::reply;
         lan.a.process(arp_frame({kStranger, to}, {operation, kStranger, liar, kMacA, i % 5 == 0 ? kA : liar}), lan.now);
         const NeighbourMessage lie{Icmpv6Type::neighbour_advertisement, !to_all, true, kB6, kStranger};
-        lan.a.process(neighbour_frame({kStranger, to_all ? group_mac(kAllNodes) : kMacA}, {kB6, to_all ? kAllNodes : kA6}, lie), lan.now);
+        lan.a.process(
+            neighbour_frame({kStranger, to_all ? group_mac(kAllNodes) : kMacA}, {kB6, to_all ? kAllNodes : kA6}, lie),
+            lan.now);
         if (i % 100 == 0) lan.pass(50);
         REQUIRE(lan.a.complete(route, 0, lan.now) == Reach::ready);
         REQUIRE(route.destination_mac == std::to_underlying(kMacB));
@@ -139,8 +146,10 @@ TEST_CASE("mutilated frames are survived") {
     lan.a.join(kGroup6, lan.now);
     Frames seeds = sent_by(lan.a, lan.now);
     seeds.push_back(arp_frame({kMacB, kMacA}, {ArpOperation::request, kMacB, kB, Mac{}, kA}));
-    seeds.push_back(neighbour_frame({kMacB, kMacA}, {kB6, kA6}, {Icmpv6Type::neighbour_solicitation, false, false, kA6, kMacB}));
-    seeds.push_back(neighbour_frame({kMacB, kMacA}, {kB6, kA6}, {Icmpv6Type::neighbour_advertisement, true, true, kB6, kMacB}));
+    seeds.push_back(
+        neighbour_frame({kMacB, kMacA}, {kB6, kA6}, {Icmpv6Type::neighbour_solicitation, false, false, kA6, kMacB}));
+    seeds.push_back(
+        neighbour_frame({kMacB, kMacA}, {kB6, kA6}, {Icmpv6Type::neighbour_advertisement, true, true, kB6, kMacB}));
     seeds.push_back(report_frame(kMacB, std::nullopt, kB, {QueryVersion::current, GroupRecord::is_exclude, kGroup}));
     seeds.push_back(report_frame(kMacB, std::nullopt, kB6, {QueryVersion::current, GroupRecord::is_exclude, kGroup6}));
     seeds.push_back(frame_from_stranger(roce_to_a(Network::roce_v2_ipv4)));

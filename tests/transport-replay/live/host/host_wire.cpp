@@ -1,8 +1,8 @@
-// The host against a Linux kernel: a bridge with a veth in a network namespace of the test's own. The kernel has the bridge's
-// addresses, our host is at the far end of the veth.
+// The host against a Linux kernel: a bridge with a veth in a network namespace of the test's own. The kernel has the
+// bridge's addresses, our host is at the far end of the veth.
 #include <tests/support/lan.hpp>
-#include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
+#include <transport-replay/live/device/packet_ring.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -39,10 +39,12 @@ void beside_a_kernel(const std::function<void()>& test) {
     std::exception_ptr thrown;
     bool made = false;
     std::thread([&] {
-        made = unshare(CLONE_NEWNET) == 0 && run("ip link add br0 address 02:00:00:00:00:bb type bridge mcast_snooping 1") &&
+        made = unshare(CLONE_NEWNET) == 0 &&
+               run("ip link add br0 address 02:00:00:00:00:bb type bridge mcast_snooping 1") &&
                run("ip link add vc type veth peer name vd") && run("ip link set vc master br0 up") &&
-               run("echo 1 > /proc/sys/net/ipv6/conf/vd/disable_ipv6") && run("ip link set vd up") && run("ip link set br0 up") &&
-               run("ip address add 192.0.2.2/24 dev br0") && run("ip address add 2001:db8::b/64 dev br0 nodad");
+               run("echo 1 > /proc/sys/net/ipv6/conf/vd/disable_ipv6") && run("ip link set vd up") &&
+               run("ip link set br0 up") && run("ip address add 192.0.2.2/24 dev br0") &&
+               run("ip address add 2001:db8::b/64 dev br0 nodad");
         if (!made) return;
         try {
             test();
@@ -51,7 +53,8 @@ void beside_a_kernel(const std::function<void()>& test) {
         }
     }).join();
     if (thrown) std::rethrow_exception(thrown);
-    if (!made) WARN("SKIPPED: no network namespace with a bridge can be made here (that takes root and the program ip)");
+    if (!made)
+        WARN("SKIPPED: no network namespace with a bridge can be made here (that takes root and the program ip)");
 }
 
 Instant clock_now() { return Instant{std::chrono::system_clock::now().time_since_epoch().count()}; }
@@ -95,9 +98,10 @@ Station station(const HostSettings& settings) {
 }
 
 // What ping(8) does: an echo request through the kernel, until its answer is there.
-bool ping(Station& station, int family, std::uint8_t request, std::uint8_t reply, const sockaddr* to, socklen_t length) {
-    const int out =
-        socket(family, SOCK_RAW | SOCK_NONBLOCK, family == AF_INET ? static_cast<int>(IPPROTO_ICMP) : static_cast<int>(IPPROTO_ICMPV6));
+bool ping(Station& station, int family, std::uint8_t request, std::uint8_t reply, const sockaddr* to,
+          socklen_t length) {
+    const int out = socket(family, SOCK_RAW | SOCK_NONBLOCK,
+                           family == AF_INET ? static_cast<int>(IPPROTO_ICMP) : static_cast<int>(IPPROTO_ICMPV6));
     REQUIRE(out >= 0);
     std::array<std::byte, 64> message{};
     message[0] = std::byte{request};
@@ -109,7 +113,8 @@ bool ping(Station& station, int family, std::uint8_t request, std::uint8_t reply
         std::array<std::byte, 256> room{};
         const ssize_t got = recv(out, room.data(), room.size(), 0);
         const std::size_t at = family == AF_INET ? 20 : 0;  // raw IPv4 sockets show the IP header
-        return got == static_cast<ssize_t>(at + message.size()) && room[at] == std::byte{reply} && room[at + 5] == std::byte{77};
+        return got == static_cast<ssize_t>(at + message.size()) && room[at] == std::byte{reply} &&
+               room[at + 5] == std::byte{77};
     });
     close(out);
     return answered;
@@ -146,8 +151,10 @@ TEST_CASE("a Linux kernel finds the host, pings it, and is found", "[wire]") {
         CHECK(output_of("ip -6 neigh show 2001:db8::a").find("02:00:00:00:00:aa") != std::string::npos);
         CHECK(us.live(2000, [&] { return us.reach(Network::roce_v2_ipv4, kB) == Reach::ready; }));
         CHECK(us.live(2000, [&] { return us.reach(Network::roce_v2_ipv6, kB6) == Reach::ready; }));
-        CHECK(us.live(2000, [&] { return us.reach(Network::roce_v2_ipv6, link_local_of(kBridgeMac)) == Reach::ready; }));
-        CHECK(us.live(4500, [&] { return us.reach(Network::roce_v2_ipv4, ipv4_address(0xc0000263)) == Reach::unreachable; }));
+        CHECK(
+            us.live(2000, [&] { return us.reach(Network::roce_v2_ipv6, link_local_of(kBridgeMac)) == Reach::ready; }));
+        CHECK(us.live(4500,
+                      [&] { return us.reach(Network::roce_v2_ipv4, ipv4_address(0xc0000263)) == Reach::unreachable; }));
         CHECK(us.host.counts().conflicts == 0);
     });
 }
@@ -168,7 +175,8 @@ TEST_CASE("a Linux kernel does not take an address that the host has", "[wire]")
         Station us = station(settings_of(kMacA, kA, kA6));
         REQUIRE(us.live(3000, [&] { return us.host.settled(); }));
         REQUIRE(run("ip address add 2001:db8::a/64 dev br0"));
-        CHECK(us.live(4000, [&] { return output_of("ip -6 address show dev br0").find("dadfailed") != std::string::npos; }));
+        CHECK(us.live(4000,
+                      [&] { return output_of("ip -6 address show dev br0").find("dadfailed") != std::string::npos; }));
     });
 }
 
@@ -180,7 +188,9 @@ TEST_CASE("a snooping bridge of Linux learns of our groups, and of their end", "
         }
         Station us = station(settings_of(kMacA, kA, kA6));
         REQUIRE(us.live(3000, [&] { return us.host.settled(); }));
-        const auto knows = [](std::string_view group) { return output_of("bridge mdb show dev br0").find(group) != std::string::npos; };
+        const auto knows = [](std::string_view group) {
+            return output_of("bridge mdb show dev br0").find(group) != std::string::npos;
+        };
         REQUIRE(us.host.join(kGroup, clock_now()));
         REQUIRE(us.host.join(kGroup6, clock_now()));
         CHECK(us.live(3000, [&] { return knows("239.1.2.3") && knows("ff0e::1234:5678"); }));

@@ -194,7 +194,8 @@ TEST_CASE("a flood of announcements and questions evicts no neighbour in use, an
 TEST_CASE("a full cache gives up who is unused, and refuses where all are in use") {
     Clock clock;
     Neighbours neighbours;
-    for (std::uint32_t i = 0; i < kMaxNeighbours; ++i) resolve(neighbours, ipv4_address(0x0a000000 + i), kPeerMac, clock.now);
+    for (std::uint32_t i = 0; i < kMaxNeighbours; ++i)
+        resolve(neighbours, ipv4_address(0x0a000000 + i), kPeerMac, clock.now);
     CHECK(neighbours.find(kPeer, clock.now).resolution == Resolution::unreachable);
     CHECK(neighbours.counts().refused == 1);
     neighbours.asked_us(kPeer, kPeerMac, clock.now);

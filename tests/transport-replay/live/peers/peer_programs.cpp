@@ -37,7 +37,12 @@ std::vector<PairRow> pairs() {
         {"echo", "echo", {.depth = 2}, {.count = 40, .size = 0, .depth = 16}, 40, 0},
         {"echo", "echo", {.size = 300'000}, {.count = 9, .size = 300'000, .depth = 3}, 9, 2'700'000},
         {"ucmatose", "ucmatose", {}, {}, 20, 2000},
-        {"ucmatose", "ucmatose", {.count = 300, .size = 5000}, {.count = 300, .size = 5000, .connections = 2}, 1200, 6'000'000},
+        {"ucmatose",
+         "ucmatose",
+         {.count = 300, .size = 5000},
+         {.count = 300, .size = 5000, .connections = 2},
+         1200,
+         6'000'000},
         {"ucmatose", "ucmatose", {.count = 0}, {.count = 0}, 0, 0},
         {"sink", "source", {}, {.count = 200, .size = 3000}, 200, 600'000},
         {"sink", "source", {}, {.count = 50, .size = 0}, 50, 0},
@@ -71,9 +76,10 @@ struct Outcome {
     std::size_t left_at_server = 0;
     std::size_t left_at_client = 0;
     [[nodiscard]] std::string text() const {
-        return fmt::format("{} {} | {} {} {} {} {} | {} {} {} {} {}\n{}", through, static_cast<std::int64_t>(end), server.connections,
-                           server.failed, server.messages, server.bytes, server.wrong, client.connections, client.failed, client.messages,
-                           client.bytes, client.wrong, fmt::join(lines, "\n"));
+        return fmt::format("{} {} | {} {} {} {} {} | {} {} {} {} {}\n{}", through, static_cast<std::int64_t>(end),
+                           server.connections, server.failed, server.messages, server.bytes, server.wrong,
+                           client.connections, client.failed, client.messages, client.bytes, client.wrong,
+                           fmt::join(lines, "\n"));
     }
 };
 
@@ -194,8 +200,8 @@ TEST_CASE("who sends to a multicast group reaches who receives there, over IPv4,
         bool roce_v1;
     };
     const Address ipv6 = ipv6_address(0xff0e'0000'0000'0000, 0x1234);
-    for (const Group& row :
-         {Group{ipv4_address(0xef01'0203), false}, Group{ipv6, false}, Group{ipv4_address(0xef01'0203), true}, Group{ipv6, true}}) {
+    for (const Group& row : {Group{ipv4_address(0xef01'0203), false}, Group{ipv6, false},
+                             Group{ipv4_address(0xef01'0203), true}, Group{ipv6, true}}) {
         const Address& group = row.address;
         ProgramPair pair({.roce_v1 = row.roce_v1});
         auto receiver = find_program("mckey")->make({.target = group, .count = 30});

@@ -44,9 +44,11 @@ public:
     dissect::Qpn queue_pair(std::uint32_t receives = 4) {
         verbs::Adapter& adapter = pair.client.adapter();
         const dissect::Qpn qp = *adapter.create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_});
-        REQUIRE(adapter.modify_qp(qp, {.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = verbs::kEveryAccess}));
+        REQUIRE(adapter.modify_qp(
+            qp, {.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = verbs::kEveryAccess}));
         const verbs::Sge piece{.address = mr_.address, .length = 4096, .lkey = mr_.lkey};
-        for (std::uint32_t i = 0; i < receives; ++i) REQUIRE(adapter.post_recv(qp, {.wr_id = 1000, .sg_list = {&piece, 1}}));
+        for (std::uint32_t i = 0; i < receives; ++i)
+            REQUIRE(adapter.post_recv(qp, {.wr_id = 1000, .sg_list = {&piece, 1}}));
         return qp;
     }
     CmId connect(dissect::Qpn qp, IpPort port, dissect::Bytes said = {}, const Address& to = kServerAddress) {
@@ -236,16 +238,18 @@ TEST_CASE("sink refuses announcements that nobody has memory for, and counts tha
     Scene scene("sink");
     using peers::Announcement;
     using peers::Way;
-    const auto huge =
-        peers::private_bytes(Announcement{.way = Way::write, .depth = 0xffff, .bytes = 0xffff'ffff}, peers::kAnnouncementBytes);
+    const auto huge = peers::private_bytes(Announcement{.way = Way::write, .depth = 0xffff, .bytes = 0xffff'ffff},
+                                           peers::kAnnouncementBytes);
     scene.connect(scene.queue_pair(), kSink, huge.bytes());
     CHECK(scene.wait_for(ConnectionEventKind::rejected));
-    const auto many = peers::private_bytes(Announcement{.way = Way::send, .depth = 16, .bytes = 1U << 30}, peers::kAnnouncementBytes);
+    const auto many =
+        peers::private_bytes(Announcement{.way = Way::send, .depth = 16, .bytes = 1U << 30}, peers::kAnnouncementBytes);
     scene.connect(scene.queue_pair(), kSink, many.bytes());
     CHECK(scene.wait_for(ConnectionEventKind::rejected));
     CHECK(scene.line() == "192.0.2.2: refused: it announces messages of 4 GiB");
 
-    const auto right = peers::private_bytes(Announcement{.way = Way::write, .depth = 4, .bytes = 64}, peers::kAnnouncementBytes);
+    const auto right =
+        peers::private_bytes(Announcement{.way = Way::write, .depth = 4, .bytes = 64}, peers::kAnnouncementBytes);
     const dissect::Qpn qp = scene.queue_pair();
     REQUIRE(scene.established(qp, kSink, right.bytes()));
     peers::write_be(scene.memory(), 0, std::uint64_t{1} << 40);
@@ -432,12 +436,12 @@ TEST_CASE("who makes room in a full server is the address with more than its sha
     };
     CHECK(who({{"a", 64}}, "b", 64) == "a");
     CHECK(who({{"a", 64}}, "a", 64).empty());
-    CHECK(who({}, "b", 64).empty());                                // all places are of who has done something
-    CHECK(who({{"a", 32}}, "b", 64).empty());                       // its share
+    CHECK(who({}, "b", 64).empty());           // all places are of who has done something
+    CHECK(who({{"a", 32}}, "b", 64).empty());  // its share
     CHECK(who({{"a", 33}}, "b", 64) == "a");
     CHECK(who({{"a", 33}, {"b", 31}}, "b", 64) == "a");
     CHECK(who({{"a", 32}, {"b", 32}}, "b", 64).empty());
-    CHECK(who({{"a", 32}, {"b", 32}}, "c", 64) == "a");             // three share them
+    CHECK(who({{"a", 32}, {"b", 32}}, "c", 64) == "a");  // three share them
     CHECK(who({{"a", 20}, {"b", 44}}, "c", 64) == "b");
     CHECK(who({{"a", 8}, {"b", 8}, {"c", 8}}, "d", 64).empty());
 }

@@ -101,7 +101,9 @@ public:
         if (session.up) proceed(context, link, session);
     }
     static bool complete(const Session&) { return true; }
-    static void close(const peers::PeerContext& context, peers::Link&, Session& session) { session.socket.close(context); }
+    static void close(const peers::PeerContext& context, peers::Link&, Session& session) {
+        session.socket.close(context);
+    }
     static bool again() { return false; }
 
 private:
@@ -134,15 +136,15 @@ private:
     std::string* heard_;
 };
 
-template <class T>
-std::string le(T value) {
+template <class T> std::string le(T value) {
     std::string bytes;
-    for (std::size_t i = 0; i < sizeof(T); ++i) bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+        bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
     return bytes;
 }
 std::string header(unsigned command, std::size_t length, std::uint32_t data = 0, unsigned version = 0) {
-    return le(static_cast<std::uint8_t>(version)) + le(static_cast<std::uint8_t>(command)) + le(static_cast<std::uint16_t>(length)) +
-           le(data) + le(std::uint64_t{7});
+    return le(static_cast<std::uint8_t>(version)) + le(static_cast<std::uint8_t>(command)) +
+           le(static_cast<std::uint16_t>(length)) + le(data) + le(std::uint64_t{7});
 }
 // As the original: zero bytes up to a multiple of 8, at least one.
 std::string opening(const std::string& name) {
@@ -177,7 +179,8 @@ Copied copy(const DropScene& scene, std::vector<Said> script, const ProgramReque
     auto server = find_program("rcopy")->make(serves);
     REQUIRE(server);
     std::string heard;
-    Program client = peers::Connected<ScriptClient>(ScriptClient(std::move(script), &heard), {.target = kServerAddress}, IpPort{7427});
+    Program client = peers::Connected<ScriptClient>(ScriptClient(std::move(script), &heard), {.target = kServerAddress},
+                                                    IpPort{7427});
     Copied copied;
     copied.through = pair.run(*server, client);
     copied.answers = answers(heard);
@@ -201,8 +204,9 @@ TEST_CASE("rcopy receives files of every length, over poor links too") {
             INFO(size << " bytes, loss " << loss);
             const DropScene scene;
             const std::string bytes = pattern_of(size);
-            const Copied copied = copy(scene, {{0, opening("some file")}, {1, writing(size) + bytes}, {2, closing()}, {3, ""}}, {},
-                                       {.faults = {.loss = loss}, .seed = 3});
+            const Copied copied =
+                copy(scene, {{0, opening("some file")}, {1, writing(size) + bytes}, {2, closing()}, {3, ""}}, {},
+                     {.faults = {.loss = loss}, .seed = 3});
             INFO(copied.text());
             CHECK(copied.through);
             CHECK(copied.answers == "81:0 83:0 82:0");
@@ -237,9 +241,11 @@ TEST_CASE("rcopy writes nothing outside of its folder, and replaces nothing") {
         std::string name;
         int error;
     };
-    for (const Row& row : {Row{"/tmp/x", EACCES}, Row{"../outside", EACCES}, Row{"..", EACCES}, Row{".", EACCES}, Row{"", EACCES},
-                           Row{"sub/x", EACCES}, Row{"a\nb", EACCES}, Row{"a\x1b[2J", EACCES}, Row{".bash_profile", EACCES}, Row{".x", EACCES}, Row{"-rf", EACCES}, Row{"-", EACCES}, Row{std::string(256, 'n'), EACCES},
-                           Row{"there", EEXIST}, Row{"link", EEXIST}, Row{"sub", EEXIST}}) {
+    for (const Row& row :
+         {Row{"/tmp/x", EACCES}, Row{"../outside", EACCES}, Row{"..", EACCES}, Row{".", EACCES}, Row{"", EACCES},
+          Row{"sub/x", EACCES}, Row{"a\nb", EACCES}, Row{"a\x1b[2J", EACCES}, Row{".bash_profile", EACCES},
+          Row{".x", EACCES}, Row{"-rf", EACCES}, Row{"-", EACCES}, Row{std::string(256, 'n'), EACCES},
+          Row{"there", EEXIST}, Row{"link", EEXIST}, Row{"sub", EEXIST}}) {
         INFO(row.name);
         const Copied copied = copy(scene, {{0, opening(row.name)}, {1, writing(4) + "evil"}, {2, ""}});
         INFO(copied.text());
@@ -248,7 +254,8 @@ TEST_CASE("rcopy writes nothing outside of its folder, and replaces nothing") {
         CHECK(copied.counts.failed == 1);
         CHECK(copied.counts.messages == 0);
         CHECK(copied.left == 0);
-        for (const std::string& line : copied.lines) CHECK(std::ranges::none_of(line, [](char c) { return c == '\n' || c == '\x1b'; }));
+        for (const std::string& line : copied.lines)
+            CHECK(std::ranges::none_of(line, [](char c) { return c == '\n' || c == '\x1b'; }));
     }
     CHECK(scene.outside() == "as it was");
     CHECK(scene.content("there") == "before");
@@ -366,7 +373,8 @@ TEST_CASE("riostream says who maps no memory, too much of it, or elsewhere") {
         for (int i = 0; i < 20'000; ++i) {
             (void)pair.turn(&*server, nullptr);
             for (const ConnectionEvent& event : pair.client.connections().take_events()) {
-                if (event.kind == ConnectionEventKind::established && event.private_data.bytes().size() >= theirs.size())
+                if (event.kind == ConnectionEventKind::established &&
+                    event.private_data.bytes().size() >= theirs.size())
                     std::ranges::copy(event.private_data.bytes().first(theirs.size()), theirs.begin());
                 if (event.kind == wanted) last = event.kind;
             }
@@ -376,7 +384,8 @@ TEST_CASE("riostream says who maps no memory, too much of it, or elsewhere") {
     };
     const auto connect = [&](std::uint8_t flags, std::uint8_t maps, ConnectionEventKind wanted) {
         const dissect::Qpn qp = *adapter.create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq});
-        REQUIRE(adapter.modify_qp(qp, {.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = verbs::kEveryAccess}));
+        REQUIRE(adapter.modify_qp(
+            qp, {.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = verbs::kEveryAccess}));
         for (std::uint64_t i = 0; i < 16; ++i) REQUIRE(adapter.post_recv(qp, {.wr_id = i}));
         std::array<std::byte, 40> said{};
         const dissect::MutableBytes bytes(said);
@@ -392,7 +401,8 @@ TEST_CASE("riostream says who maps no memory, too much of it, or elsewhere") {
         peers::write_be(bytes, 36, std::uint32_t{4096});
         ConnectOptions options;
         options.private_data = said;
-        REQUIRE(pair.client.connections().connect(qp, {.address = kServerAddress, .port = IpPort{7471}}, options, pair.now));
+        REQUIRE(pair.client.connections().connect(qp, {.address = kServerAddress, .port = IpPort{7471}}, options,
+                                                  pair.now));
         REQUIRE(turns(wanted));
         return qp;
     };
@@ -405,11 +415,12 @@ TEST_CASE("riostream says who maps no memory, too much of it, or elsewhere") {
         std::uint32_t bytes;
         std::string_view line;
     };
-    for (const Row& row : {Row{0, 0, 0xc000'0000, 24, "192.0.2.2: maps 0 bytes at offset 0"},
-                           Row{0, (1U << 24) + 1, 0xc000'0000, 24, "192.0.2.2: maps 16,777,217 bytes at offset 0"},
-                           Row{8, 100, 0xc000'0000, 24, "192.0.2.2: maps 100 bytes at offset 8"},
-                           Row{0, 100, 0xc000'0001, 24, "192.0.2.2: sent an invalid entry of the I/O map (0xc0000001, 24 bytes)"},
-                           Row{0, 100, 0xc000'0000, 16, "192.0.2.2: sent an invalid entry of the I/O map (0xc0000000, 16 bytes)"}}) {
+    for (const Row& row :
+         {Row{0, 0, 0xc000'0000, 24, "192.0.2.2: maps 0 bytes at offset 0"},
+          Row{0, (1U << 24) + 1, 0xc000'0000, 24, "192.0.2.2: maps 16,777,217 bytes at offset 0"},
+          Row{8, 100, 0xc000'0000, 24, "192.0.2.2: maps 100 bytes at offset 8"},
+          Row{0, 100, 0xc000'0001, 24, "192.0.2.2: sent an invalid entry of the I/O map (0xc0000001, 24 bytes)"},
+          Row{0, 100, 0xc000'0000, 16, "192.0.2.2: sent an invalid entry of the I/O map (0xc0000000, 16 bytes)"}}) {
         INFO(row.line);
         const dissect::Qpn qp = connect(2, 1, ConnectionEventKind::established);
         const auto put = [&](std::size_t at, std::size_t size, std::uint64_t value) {
@@ -420,7 +431,8 @@ TEST_CASE("riostream says who maps no memory, too much of it, or elsewhere") {
         put(16, 4, static_cast<std::uint32_t>(mr.rkey));
         put(20, 4, row.length);
         const verbs::Sge piece{.address = mr.address, .length = row.bytes, .lkey = mr.lkey};
-        const verbs::Remote to{dissect::read_be<std::uint64_t>(theirs, 8) + 32, dissect::Rkey{dissect::read_be<std::uint32_t>(theirs, 16)}};
+        const verbs::Remote to{dissect::read_be<std::uint64_t>(theirs, 8) + 32,
+                               dissect::Rkey{dissect::read_be<std::uint32_t>(theirs, 16)}};
         REQUIRE(adapter.post_send(qp, {.sg_list = {&piece, 1},
                                        .opcode = verbs::WrOpcode::rdma_write_with_imm,
                                        .send_flags = {.signaled = true},

@@ -1,4 +1,5 @@
-// Pingpong over a simulated link: every round trip is measured and there, rows wait as they say, hostile ends change nothing.
+// Pingpong over a simulated link: every round trip is measured and there, rows wait as they say, hostile ends change
+// nothing.
 #include <tests/support/catch.hpp>
 #include <tests/support/program_pair.hpp>
 #include <transport-replay/live/pingpong/pingpong_state.hpp>
@@ -25,12 +26,15 @@ struct Played {
     std::size_t left = 0;
 };
 
-// Virtual time passes where everybody sleeps; where somebody polls, by `turn` in each turn, which costs a processor as much.
+// Virtual time passes where everybody sleeps; where somebody polls, by `turn` in each turn, which costs a processor as
+// much.
 Played play(PingpongSettings settings, const qps::tests::PairSettings& link = {}, Duration turn = kTurn) {
     ProgramPair pair(link);
     Played played;
     std::int64_t worked = 0;
-    settings.processor = [&worked] { return ProcessorTime{.worked = Duration{worked}, .kernel = Duration{worked / 4}}; };
+    settings.processor = [&worked] {
+        return ProcessorTime{.worked = Duration{worked}, .kernel = Duration{worked / 4}};
+    };
     settings.on_row = [&played](const PingpongRow& row) { played.rows.push_back(row); };
     PingpongSettings serves = settings;
     serves.request.clients = 1;
@@ -190,10 +194,12 @@ TEST_CASE("pingpong: who is no client of it is refused, and the server serves on
 TEST_CASE("pingpong: what both say survives, what is cut or cannot be is nothing") {
     using namespace qps::transport::live::pingpong;
     std::array<std::byte, kAnnouncedBytes> bytes{};
-    const Announced announced{.signaled = GENERATE(true, false), .depth = 9, .bytes = 4097, .long_report = GENERATE(true, false)};
+    const Announced announced{
+        .signaled = GENERATE(true, false), .depth = 9, .bytes = 4097, .long_report = GENERATE(true, false)};
     write(bytes, announced);
     CHECK(read_announced(bytes) == announced);
-    for (std::size_t length = 0; length < bytes.size(); ++length) CHECK_FALSE(read_announced(dissect::Bytes(bytes).first(length)));
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+        CHECK_FALSE(read_announced(dissect::Bytes(bytes).first(length)));
     for (const std::size_t place : {0U, 4U, 6U, 8U}) {  // magic, version, depth, bytes
         auto wrong = bytes;
         wrong[place] ^= std::byte{0x80};
@@ -287,7 +293,8 @@ TEST_CASE("pingpong: rows that pour are ranked by their rate, beside the others"
     const auto stream = [](std::int64_t lasted) {
         return PingpongRow{.mode = 10, .size = 100, .round_trips = 1000, .poured = microseconds(lasted)};
     };
-    const std::array rows{stream(300), PingpongRow{.mode = 0, .round_trips = 100, .median = microseconds(9)}, stream(100), stream(102)};
+    const std::array rows{stream(300), PingpongRow{.mode = 0, .round_trips = 100, .median = microseconds(9)},
+                          stream(100), stream(102)};
     CHECK(rows[2].bits_per_second() == Approx(8e9));
     const auto places = ranked(rows);
     REQUIRE(places.size() == 4);
@@ -377,7 +384,8 @@ TEST_CASE("pingpong: a server that is gone is not waited for, and its row is tol
         if (!failed && client->counts().failed > 0) failed = pair.now;
         const auto own = pair.client.poll_at(), due = client->poll_at();
         if (!own && !due) break;
-        pair.now = std::max(pair.now + kTurn, std::min(own.value_or(*(due ? due : own)), due.value_or(*(own ? own : due))));
+        pair.now =
+            std::max(pair.now + kTurn, std::min(own.value_or(*(due ? due : own)), due.value_or(*(own ? own : due))));
     }
     CHECK(client->done());
     REQUIRE(failed);

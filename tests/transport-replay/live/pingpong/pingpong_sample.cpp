@@ -14,7 +14,8 @@ using dissect::Duration;
 
 namespace {
 
-PingpongRow measured(std::string_view name, std::int64_t median, std::int64_t drift = 0, std::uint32_t size = 64, std::int64_t doubt = 0) {
+PingpongRow measured(std::string_view name, std::int64_t median, std::int64_t drift = 0, std::uint32_t size = 64,
+                     std::int64_t doubt = 0) {
     const auto mode = std::ranges::find(kPingpongModes, name, &PingpongMode::name);
     REQUIRE(mode != kPingpongModes.end());
     return {.mode = static_cast<std::size_t>(mode - kPingpongModes.begin()),
@@ -92,9 +93,11 @@ TEST_CASE("pingpong figures: a histogram has every time once, in buckets that do
     for (const PingpongBucket& bucket : buckets) {
         CHECK(bucket.from >= before);
         CHECK(bucket.below > bucket.from);
-        CHECK(std::to_underlying(bucket.below - bucket.from) <= std::max<std::int64_t>(1, std::to_underlying(bucket.from) / 8));
+        CHECK(std::to_underlying(bucket.below - bucket.from) <=
+              std::max<std::int64_t>(1, std::to_underlying(bucket.from) / 8));
         before = bucket.below;
-        const auto inside = std::ranges::count_if(times, [&](std::int64_t time) { return Duration{time} >= bucket.from && Duration{time} < bucket.below; });
+        const auto inside = std::ranges::count_if(
+            times, [&](std::int64_t time) { return Duration{time} >= bucket.from && Duration{time} < bucket.below; });
         CHECK(bucket.count == static_cast<std::uint64_t>(inside));
         all += bucket.count;
     }
@@ -117,7 +120,9 @@ TEST_CASE("pingpong figures: a row that pours drifts where its halves differ") {
     CHECK(drift(1, even) == 0);
     for (const std::uint64_t messages : {2U, 63U, 64U, 1000U, 100'000U}) CHECK(drift(messages, even) == 0);
     // Twice as slow from the middle on: the mark is near the middle, whatever the number.
-    const auto slower = [](std::uint64_t i) { return static_cast<std::int64_t>(i <= 500 ? i * 100 : 50'000 + (i - 500) * 200); };
+    const auto slower = [](std::uint64_t i) {
+        return static_cast<std::int64_t>(i <= 500 ? i * 100 : 50'000 + (i - 500) * 200);
+    };
     CHECK(drift(1000, slower) >= 95);
     CHECK(drift(1000, slower) <= 100);
 }
@@ -132,11 +137,15 @@ TEST_CASE("textbooks: what holds, what does not, and what nobody can tell") {
     CHECK(only_verdict({measured("send-poll", 20, 11), measured("send-notify", 30)}) == TextbookVerdict::drifted);
     CHECK(only_verdict({measured("send-poll", 20), measured("send-notify", 30, 9)}) == TextbookVerdict::holds);
     CHECK(only_verdict({measured("send-poll", 10, 1500), measured("send-notify", 1300)}) == TextbookVerdict::drifted);
-    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 2, 64, 5)}) == TextbookVerdict::drifted);
-    CHECK(only_verdict({measured("send-poll", 100, 50), measured("send-notify", 104)}) == TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 2, 64, 5)}) ==
+          TextbookVerdict::drifted);
+    CHECK(only_verdict({measured("send-poll", 100, 50), measured("send-notify", 104)}) ==
+          TextbookVerdict::no_difference);
     // Few times leave a doubt of their median.
-    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 5)}) == TextbookVerdict::no_difference);
-    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 4)}) == TextbookVerdict::holds);
+    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 5)}) ==
+          TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 4)}) ==
+          TextbookVerdict::holds);
     CHECK(only_verdict({measured("write-notify", 20), measured("write-read-notify", 40)}) == TextbookVerdict::holds);
     CHECK(compared_with_textbooks({}).empty());
     const std::vector<PingpongRow> others{measured("send-poll", 20), measured("tcp-notify", 30)};
@@ -160,7 +169,7 @@ TEST_CASE("textbooks: no verdict on few rounds, nor on who polls without a proce
     streams[1].poured = microseconds(200);
     CHECK(only_verdict(streams) == TextbookVerdict::too_few);
 
-    const auto with = [](std::int64_t polls_with, std::int64_t waits_with, ProcessorUse PingpongRow::*side) {
+    const auto with = [](std::int64_t polls_with, std::int64_t waits_with, ProcessorUse PingpongRow::* side) {
         std::vector<PingpongRow> rows{measured("send-poll", 20), measured("send-notify", 30)};
         rows[0].*side = {.worked = microseconds(polls_with), .lasted = microseconds(100)};
         rows[1].*side = {.worked = microseconds(waits_with), .lasted = microseconds(100)};
@@ -175,8 +184,8 @@ TEST_CASE("textbooks: no verdict on few rounds, nor on who polls without a proce
 }
 
 TEST_CASE("textbooks: faults are in the way of RDMA alone, so that it is not compared with what goes by the system") {
-    const std::vector<PingpongRow> rows{measured("send-poll", 20), measured("send-notify", 30), measured("tcp-poll", 10),
-                                        measured("tcp-notify", 15)};
+    const std::vector<PingpongRow> rows{measured("send-poll", 20), measured("send-notify", 30),
+                                        measured("tcp-poll", 10), measured("tcp-notify", 15)};
     CHECK(compared_with_textbooks(rows).size() == 4);
     const auto all = compared_with_textbooks(rows, true);
     REQUIRE(all.size() == 2);
@@ -184,7 +193,8 @@ TEST_CASE("textbooks: faults are in the way of RDMA alone, so that it is not com
 }
 
 TEST_CASE("textbooks: a sentence with both figures") {
-    const std::vector<PingpongRow> rows{measured("send-poll", 22), measured("send-notify", 20), measured("tcp-poll", 40)};
+    const std::vector<PingpongRow> rows{measured("send-poll", 22), measured("send-notify", 20),
+                                        measured("tcp-poll", 40)};
     const auto all = compared_with_textbooks(rows);
     REQUIRE(all.size() == 2);
     CHECK(sentence_of(all[0], rows) == "send-notify was faster than send-poll here: 20 us and 22 us");

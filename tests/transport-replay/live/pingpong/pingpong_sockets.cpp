@@ -1,4 +1,5 @@
-// Pingpong's rows over sockets of the system: RDMA over a simulated link, TCP and UDP over the loopback, in real time; and strangers.
+// Pingpong's rows over sockets of the system: RDMA over a simulated link, TCP and UDP over the loopback, in real time;
+// and strangers.
 #include <tests/support/catch.hpp>
 #include <tests/support/program_pair.hpp>
 #include <transport-replay/live/pingpong/door.hpp>
@@ -139,8 +140,10 @@ TEST_CASE("pingpong over TCP and UDP: what cannot be sent so is left out") {
     REQUIRE(played.through);
     CHECK(played.client.failed == 0);
     std::vector<std::string> left_out;
-    for (const PingpongLeftOut& row : played.left_out) left_out.push_back(fmt::format("{} {}", kPingpongModes[row.mode].name, row.size));
-    CHECK(left_out == std::vector<std::string>{"tcp-poll 0", "tcp-notify 0", "tcp-stream 0", "udp-poll 70000", "udp-notify 70000"});
+    for (const PingpongLeftOut& row : played.left_out)
+        left_out.push_back(fmt::format("{} {}", kPingpongModes[row.mode].name, row.size));
+    CHECK(left_out ==
+          std::vector<std::string>{"tcp-poll 0", "tcp-notify 0", "tcp-stream 0", "udp-poll 70000", "udp-notify 70000"});
     CHECK(played.rows.size() == 5);
 }
 
@@ -153,7 +156,8 @@ TEST_CASE("pingpong: a server that no socket reaches costs the rows over sockets
     CHECK(played.client.failed + played.server.failed == 0);
     REQUIRE(played.rows.size() == 1);
     REQUIRE(played.left_out.size() == 3);
-    CHECK_THAT(played.left_out[0].why, Catch::Matchers::Contains("TCP port 7474 of " + own_loopback(9) + ": Connection refused"));
+    CHECK_THAT(played.left_out[0].why,
+               Catch::Matchers::Contains("TCP port 7474 of " + own_loopback(9) + ": Connection refused"));
     CHECK_THAT(played.left_out[1].why, Catch::Matchers::Contains("UDP port 7474 of " + own_loopback(9)));
 }
 
@@ -370,14 +374,17 @@ TEST_CASE("a row of datagrams: what comes twice, late, or with another number is
     sockaddr_storage name{};
     socklen_t length = sizeof name;
     std::array<std::byte, 64> room{};
-    REQUIRE(recvfrom(there->descriptor(), room.data(), room.size(), 0, reinterpret_cast<sockaddr*>(&name), &length) == 16);
+    REQUIRE(recvfrom(there->descriptor(), room.data(), room.size(), 0, reinterpret_cast<sockaddr*>(&name), &length) ==
+            16);
     const auto answer = [&](std::uint64_t number, std::size_t size = 16) {
         std::vector<std::byte> message(size);
         write_number(message, number);
-        REQUIRE(sendto(there->descriptor(), message.data(), size, 0, reinterpret_cast<sockaddr*>(&name), length) == static_cast<ssize_t>(size));
+        REQUIRE(sendto(there->descriptor(), message.data(), size, 0, reinterpret_cast<sockaddr*>(&name), length) ==
+                static_cast<ssize_t>(size));
     };
     const auto receive = [&] {
-        row.receive_datagrams(*here, 3, returned, pieces, [&](std::uint64_t number, dissect::Bytes) { taken.push_back(number); });
+        row.receive_datagrams(*here, 3, returned, pieces,
+                              [&](std::uint64_t number, dissect::Bytes) { taken.push_back(number); });
     };
     answer(2);
     answer(2);
@@ -470,7 +477,8 @@ TEST_CASE("a row that pours: it ends when the server has read all, and says noth
     CHECK(await(ends.there, room, nothing).ended);
     if (GENERATE(true, false)) {
         ends.there.close();
-        for (const std::int64_t until = now_ns() + 1'000'000'000; !row.poured() && now_ns() < until;) CHECK(row.pour(ends.here, 7, false, pieces) == sent);
+        for (const std::int64_t until = now_ns() + 1'000'000'000; !row.poured() && now_ns() < until;)
+            CHECK(row.pour(ends.here, 7, false, pieces) == sent);
         CHECK(row.poured());
         CHECK(row.why().empty());
     } else {

@@ -1,5 +1,5 @@
-// Recorded connections played against each other over a simulated wire: nothing differs; and where one end does something else, that
-// differs and nothing else.
+// Recorded connections played against each other over a simulated wire: nothing differs; and where one end does
+// something else, that differs and nothing else.
 #include <tests/support/played_conversations.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/live/replay/comparison_report.hpp>
@@ -18,7 +18,8 @@ namespace {
 
 RecordedConversation recorded(const std::string& name, std::uint32_t uid = 1) {
     const std::string path = std::string(QPSCOPE_SOURCE_DIR "/captures/") + name + "/capture.pcap";
-    auto conversation = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); }, ConnectionId{uid});
+    auto conversation = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); },
+                                                    ConnectionId{uid});
     if (!conversation) FAIL(conversation.error());
     return std::move(*conversation);
 }
@@ -28,7 +29,8 @@ std::string text_of(const ReplayComparison& comparison) {
     std::string text;
     for (std::size_t i = 0; i < comparison.messages.size(); ++i)
         for (const Difference& each : comparison.messages[i].differences)
-            text += (text.empty() ? "" : ", ") + std::to_string(i + 1) + " " + std::string(name(each.kind)) + ": " + sentence(each);
+            text += (text.empty() ? "" : ", ") + std::to_string(i + 1) + " " + std::string(name(each.kind)) + ": " +
+                    sentence(each);
     return text;
 }
 
@@ -52,8 +54,8 @@ std::size_t count(const ReplayComparison& comparison, Progress progress) {
 }  // namespace
 
 TEST_CASE("recorded connections are played by both ends, and nothing differs") {
-    for (const char* name :
-         {"rping_v4", "err_mixed", "read_8k", "write_8k", "send_8k", "atomic_cas", "atomic_fadd", "rc_pingpong", "uc_pingpong"})
+    for (const char* name : {"rping_v4", "err_mixed", "read_8k", "write_8k", "send_8k", "atomic_cas", "atomic_fadd",
+                             "rc_pingpong", "uc_pingpong"})
         nothing_differs(name, 1, {.fast = true});
     for (const std::uint32_t uid : {1U, 2U}) nothing_differs("write_bidir_cm", uid, {.fast = true});
     for (const std::uint32_t uid : {1U, 4U}) nothing_differs("ucmatose", uid, {.fast = true});
@@ -77,7 +79,8 @@ TEST_CASE("a receive that was too small is answered as we answer it") {
 }
 
 TEST_CASE("losses of the recording do not matter to the replay") {
-    for (const char* name : {"loss_write", "loss_read", "dup_write", "corrupt_send"}) nothing_differs(name, 1, {.fast = true});
+    for (const char* name : {"loss_write", "loss_read", "dup_write", "corrupt_send"})
+        nothing_differs(name, 1, {.fast = true});
 }
 
 TEST_CASE("an answer that was held back because nobody was ready is held back again") {
@@ -98,7 +101,8 @@ TEST_CASE("the pace is that of the recording, or a multiple of it") {
         CHECK(text_of(played.requester) == "");
         return std::to_underlying(played.requester.messages.back().done - played.requester.messages.front().posted);
     };
-    const std::int64_t as_recorded = std::to_underlying(c.messages.back().message.answer_time - c.messages.front().message.first_time);
+    const std::int64_t as_recorded =
+        std::to_underlying(c.messages.back().message.answer_time - c.messages.front().message.first_time);
     const std::int64_t one = lasts({});
     CHECK(one > as_recorded / 4);  // the wire is faster than that of the recording
     CHECK(one < as_recorded * 2);
@@ -116,7 +120,8 @@ TEST_CASE("a replay that is recorded is the same conversation") {
     for (std::size_t i = 0; i < c.messages.size(); ++i) {
         CHECK(again->messages[i].from == c.messages[i].from);
         CHECK(again->messages[i].message.verb == c.messages[i].message.verb);
-        if (c.messages[i].message.verb != Verb::send) CHECK(again->messages[i].payload.bytes == c.messages[i].payload.bytes);
+        if (c.messages[i].message.verb != Verb::send)
+            CHECK(again->messages[i].payload.bytes == c.messages[i].payload.bytes);
     }
     CHECK(again->messages[0].payload.bytes != c.messages[0].payload.bytes);  // another key
     const Played second = play(*again, *again);
@@ -288,7 +293,8 @@ RecordedConversation recorded_programs(const std::string& name, ProgramRequest a
     REQUIRE(server->begin(stage.b, stage.now).has_value());
     REQUIRE(client->begin(stage.a, stage.now).has_value());
     REQUIRE(stage.run(*client, *server));
-    auto conversation = qps::tests::conversation_of(qps::tests::packets_of(stage.wire->link.take_recording()), ConnectionId{1});
+    auto conversation =
+        qps::tests::conversation_of(qps::tests::packets_of(stage.wire->link.take_recording()), ConnectionId{1});
     if (!conversation) FAIL(conversation.error());
     return std::move(*conversation);
 }
@@ -324,7 +330,8 @@ ReplayComparison against(const RecordedConversation& c, End ours, const std::str
 
 }  // namespace
 
-TEST_CASE("a recorded client of rping is played to a live server, a recorded server to a live client: nothing differs") {
+TEST_CASE(
+    "a recorded client of rping is played to a live server, a recorded server to a live client: nothing differs") {
     const RecordedConversation c = recorded_programs("rping", {.count = 5, .size = 3000});
     CHECK(c.messages.size() == 30);
     const ReplayComparison client = against(c, End::a, "rping", {.clients = 1});
@@ -342,7 +349,8 @@ TEST_CASE("a recorded stream is played by either end: buffers that WRITEs tell o
     std::size_t advertised_by_write = 0;
     for (const RecordedMessage& each : c.messages) {
         if (each.from == End::a || !each.message.access) continue;
-        const auto place = advertised_by_a.find(each.message.access->key, each.message.access->address, each.message.first_frame);
+        const auto place =
+            advertised_by_a.find(each.message.access->key, each.message.access->address, each.message.first_frame);
         if (place && place->message != kInPrivateData) ++advertised_by_write;
     }
     CHECK(advertised_by_write > 0);

@@ -1,4 +1,5 @@
-// Connections of the sample captures as conversations: messages, bytes, memory, what waits for what, where memory is told of.
+// Connections of the sample captures as conversations: messages, bytes, memory, what waits for what, where memory is
+// told of.
 #include <tests/support/conversations.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
@@ -15,7 +16,8 @@ namespace {
 
 RecordedConversation sample(const std::string& name, std::uint32_t uid = 1, const std::string& file = "capture.pcap") {
     const std::string path = std::string(QPSCOPE_SOURCE_DIR "/captures/") + name + "/" + file;
-    auto conversation = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); }, ConnectionId{uid});
+    auto conversation = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); },
+                                                    ConnectionId{uid});
     INFO(name);
     if (!conversation) FAIL(conversation.error());
     return std::move(*conversation);
@@ -23,7 +25,8 @@ RecordedConversation sample(const std::string& name, std::uint32_t uid = 1, cons
 
 std::string refusal(const std::string& name, std::uint32_t uid) {
     const std::string path = std::string(QPSCOPE_SOURCE_DIR "/captures/") + name + "/capture.pcap";
-    auto conversation = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); }, ConnectionId{uid});
+    auto conversation = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); },
+                                                    ConnectionId{uid});
     return conversation ? std::string() : conversation.error();
 }
 
@@ -33,7 +36,9 @@ ConversationPart part(const RecordedConversation& conversation, End ours) {
     return std::move(*part);
 }
 
-std::string text_of(Bytes bytes, std::size_t count) { return {reinterpret_cast<const char*>(bytes.data()), std::min(count, bytes.size())}; }
+std::string text_of(Bytes bytes, std::size_t count) {
+    return {reinterpret_cast<const char*>(bytes.data()), std::min(count, bytes.size())};
+}
 
 }  // namespace
 
@@ -56,16 +61,20 @@ TEST_CASE("a conversation of rping has its messages in order, with their bytes")
     const RecordedMessage& write = c.messages[4];
     REQUIRE(write.message.verb == Verb::write);
     CHECK(write.payload.bytes == read.payload.bytes);
-    CHECK(std::ranges::all_of(c.messages, [](const RecordedMessage& each) { return each.payload.holes.empty() && each.succeeded(); }));
-    for (std::size_t i = 1; i < c.messages.size(); ++i) CHECK(c.messages[i - 1].message.first_frame < c.messages[i].message.first_frame);
+    CHECK(std::ranges::all_of(
+        c.messages, [](const RecordedMessage& each) { return each.payload.holes.empty() && each.succeeded(); }));
+    for (std::size_t i = 1; i < c.messages.size(); ++i)
+        CHECK(c.messages[i - 1].message.first_frame < c.messages[i].message.first_frame);
 }
 
 TEST_CASE("memory that rping's client must have: what is read changes before the message that tells of it") {
     const RecordedConversation c = sample("rping_v4");
     const ConversationPart client = part(c, End::a);
     REQUIRE(client.memory.regions.size() == 2);
-    const RecordedRegion* source = client.memory.find(c.messages[1].message.access->key, c.messages[1].message.access->address);
-    const RecordedRegion* sink = client.memory.find(c.messages[4].message.access->key, c.messages[4].message.access->address);
+    const RecordedRegion* source =
+        client.memory.find(c.messages[1].message.access->key, c.messages[1].message.access->address);
+    const RecordedRegion* sink =
+        client.memory.find(c.messages[4].message.access->key, c.messages[4].message.access->address);
     REQUIRE(source != nullptr);
     REQUIRE(sink != nullptr);
     CHECK(source->access.remote_read);
@@ -144,16 +153,18 @@ TEST_CASE("all kinds of messages on one queue pair: what an ATOMIC found was the
     CHECK(responder.memory.regions[0].access.remote_atomic);
     CHECK(responder.posts.empty());
     CHECK(responder.learned.empty());
-    const auto swap = std::ranges::find_if(c.messages, [](const RecordedMessage& each) { return each.message.verb == Verb::compare_swap; });
+    const auto swap = std::ranges::find_if(
+        c.messages, [](const RecordedMessage& each) { return each.message.verb == Verb::compare_swap; });
     REQUIRE(swap != c.messages.end());
-    const auto touch =
-        std::ranges::find(responder.memory.touches, static_cast<std::uint32_t>(swap - c.messages.begin()), &MemoryTouch::message);
+    const auto touch = std::ranges::find(responder.memory.touches,
+                                         static_cast<std::uint32_t>(swap - c.messages.begin()), &MemoryTouch::message);
     REQUIRE(touch != responder.memory.touches.end());
     std::uint64_t left = 0;
     REQUIRE(touch->value.size() == sizeof left);
     std::memcpy(&left, touch->value.data(), sizeof left);
     const Message& message = swap->message;
-    CHECK(left == (*message.atomic_result == message.atomic->compare ? message.atomic->swap_or_add : *message.atomic_result));
+    CHECK(left ==
+          (*message.atomic_result == message.atomic->compare ? message.atomic->swap_or_add : *message.atomic_result));
 }
 
 TEST_CASE("a peer that is never ready has no receive, one that was late posts it late") {
@@ -234,8 +245,8 @@ TEST_CASE("every RC or UC connection of the samples is a conversation with two p
         const std::size_t count = std::min<std::size_t>(timeline.connections.size(), 5);
         for (std::size_t i = 0; i < count; ++i) {
             INFO(path << " connection " << i + 1);
-            const auto c = qps::tests::conversation_of([&](const auto& each) { qps::tests::for_each_packet(path, each); },
-                                                       timeline.connections[i].uid);
+            const auto c = qps::tests::conversation_of(
+                [&](const auto& each) { qps::tests::for_each_packet(path, each); }, timeline.connections[i].uid);
             if (!c) {
                 CHECK(c.error().find("connection ") != std::string::npos);
                 continue;

@@ -1,4 +1,5 @@
-// Places where memory is told of, memory that must have been there, and bytes compared: by conversations made by hand, hostile ones too.
+// Places where memory is told of, memory that must have been there, and bytes compared: by conversations made by hand,
+// hostile ones too.
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/replay/answer_comparison.hpp>
 
@@ -25,14 +26,14 @@ RecordedMessage message(End from, Verb verb, std::uint64_t frame, std::size_t by
     return recorded;
 }
 
-RecordedMessage access(Verb verb, std::uint64_t frame, std::uint64_t address, std::uint32_t length, std::size_t bytes, Rkey key = kTheKey) {
+RecordedMessage access(Verb verb, std::uint64_t frame, std::uint64_t address, std::uint32_t length, std::size_t bytes,
+                       Rkey key = kTheKey) {
     RecordedMessage recorded = message(End::b, verb, frame, bytes);
     recorded.message.access = RemoteAccess{address, key, length};
     return recorded;
 }
 
-template <class T>
-void put(std::vector<std::byte>& bytes, std::size_t offset, T value, bool big_endian) {
+template <class T> void put(std::vector<std::byte>& bytes, std::size_t offset, T value, bool big_endian) {
     for (std::size_t i = 0; i < sizeof(T); ++i)
         bytes.at(offset + i) = static_cast<std::byte>(value >> 8 * (big_endian ? sizeof(T) - 1 - i : i) & 0xff);
 }
@@ -73,7 +74,8 @@ TEST_CASE("a key is found in either byte order, with the address beside it") {
 }
 
 TEST_CASE("an address too far from its key, or in another byte order, is not taken for its") {
-    const auto found = AdvertisedMemory(advertising(true, 90, 2), End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
+    const auto found =
+        AdvertisedMemory(advertising(true, 90, 2), End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
     REQUIRE(found.has_value());
     CHECK_FALSE(found->address_offset.has_value());
     RecordedConversation mixed = advertising(true, 50, 38);
@@ -119,7 +121,8 @@ TEST_CASE("a WRITE tells of memory where it has immediate data, is short, and th
     CHECK_FALSE(found(c));
 }
 
-TEST_CASE("memory: what was read was there, what was written is there afterwards, what changed in between was changed") {
+TEST_CASE(
+    "memory: what was read was there, what was written is there afterwards, what changed in between was changed") {
     RecordedConversation c;
     c.messages.push_back(access(Verb::read_request, 1, kTheAddress, 8, 8));
     c.messages[0].payload.bytes.assign(8, std::byte{1});
@@ -164,13 +167,16 @@ TEST_CASE("memory that nobody can have is refused with a sentence") {
     wide.messages.push_back(access(Verb::read_request, 1, kTheAddress, 1U << 30, 0));
     const auto memory = recorded_memory(wide, End::a);
     REQUIRE_FALSE(memory.has_value());
-    CHECK(memory.error() == "the recorded memory and what is put there need more than 896 MiB, their part of the memory: --memory grants more");
+    CHECK(
+        memory.error() ==
+        "the recorded memory and what is put there need more than 896 MiB, their part of the memory: --memory grants more");
     RecordedConversation around;  // leaves the address space: nothing can have reached it
     around.messages.push_back(access(Verb::write, 1, ~std::uint64_t{0} - 8, 64, 64));
     REQUIRE(recorded_memory(around, End::a).has_value());
     CHECK(recorded_memory(around, End::a)->regions.empty());
     RecordedConversation scattered;  // a key for all memory
-    for (std::uint64_t i = 0; i < 1000; ++i) scattered.messages.push_back(access(Verb::write, 2 * i + 1, kTheAddress + (i << 30), 8, 8));
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        scattered.messages.push_back(access(Verb::write, 2 * i + 1, kTheAddress + (i << 30), 8, 8));
     CHECK_FALSE(recorded_memory(scattered, End::a).has_value());
     RecordedConversation keys;
     for (std::uint32_t i = 0; i < kMaxRecordedRegions + 1; ++i)
@@ -223,7 +229,9 @@ TEST_CASE("a message whose beginning was not recorded is compared by what is kno
     recorded.message.starts = false;
     CHECK_FALSE(recorded.is_playable());
     ComparedMessage live;
-    compare_arrival(recorded, {.opcode = verbs::WcOpcode::recv_rdma_with_imm, .flags = {.with_imm = true}, .byte_len = 77, .imm_data = 5},
-                    {}, {}, {}, live);
+    compare_arrival(
+        recorded,
+        {.opcode = verbs::WcOpcode::recv_rdma_with_imm, .flags = {.with_imm = true}, .byte_len = 77, .imm_data = 5}, {},
+        {}, {}, live);
     CHECK(live.differences.empty());
 }

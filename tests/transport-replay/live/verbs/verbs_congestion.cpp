@@ -99,7 +99,8 @@ TEST_CASE("each queue pair has its own gap, CNPs, ACKs and groups are never answ
 TEST_CASE("a marked datagram is answered to the queue pair it came from") {
     VerbsPair pair;
     Marking marking(pair);
-    const auto ua = VerbsPair::datagram_qp(pair.a, dissect::Qkey{1}), ub = VerbsPair::datagram_qp(pair.b, dissect::Qkey{1});
+    const auto ua = VerbsPair::datagram_qp(pair.a, dissect::Qkey{1}),
+               ub = VerbsPair::datagram_qp(pair.b, dissect::Qkey{1});
     REQUIRE(pair.b.receive(ub, 1, 0, 100));
     REQUIRE(pair.a.send(ua, 0, 8, {.ud = {.ah = handle_to(v4(2)), .remote_qpn = ub, .remote_qkey = dissect::Qkey{1}}}));
     pair.converse();
@@ -189,12 +190,14 @@ TEST_CASE("one that is slowed down does not hold up another, rate_control says w
 
 TEST_CASE("a timer that ends while the rate lets nothing go does not ask to be called again and again") {
     AdapterSettings slow;
-    slow.dcqcn = DcqcnSettings{
-        .line_rate = dissect::BitsPerSecond{10'000}, .min_rate = dissect::BitsPerSecond{1'000}, .rate_period = microseconds(100'000'000)};
+    slow.dcqcn = DcqcnSettings{.line_rate = dissect::BitsPerSecond{10'000},
+                               .min_rate = dissect::BitsPerSecond{1'000},
+                               .rate_period = microseconds(100'000'000)};
     VerbsPair pair(slow, AdapterSettings{});
     Marking marking(pair);
     const auto [qa, qb] = pair.pair();
-    write(pair, qa, 8);  // marked: from now on limited to so little that the next packet takes longer than the ACK timeout
+    write(pair, qa,
+          8);  // marked: from now on limited to so little that the next packet takes longer than the ACK timeout
     pair.converse();
     REQUIRE(marking.cnps == 1);
     pair.network = [](Flying&, bool) { return false; };

@@ -100,7 +100,8 @@ TEST_CASE("loc_prot_err: pieces outside of every region, of another domain, or n
         piece = {.address = fixed.address, .length = 8, .lkey = fixed.lkey};
         opcode = WrOpcode::rdma_read;
     }
-    REQUIRE(pair.a.adapter.post_send(qa, {.wr_id = 2, .sg_list = {&piece, 1}, .opcode = opcode, .remote = at(pair.b, 0)}));
+    REQUIRE(
+        pair.a.adapter.post_send(qa, {.wr_id = 2, .sg_list = {&piece, 1}, .opcode = opcode, .remote = at(pair.b, 0)}));
     REQUIRE(pair.a.send(qa, 0, 8, {.wr_id = 3}));
     pair.converse();
     CHECK(words(pair.a.sent()) == Words{"success", "loc_prot_err", "wr_flush_err"});
@@ -112,7 +113,8 @@ TEST_CASE("retry_exc_err: nobody answers") {
     VerbsPair pair;
     const auto [qa, qb] = pair.pair(QpType::rc, {.retry_cnt = 2});
     pair.network = [](Flying&, bool) { return false; };
-    for (int i = 0; i < 2; ++i) REQUIRE(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
+    for (int i = 0; i < 2; ++i)
+        REQUIRE(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
     pair.converse_for(microseconds(1'000'000));
     CHECK(words(pair.a.sent()) == Words{"retry_exc_err", "wr_flush_err"});
     CHECK(pair.a.state(qa) == QpState::err);
@@ -193,7 +195,8 @@ TEST_CASE("what cannot be posted is refused by name, and changes nothing") {
     CHECK(pair.a.adapter.post_recv(qa, {.sg_list = many}).error() == VerbsError::invalid_request);
     CHECK(pair.a.send(qa, 0, 7, {.opcode = WrOpcode::atomic_fetch_and_add, .remote = at(pair.b, 0)}).error() ==
           VerbsError::invalid_request);
-    CHECK(pair.a.send(qa, 0, 16, {.opcode = WrOpcode::atomic_write, .remote = at(pair.b, 0)}).error() == VerbsError::invalid_request);
+    CHECK(pair.a.send(qa, 0, 16, {.opcode = WrOpcode::atomic_write, .remote = at(pair.b, 0)}).error() ==
+          VerbsError::invalid_request);
     CHECK(pair.a.send(dissect::Qpn{0x999}, 0, 8, {}).error() == VerbsError::unknown_handle);
     for (int i = 0; i < 128; ++i) REQUIRE(pair.a.send(qa, 0, 8, {}));
     CHECK(pair.a.send(qa, 0, 8, {}).error() == VerbsError::queue_full);

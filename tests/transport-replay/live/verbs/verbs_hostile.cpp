@@ -44,7 +44,9 @@ TEST_CASE("a request with one thing wrong is refused for that, and the right one
     SECTION("opcode") { in.packet.opcode = dissect::Opcode{0x1f}, expected = Refusal::undefined_opcode; }
     SECTION("management") { in.packet.dest_qp = dissect::kSmiQpn, expected = Refusal::management_qp; }
     SECTION("destination") { in.destination = v4(77), expected = Refusal::destination; }
-    SECTION("destination of another kind") { in.destination.space = AddressSpace::roce_v1, expected = Refusal::destination; }
+    SECTION("destination of another kind") {
+        in.destination.space = AddressSpace::roce_v1, expected = Refusal::destination;
+    }
     SECTION("queue pair") { in.packet.dest_qp = dissect::Qpn{0x5555}, expected = Refusal::unknown_qp; }
     SECTION("service") { in.packet.opcode = dissect::Opcode{0x24}, expected = Refusal::service; }
     SECTION("P_Key") { in.packet.pkey = dissect::Pkey{0x8001}, expected = Refusal::pkey; }
@@ -82,7 +84,8 @@ TEST_CASE("queue pairs that are not ready take nothing") {
     IncomingPacket in = arrival_of(right);
     in.packet.dest_qp = fresh;
     pair.b.adapter.process(in, pair.now);
-    REQUIRE(pair.b.adapter.modify_qp(fresh, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = Access{}}));
+    REQUIRE(pair.b.adapter.modify_qp(fresh,
+                                     {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = Access{}}));
     pair.b.adapter.process(in, pair.now);
     REQUIRE(pair.b.adapter.modify_qp(qb, {.qp_state = QpState::err}));
     pair.b.adapter.process(arrival_of(right), pair.now);
@@ -190,28 +193,33 @@ TEST_CASE("any packet at all: nothing breaks, and every queue pair that is left 
         for (std::uint64_t i = 0; i < 20; ++i)
             for (const auto qp : {qa, ua, da}) REQUIRE(pair.a.receive(qp, i, 0x4000, 512));
         for (int i = 0; i < 4; ++i)
-            REQUIRE(
-                pair.a.send(qa, 0, 700, {.opcode = WrOpcode::rdma_read, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
+            REQUIRE(pair.a.send(
+                qa, 0, 700,
+                {.opcode = WrOpcode::rdma_read, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
         for (int i = 0; i < 300; ++i) {
             if (draw() % 4 == 0) static_cast<void>(pair.a.adapter.poll(pair.now));
-            IncomingPacket in{.source = v4(2), .destination = draw() % 8 == 0 ? kGroup : v4(1), .ecn = static_cast<Ecn>(draw() % 4)};
+            IncomingPacket in{
+                .source = v4(2), .destination = draw() % 8 == 0 ? kGroup : v4(1), .ecn = static_cast<Ecn>(draw() % 4)};
             TransportPacket& packet = in.packet;
             packet.opcode = dissect::Opcode{static_cast<std::uint8_t>(draw() % 0xc0)};
             packet.dest_qp = targets[draw() % targets.size()];
             packet.psn = dissect::Psn(100 + 100 * (draw() % 2) + draw() % 8 - 2);
             packet.ack_request = draw() % 2 == 0;
             if (draw() % 2 == 0)
-                packet.access = RemoteAccess{.address = pair.a.mr.address + draw() % 0x10010,
-                                             .key = draw() % 4 == 0 ? dissect::Rkey{static_cast<std::uint32_t>(draw())} : pair.a.mr.rkey,
-                                             .length = draw() % 3000};
+                packet.access = RemoteAccess{
+                    .address = pair.a.mr.address + draw() % 0x10010,
+                    .key = draw() % 4 == 0 ? dissect::Rkey{static_cast<std::uint32_t>(draw())} : pair.a.mr.rkey,
+                    .length = draw() % 3000};
             if (draw() % 2 == 0) packet.atomic = AtomicOperands{draw(), draw()};
             if (draw() % 2 == 0)
-                packet.acknowledgment =
-                    Acknowledgment{.syndrome = static_cast<std::uint8_t>(draw()), .msn = dissect::Msn{draw() & 0xffffff}};
+                packet.acknowledgment = Acknowledgment{.syndrome = static_cast<std::uint8_t>(draw()),
+                                                       .msn = dissect::Msn{draw() & 0xffffff}};
             if (draw() % 2 == 0) packet.atomic_result = draw();
             if (draw() % 3 == 0) packet.immediate = draw();
             if (draw() % 3 == 0) packet.invalidate = pair.a.mr.rkey;
-            if (draw() % 2 == 0) packet.datagram = Datagram{.key = dissect::Qkey{draw() % 3}, .source_qp = dissect::Qpn{draw() & 0xffffff}};
+            if (draw() % 2 == 0)
+                packet.datagram =
+                    Datagram{.key = dissect::Qkey{draw() % 3}, .source_qp = dissect::Qpn{draw() & 0xffffff}};
             if (draw() % 2 == 0) packet.srq = Srqn{draw() % 3};
             if (draw() % 3 == 0) packet.flush = Flush{.placement = static_cast<std::uint8_t>(draw())};
             const std::array sizes{0U, 8U, 256U, draw() % 5000};
@@ -232,9 +240,11 @@ TEST_CASE("any packet at all: nothing breaks, and every queue pair that is left 
 TEST_CASE("what an unreliable service has no use for is counted as that, and the counts add up") {
     VerbsPair pair;
     const auto [qa, qb] = pair.pair(QpType::uc);
-    REQUIRE(
-        pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = dissect::Rkey{0x7777}}}));
-    REQUIRE(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
+    REQUIRE(pair.a.send(
+        qa, 0, 8,
+        {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = dissect::Rkey{0x7777}}}));
+    REQUIRE(pair.a.send(
+        qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
     pair.converse();
     CHECK(pair.b.refused(Refusal::unusable) == 1);
     CHECK(pair.b.adapter.counts().accepted == 1);

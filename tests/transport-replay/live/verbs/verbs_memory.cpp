@@ -21,8 +21,8 @@ MwBind part_of(const VerbsEnd& end, const Window& window, dissect::Rkey key, std
 
 // What becomes of a WRITE of eight bytes from a, on a fresh pair of queue pairs where the last one failed.
 WcStatus write_through(VerbsPair& pair, dissect::Qpn qa, std::uint64_t offset, dissect::Rkey key) {
-    static_cast<void>(
-        pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address + offset, .rkey = key}}));
+    static_cast<void>(pair.a.send(
+        qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address + offset, .rkey = key}}));
     pair.converse();
     const auto sent = pair.a.sent();
     REQUIRE(sent.size() == 1);
@@ -133,8 +133,9 @@ TEST_CASE("type 1 windows: bound, bound anew, unbound") {
         CHECK(write_through(pair, qa, 0x1000, *key) == WcStatus::rem_access_err);
     }
     SECTION("not by a work request") {
-        CHECK(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, next_rkey(*key))}).error() ==
-              VerbsError::unsupported);
+        CHECK(pair.b.adapter
+                  .post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, next_rkey(*key))})
+                  .error() == VerbsError::unsupported);
     }
 }
 
@@ -143,8 +144,10 @@ TEST_CASE("type 2 windows: bound by a work request, to one queue pair, until inv
     const auto [qa, qb] = pair.pair();
     const Window window = *pair.b.adapter.alloc_mw(pair.b.pd, MwType::type_2);
     const dissect::Rkey key = next_rkey(window.rkey);
-    REQUIRE(pair.b.adapter.post_send(
-        qb, {.wr_id = 1, .opcode = WrOpcode::bind_mw, .send_flags = {.signaled = true}, .bind = part_of(pair.b, window, key)}));
+    REQUIRE(pair.b.adapter.post_send(qb, {.wr_id = 1,
+                                          .opcode = WrOpcode::bind_mw,
+                                          .send_flags = {.signaled = true},
+                                          .bind = part_of(pair.b, window, key)}));
     pair.converse();
     REQUIRE(pair.b.sent().size() == 1);
     CHECK(write_through(pair, qa, 0x1000, key) == WcStatus::success);
@@ -154,7 +157,8 @@ TEST_CASE("type 2 windows: bound by a work request, to one queue pair, until inv
         CHECK(write_through(pair, other_a, 0x1000, key) == WcStatus::rem_access_err);
     }
     SECTION("local_inv") {
-        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::local_inv, .send_flags = {.signaled = true}, .invalidate_rkey = key}));
+        REQUIRE(pair.b.adapter.post_send(
+            qb, {.opcode = WrOpcode::local_inv, .send_flags = {.signaled = true}, .invalidate_rkey = key}));
         pair.converse();
         const auto done = pair.b.sent();
         REQUIRE(done.size() == 1);
@@ -163,7 +167,8 @@ TEST_CASE("type 2 windows: bound by a work request, to one queue pair, until inv
         SECTION("then the key is dead") { CHECK(write_through(pair, qa, 0x1000, key) == WcStatus::rem_access_err); }
         SECTION("and it can be bound again") {
             const dissect::Rkey newer = next_rkey(key);
-            REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, newer)}));
+            REQUIRE(
+                pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, newer)}));
             pair.converse();
             CHECK(write_through(pair, qa, 0x1000, newer) == WcStatus::success);
         }
@@ -180,7 +185,8 @@ TEST_CASE("type 2 windows: bound by a work request, to one queue pair, until inv
         CHECK(write_through(pair, qa, 0x1000, key) == WcStatus::rem_access_err);
     }
     SECTION("bound twice is an error") {
-        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, next_rkey(key))}));
+        REQUIRE(pair.b.adapter.post_send(
+            qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, next_rkey(key))}));
         pair.converse();
         const auto done = pair.b.sent();
         REQUIRE(done.size() == 1);
@@ -188,8 +194,9 @@ TEST_CASE("type 2 windows: bound by a work request, to one queue pair, until inv
         CHECK(pair.b.state(qb) == QpState::err);
     }
     SECTION("a key of another index is refused") {
-        CHECK(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, pair.b.mr.rkey)}).error() ==
-              VerbsError::invalid_request);
+        CHECK(
+            pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = part_of(pair.b, window, pair.b.mr.rkey)})
+                .error() == VerbsError::invalid_request);
     }
 }
 
@@ -200,7 +207,9 @@ constexpr std::uint64_t kFastAddress = 0x7000'0000;
 // A region of b that work requests register, and what is posted for it.
 struct FastRegion {
     explicit FastRegion(VerbsPair& pair) : end(&pair.b), key(pair.b.adapter.alloc_mr(pair.b.pd, 4096)->lkey) {}
-    [[nodiscard]] SendWr registration(dissect::Rkey to, Access access = {.local_write = true, .remote_write = true, .remote_read = true}) {
+    [[nodiscard]] SendWr registration(dissect::Rkey to,
+                                      Access access = {
+                                          .local_write = true, .remote_write = true, .remote_read = true}) {
         return {.wr_id = 5,
                 .opcode = WrOpcode::reg_mr,
                 .send_flags = {.signaled = true},
@@ -287,8 +296,10 @@ TEST_CASE("fast registration: a region opens with its work request, and closes w
     SECTION("its key is that of local memory too, while it is valid") {
         const dissect::Qpn other_b = pair.pair().second;
         const Sge piece{.address = kFastAddress, .length = 16, .lkey = second};
-        const SendWr write{
-            .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .send_flags = {.signaled = true}, .remote = at(pair.a, 0x4000)};
+        const SendWr write{.sg_list = {&piece, 1},
+                           .opcode = WrOpcode::rdma_write,
+                           .send_flags = {.signaled = true},
+                           .remote = at(pair.a, 0x4000)};
         REQUIRE(pair.b.adapter.post_send(other_b, write));
         pair.converse();
         CHECK(pair.b.sent()[0].status == WcStatus::success);
@@ -313,7 +324,8 @@ TEST_CASE("fast registration: a region opens with its work request, and closes w
         pair.converse();
         static_cast<void>(pair.b.sent());
         CHECK(write_through(pair, qa, kFastAddress - pair.b.mr.address + 64, bind.rkey) == WcStatus::success);
-        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::local_inv, .send_flags = {.signaled = true}, .invalidate_rkey = third}));
+        REQUIRE(pair.b.adapter.post_send(
+            qb, {.opcode = WrOpcode::local_inv, .send_flags = {.signaled = true}, .invalidate_rkey = third}));
         pair.converse();
         CHECK(pair.b.sent()[0].status == WcStatus::loc_qp_op_err);
     }
@@ -324,12 +336,15 @@ TEST_CASE("fast registration keeps the order of the send queue") {
     const dissect::Qpn qb = pair.pair().second;
     FastRegion region(pair);
     const dissect::Rkey key = next_rkey(region.key);
-    // READ, registration, WRITE: nothing of it has its turn before what is before it was sent, and the READ may still be open then.
+    // READ, registration, WRITE: nothing of it has its turn before what is before it was sent, and the READ may still
+    // be open then.
     REQUIRE(pair.b.send(qb, 0, 64, {.wr_id = 1, .opcode = WrOpcode::rdma_read, .remote = at(pair.a, 0)}));
     REQUIRE(pair.b.adapter.post_send(qb, region.registration(key)));
     REQUIRE(pair.b.send(qb, 0, 8, {.wr_id = 2, .opcode = WrOpcode::rdma_write, .remote = at(pair.a, 0x200)}));
-    REQUIRE(pair.b.adapter.post_send(
-        qb, {.wr_id = 3, .opcode = WrOpcode::local_inv, .send_flags = {.fence = true, .signaled = true}, .invalidate_rkey = key}));
+    REQUIRE(pair.b.adapter.post_send(qb, {.wr_id = 3,
+                                          .opcode = WrOpcode::local_inv,
+                                          .send_flags = {.fence = true, .signaled = true},
+                                          .invalidate_rkey = key}));
     const auto read = pair.b.adapter.poll(pair.now);
     REQUIRE(read);
     CHECK(dissect::info(read->packet.opcode).verb == dissect::Verb::read_request);
@@ -437,7 +452,8 @@ TEST_CASE("the region of a READ that is being answered may go: the peer is told"
     const auto [qa, qb] = pair.pair();
     std::vector<std::byte> memory(0x4000);
     const Mr going = *pair.b.adapter.reg_mr(pair.b.pd, memory, kEveryAccess);
-    REQUIRE(pair.a.send(qa, 0, 0x4000, {.opcode = WrOpcode::rdma_read, .remote = {.address = going.address, .rkey = going.rkey}}));
+    REQUIRE(pair.a.send(qa, 0, 0x4000,
+                        {.opcode = WrOpcode::rdma_read, .remote = {.address = going.address, .rkey = going.rkey}}));
     {
         const auto out = pair.a.adapter.poll(pair.now);
         REQUIRE(out);

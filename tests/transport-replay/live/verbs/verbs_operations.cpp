@@ -49,8 +49,11 @@ TEST_CASE("SEND with immediate, of pieces into pieces") {
     const std::array into{pair.b.piece(0x2000, 100), pair.b.piece(0x3000, 400), pair.b.piece(0x4000, 400)};
     REQUIRE(pair.b.adapter.post_recv(qb, {.wr_id = 1, .sg_list = into}));
     const std::array from{pair.a.piece(0, 300), pair.a.piece(300, 0), pair.a.piece(1000, 300)};
-    REQUIRE(pair.a.adapter.post_send(
-        qa, {.wr_id = 2, .sg_list = from, .opcode = WrOpcode::send_with_imm, .send_flags = {.signaled = true}, .imm_data = 0xdeadbeef}));
+    REQUIRE(pair.a.adapter.post_send(qa, {.wr_id = 2,
+                                          .sg_list = from,
+                                          .opcode = WrOpcode::send_with_imm,
+                                          .send_flags = {.signaled = true},
+                                          .imm_data = 0xdeadbeef}));
     pair.converse();
     const auto received = pair.b.received();
     REQUIRE(received.size() == 1);
@@ -73,7 +76,9 @@ TEST_CASE("RDMA WRITE with and without immediate") {
     REQUIRE(pair.a.sent().size() == 1);
 
     REQUIRE(pair.b.receive(qb, 9, 0, 0));
-    REQUIRE(pair.a.send(qa, 0, 20, {.wr_id = 2, .opcode = WrOpcode::rdma_write_with_imm, .imm_data = 77, .remote = at(pair.b, 0x8000)}));
+    REQUIRE(pair.a.send(
+        qa, 0, 20,
+        {.wr_id = 2, .opcode = WrOpcode::rdma_write_with_imm, .imm_data = 77, .remote = at(pair.b, 0x8000)}));
     pair.converse();
     const auto received = pair.b.received();
     REQUIRE(received.size() == 1);
@@ -88,8 +93,11 @@ TEST_CASE("RDMA READ brings the bytes into the pieces") {
     const auto [qa, qb] = pair.pair();
     for (std::size_t i = 0; i < 2000; ++i) pair.b.memory[0x500 + i] = static_cast<std::byte>(i * 3);
     const std::array into{pair.a.piece(0x9000, 700), pair.a.piece(0xa000, 1300)};
-    REQUIRE(pair.a.adapter.post_send(
-        qa, {.wr_id = 3, .sg_list = into, .opcode = WrOpcode::rdma_read, .send_flags = {.signaled = true}, .remote = at(pair.b, 0x500)}));
+    REQUIRE(pair.a.adapter.post_send(qa, {.wr_id = 3,
+                                          .sg_list = into,
+                                          .opcode = WrOpcode::rdma_read,
+                                          .send_flags = {.signaled = true},
+                                          .remote = at(pair.b, 0x500)}));
     pair.converse();
     const auto sent = pair.a.sent();
     REQUIRE(sent.size() == 1);
@@ -105,13 +113,20 @@ TEST_CASE("FETCH ADD and COMPARE SWAP on words in host byte order") {
     const auto [qa, qb] = pair.pair();
     pair.b.set_word(0x40, 1000);
     REQUIRE(pair.a.send(qa, 0, 8,
-                        {.wr_id = 1, .opcode = WrOpcode::atomic_fetch_and_add, .remote = at(pair.b, 0x40), .atomic = {.compare_add = 5}}));
-    REQUIRE(pair.a.send(
-        qa, 8, 8,
-        {.wr_id = 2, .opcode = WrOpcode::atomic_cmp_and_swp, .remote = at(pair.b, 0x40), .atomic = {.compare_add = 1005, .swap = 42}}));
-    REQUIRE(pair.a.send(
-        qa, 16, 8,
-        {.wr_id = 3, .opcode = WrOpcode::atomic_cmp_and_swp, .remote = at(pair.b, 0x40), .atomic = {.compare_add = 1005, .swap = 43}}));
+                        {.wr_id = 1,
+                         .opcode = WrOpcode::atomic_fetch_and_add,
+                         .remote = at(pair.b, 0x40),
+                         .atomic = {.compare_add = 5}}));
+    REQUIRE(pair.a.send(qa, 8, 8,
+                        {.wr_id = 2,
+                         .opcode = WrOpcode::atomic_cmp_and_swp,
+                         .remote = at(pair.b, 0x40),
+                         .atomic = {.compare_add = 1005, .swap = 42}}));
+    REQUIRE(pair.a.send(qa, 16, 8,
+                        {.wr_id = 3,
+                         .opcode = WrOpcode::atomic_cmp_and_swp,
+                         .remote = at(pair.b, 0x40),
+                         .atomic = {.compare_add = 1005, .swap = 43}}));
     pair.converse();
     CHECK(pair.b.word(0x40) == 42);
     CHECK(pair.a.word(0) == 1000);
@@ -141,8 +156,8 @@ TEST_CASE("ATOMIC WRITE and FLUSH") {
     CHECK(sent[0].opcode == WcOpcode::atomic_write);
     CHECK(sent[1].opcode == WcOpcode::flush);
     CHECK(sent[1].status == WcStatus::success);
-    CHECK(pair.a.adapter.post_send(qa, {.opcode = WrOpcode::flush, .remote = at(pair.b, 0), .flush = {.length = 8}}).error() ==
-          VerbsError::invalid_request);  // nothing to flush to
+    CHECK(pair.a.adapter.post_send(qa, {.opcode = WrOpcode::flush, .remote = at(pair.b, 0), .flush = {.length = 8}})
+              .error() == VerbsError::invalid_request);  // nothing to flush to
 }
 
 TEST_CASE("inline data is copied when it is posted") {
@@ -166,7 +181,8 @@ TEST_CASE("unsignaled sends complete in silence, unless the queue pair signals a
     const auto [qa, qb] = pair.pair();
     const Sge piece = pair.a.piece(0, 8);
     for (int i = 0; i < 3; ++i)
-        REQUIRE(pair.a.adapter.post_send(qa, {.sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
+        REQUIRE(pair.a.adapter.post_send(
+            qa, {.sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
     pair.converse();
     CHECK(pair.a.sent().empty());
     CHECK(pair.a.adapter.query_qp(qa)->sends == 0);
@@ -176,12 +192,15 @@ TEST_CASE("unsignaled sends complete in silence, unless the queue pair signals a
     const auto loud = *pair.a.adapter.create_qp(all);
     const auto other = *pair.b.adapter.create_qp(pair.b.init());
     pair.connect(loud, other);
-    REQUIRE(pair.a.adapter.post_send(loud, {.wr_id = 8, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
+    REQUIRE(pair.a.adapter.post_send(
+        loud, {.wr_id = 8, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
     pair.converse();
     CHECK(pair.a.sent().size() == 1);
 
-    REQUIRE(pair.a.adapter.post_send(
-        qa, {.wr_id = 9, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .remote = {.rkey = dissect::Rkey{0x666}}}));
+    REQUIRE(pair.a.adapter.post_send(qa, {.wr_id = 9,
+                                          .sg_list = {&piece, 1},
+                                          .opcode = WrOpcode::rdma_write,
+                                          .remote = {.rkey = dissect::Rkey{0x666}}}));
     pair.converse();
     const auto failed = pair.a.sent();
     REQUIRE(failed.size() == 1);
@@ -195,7 +214,8 @@ TEST_CASE("UC carries SEND and WRITE, and is done when it has sent") {
     REQUIRE(pair.b.receive(qb, 1, 0x1000, 1024));
     REQUIRE(pair.a.send(qa, 0, 600, {.wr_id = 1}));
     REQUIRE(pair.a.send(qa, 0, 600, {.wr_id = 2, .opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0x4000)}));
-    CHECK(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_read, .remote = at(pair.b, 0)}).error() == VerbsError::unsupported);
+    CHECK(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_read, .remote = at(pair.b, 0)}).error() ==
+          VerbsError::unsupported);
     CHECK(pair.converse() == 6);
     CHECK(pair.a.sent().size() == 2);
     CHECK(pair.b.received().size() == 1);
@@ -205,7 +225,8 @@ TEST_CASE("UC carries SEND and WRITE, and is done when it has sent") {
 
 TEST_CASE("UD: the receive has forty bytes of header, and the completion whom to answer") {
     VerbsPair pair;
-    const auto qa = VerbsPair::datagram_qp(pair.a, dissect::Qkey{0x1111}), qb = VerbsPair::datagram_qp(pair.b, dissect::Qkey{0x2222});
+    const auto qa = VerbsPair::datagram_qp(pair.a, dissect::Qkey{0x1111}),
+               qb = VerbsPair::datagram_qp(pair.b, dissect::Qkey{0x2222});
     REQUIRE(pair.b.receive(qb, 4, 0, 40 + 100));
     SendWr wr{.wr_id = 1, .opcode = WrOpcode::send_with_imm, .imm_data = 5};
     wr.ud = {.ah = handle_to(v4(2)), .remote_qpn = qb, .remote_qkey = dissect::Qkey{0x2222}};
@@ -260,7 +281,8 @@ TEST_CASE("UD multicast reaches every queue pair that is attached, and no other"
     std::vector<dissect::Qpn> members;
     for (int i = 0; i < 4; ++i) {
         members.push_back(VerbsPair::datagram_qp(pair.b, i == 3 ? dissect::Qkey{0x78} : key));
-        REQUIRE(pair.b.receive(members.back(), static_cast<std::uint64_t>(i), 0x1000U * static_cast<std::uint64_t>(i), 200));
+        REQUIRE(pair.b.receive(members.back(), static_cast<std::uint64_t>(i), 0x1000U * static_cast<std::uint64_t>(i),
+                               200));
         if (i != 1) REQUIRE(pair.b.adapter.attach_mcast(members.back(), kGroup));
     }
     CHECK(pair.b.adapter.groups() == std::vector{kGroup});
@@ -289,7 +311,9 @@ TEST_CASE("a fence waits for the READ before it") {
     VerbsPair pair;
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.a.send(qa, 0, 8, {.wr_id = 1, .opcode = WrOpcode::rdma_read, .remote = at(pair.b, 0)}));
-    REQUIRE(pair.a.send(qa, 64, 8, {.wr_id = 2, .opcode = WrOpcode::rdma_write, .send_flags = {.fence = true}, .remote = at(pair.b, 0)}));
+    REQUIRE(pair.a.send(
+        qa, 64, 8,
+        {.wr_id = 2, .opcode = WrOpcode::rdma_write, .send_flags = {.fence = true}, .remote = at(pair.b, 0)}));
     REQUIRE(pair.a.adapter.poll(pair.now));
     CHECK_FALSE(pair.a.adapter.poll(pair.now));
 }
@@ -298,7 +322,8 @@ TEST_CASE("source ports are those of Linux: from the label, or from both numbers
     CHECK(udp_source_port({.flow_label = 0x12345}, dissect::Qpn{1}, dissect::Qpn{2}) ==
           (((0x12345 & 0x3fff) ^ ((0x12345 & 0xfc000) >> 14)) | 0xc000));
     CHECK(flow_label_of(dissect::Qpn{0x11}, dissect::Qpn{0x22}) == 0x242);
-    CHECK(flow_label_of(dissect::Qpn{0xabcdef}, dissect::Qpn{0x123456}) == flow_label_of(dissect::Qpn{0x123456}, dissect::Qpn{0xabcdef}));
+    CHECK(flow_label_of(dissect::Qpn{0xabcdef}, dissect::Qpn{0x123456}) ==
+          flow_label_of(dissect::Qpn{0x123456}, dissect::Qpn{0xabcdef}));
     VerbsPair pair;
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.a.send(qa, 0, 600, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));

@@ -18,7 +18,8 @@ struct Refuser {
     dissect::Qpn datagrams = VerbsPair::datagram_qp(pair.b, dissect::Qkey{0x22});
     std::vector<std::byte> bytes{};
 
-    [[nodiscard]] IncomingPacket send(dissect::Qpn to, dissect::Opcode opcode = dissect::Opcode{0x04}, std::size_t length = 8) {
+    [[nodiscard]] IncomingPacket send(dissect::Qpn to, dissect::Opcode opcode = dissect::Opcode{0x04},
+                                      std::size_t length = 8) {
         bytes.resize(length);
         IncomingPacket in{.source = v4(1), .destination = v4(2)};
         in.packet.opcode = opcode;
@@ -52,17 +53,23 @@ constexpr std::array kCauses{
           [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.transport_version = 1; }); }},
     Cause{Refusal::undefined_opcode, [](R r) { r.process(r.send(r.connected.second, dissect::Opcode{0x1f})); }},
     Cause{Refusal::management_qp, [](R r) { r.process(r.send(dissect::kSmiQpn)); }},
-    Cause{Refusal::destination, [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.destination = v4(77); }); }},
+    Cause{Refusal::destination,
+          [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.destination = v4(77); }); }},
     Cause{Refusal::unknown_qp, [](R r) { r.process(r.send(dissect::Qpn{0x5555})); }},
     Cause{Refusal::qp_state, [](R r) { r.process(r.send(*r.pair.b.adapter.create_qp(r.pair.b.init()))); }},
     Cause{Refusal::service, [](R r) { r.process(r.send(r.connected.second, dissect::Opcode{0x24})); }},
     Cause{Refusal::pkey,
-          [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.packet.pkey = dissect::Pkey{0x8001}; }); }},
+          [](R r) {
+              r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.packet.pkey = dissect::Pkey{0x8001}; });
+          }},
     Cause{Refusal::qkey, [](R r) { r.process(r.datagram(r.datagrams, dissect::Qkey{0x23})); }},
-    Cause{Refusal::source, [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.source = v4(66); }); }},
+    Cause{Refusal::source,
+          [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.source = v4(66); }); }},
     Cause{Refusal::multicast_service, [](R r) { r.process(r.send(dissect::kMulticastQpn)); }},
     Cause{Refusal::multicast_group,
-          [](R r) { r.process(r.datagram(dissect::kMulticastQpn, kKey), [](IncomingPacket& in) { in.destination = kGroup; }); }},
+          [](R r) {
+              r.process(r.datagram(dissect::kMulticastQpn, kKey), [](IncomingPacket& in) { in.destination = kGroup; });
+          }},
     Cause{Refusal::no_receive, [](R r) { r.process(r.datagram(r.datagrams, kKey)); }},
     Cause{Refusal::datagram_length,
           [](R r) {
@@ -71,7 +78,8 @@ constexpr std::array kCauses{
           }},
     Cause{Refusal::datagram_queue,
           [](R r) {
-              for (std::size_t i = 0; i <= kMaxDatagrams; ++i) r.process(r.datagram(dissect::kGsiQpn, kGsiKey, kMadLength));
+              for (std::size_t i = 0; i <= kMaxDatagrams; ++i)
+                  r.process(r.datagram(dissect::kGsiQpn, kGsiKey, kMadLength));
           }},
     Cause{Refusal::unusable,
           [](R r) {  // an RDMA WRITE of UC with a key of nothing

@@ -171,7 +171,8 @@ TEST_CASE("responses go before requests, but a peer's endless READs starve nobod
     }
     REQUIRE(pair.b.send(qb, 0, 512, {.opcode = WrOpcode::rdma_write, .remote = at(pair.a, 0)}));
     std::vector<bool> responses;
-    while (const auto out = pair.b.adapter.poll(pair.now)) responses.push_back(!dissect::info(out->packet.opcode).request);
+    while (const auto out = pair.b.adapter.poll(pair.now))
+        responses.push_back(!dissect::info(out->packet.opcode).request);
     REQUIRE(responses.size() == 235 + 2);
     CHECK(std::ranges::count(responses, false) == 2);
     CHECK(std::ranges::find(responses, false) - responses.begin() == kResponsesInARow);

@@ -34,7 +34,7 @@ QpAttr everything() {
 QpAttr only(QpAttributes wanted) {
     const QpAttr all = everything();
     QpAttr some;
-    const auto pick = [&](QpAttribute which, auto QpAttr::*member) {
+    const auto pick = [&](QpAttribute which, auto QpAttr::* member) {
         if ((wanted & attributes(which)) != 0) some.*member = all.*member;
     };
     pick(QpAttribute::pkey, &QpAttr::pkey);
@@ -89,20 +89,24 @@ constexpr std::array kStates{QpState::reset, QpState::init, QpState::rtr, QpStat
 
 }  // namespace
 
-TEST_CASE("the states of a queue pair are as they were") { check_golden("transport-replay/golden/verbs_qp.txt", grid(kQpMachine)); }
+TEST_CASE("the states of a queue pair are as they were") {
+    check_golden("transport-replay/golden/verbs_qp.txt", grid(kQpMachine));
+}
 
 TEST_CASE("modify_qp follows the edges and no others") {
     VerbsPair pair;
     for (const QpType type : kTypes)
         for (const QpState from : kStates) {
             if (!exists(type, from)) continue;
-            for (const QpState to : {QpState::reset, QpState::init, QpState::rtr, QpState::rts, QpState::sqd, QpState::sqe, QpState::err}) {
+            for (const QpState to : {QpState::reset, QpState::init, QpState::rtr, QpState::rts, QpState::sqd,
+                                     QpState::sqe, QpState::err}) {
                 const bool edge = [&] {
                     for (const auto& row : kQpMachine.edges)
                         if (row.from == from && row.to == to && row.event <= QpEvent::to_err) return exists(type, to);
                     return false;
                 }();
-                INFO(kQpStateNames[static_cast<std::size_t>(from)] << " -> " << kQpStateNames[static_cast<std::size_t>(to)]);
+                INFO(kQpStateNames[static_cast<std::size_t>(from)] << " -> "
+                                                                   << kQpStateNames[static_cast<std::size_t>(to)]);
                 const auto qp = qp_in(pair.a, type, from);
                 const auto done = pair.a.adapter.modify_qp(qp, required(type, from, to));
                 CHECK(done.has_value() == edge);
@@ -118,8 +122,8 @@ TEST_CASE("every attribute that a way requires is missed, every other one is too
     for (const QpTransition& row : qp_transitions()) {
         if (row.from == QpState::sqe) continue;  // reached by failing alone
         for (std::size_t bit = 0; bit < kQpAttributeNames.size(); ++bit) {
-            INFO(kQpStateNames[static_cast<std::size_t>(row.from)] << " -> " << kQpStateNames[static_cast<std::size_t>(row.to)] << ' '
-                                                                   << kQpAttributeNames[bit]);
+            INFO(kQpStateNames[static_cast<std::size_t>(row.from)]
+                 << " -> " << kQpStateNames[static_cast<std::size_t>(row.to)] << ' ' << kQpAttributeNames[bit]);
             const QpAttributes one = QpAttributes{1} << bit;
             const auto qp = qp_in(pair.a, row.type, row.from);
             const bool needed = (row.required & one) != 0;
@@ -145,7 +149,8 @@ TEST_CASE("attributes out of their range are refused") {
         const auto done = pair.a.adapter.modify_qp(qp, attr);
         return !done && done.error() == VerbsError::invalid_attribute && pair.a.state(qp) == from;
     };
-    CHECK(refused(QpState::reset, QpState::init, [](QpAttr& attr) { attr.pkey = dissect::Pkey{0x8123}; }));  // not the adapter's
+    CHECK(refused(QpState::reset, QpState::init,
+                  [](QpAttr& attr) { attr.pkey = dissect::Pkey{0x8123}; }));  // not the adapter's
     CHECK(refused(QpState::init, QpState::rtr, [](QpAttr& attr) { attr.path_mtu = PathMtu{6}; }));
     CHECK(refused(QpState::init, QpState::rtr, [](QpAttr& attr) { attr.path_mtu = PathMtu{0}; }));
     CHECK(refused(QpState::init, QpState::rtr, [](QpAttr& attr) { attr.dest_qp_num = dissect::kMulticastQpn; }));
@@ -278,17 +283,20 @@ TEST_CASE("attributes of a living queue pair: rights, and the Q_Key of datagrams
     VerbsPair pair;
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.b.adapter.modify_qp(qb, {.access = Access{.remote_read = true}}));
-    REQUIRE(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
+    REQUIRE(pair.a.send(
+        qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
     pair.converse();
     const auto sent = pair.a.sent();
     REQUIRE(sent.size() == 1);
     CHECK(sent[0].status == WcStatus::rem_inv_req_err);
 
-    const auto ua = VerbsPair::datagram_qp(pair.a, dissect::Qkey{1}), ub = VerbsPair::datagram_qp(pair.b, dissect::Qkey{1});
+    const auto ua = VerbsPair::datagram_qp(pair.a, dissect::Qkey{1}),
+               ub = VerbsPair::datagram_qp(pair.b, dissect::Qkey{1});
     REQUIRE(pair.b.adapter.modify_qp(ub, {.qkey = dissect::Qkey{2}}));
     REQUIRE(pair.b.receive(ub, 1, 0, 100));
     for (const std::uint32_t key : {1U, 2U})
-        REQUIRE(pair.a.send(ua, 0, 8, {.ud = {.ah = handle_to(v4(2)), .remote_qpn = ub, .remote_qkey = dissect::Qkey{key}}}));
+        REQUIRE(pair.a.send(ua, 0, 8,
+                            {.ud = {.ah = handle_to(v4(2)), .remote_qpn = ub, .remote_qkey = dissect::Qkey{key}}}));
     pair.converse();
     CHECK(pair.b.received().size() == 1);
     CHECK(pair.b.refused(Refusal::qkey) == 1);
@@ -299,7 +307,8 @@ TEST_CASE("the first packet in RTR is an event, once") {
     const auto qa = *pair.a.adapter.create_qp(pair.a.init()), qb = *pair.b.adapter.create_qp(pair.b.init());
     pair.connect(qa, qb);
     REQUIRE(pair.b.adapter.modify_qp(qb, {.qp_state = QpState::reset}));
-    REQUIRE(pair.b.adapter.modify_qp(qb, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = kEveryAccess}));
+    REQUIRE(pair.b.adapter.modify_qp(
+        qb, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = kEveryAccess}));
     REQUIRE(pair.b.adapter.modify_qp(qb, {.qp_state = QpState::rtr,
                                           .address = handle_to(v4(1)),
                                           .path_mtu = PathMtu::bytes_256,

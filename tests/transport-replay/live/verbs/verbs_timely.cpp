@@ -20,7 +20,9 @@ namespace {
 
 constexpr TimelySettings kSettings{.line_rate = BitsPerSecond{10'000'000'000}, .additive = BitsPerSecond{100'000'000}};
 std::uint64_t rate_of(const Timely& timely) { return std::to_underlying(timely.rate()); }
-bool is_about(std::uint64_t rate, double expected) { return std::abs(static_cast<double>(rate) / expected - 1) < 0.001; }
+bool is_about(std::uint64_t rate, double expected) {
+    return std::abs(static_cast<double>(rate) / expected - 1) < 0.001;
+}
 
 struct Feed {
     Timely timely{kSettings};
@@ -128,14 +130,16 @@ TEST_CASE("timely: no round trip and no setting breaks its bounds") {
     std::mt19937_64 draw(7);
     for (const TimelySettings& settings :
          {kSettings, TimelySettings{.line_rate = BitsPerSecond{0}, .min_rate = BitsPerSecond{0}},
-          TimelySettings{
-              .line_rate = BitsPerSecond{UINT64_MAX}, .min_rate = BitsPerSecond{UINT64_MAX}, .additive = BitsPerSecond{UINT64_MAX}},
+          TimelySettings{.line_rate = BitsPerSecond{UINT64_MAX},
+                         .min_rate = BitsPerSecond{UINT64_MAX},
+                         .additive = BitsPerSecond{UINT64_MAX}},
           TimelySettings{.low = Duration{INT64_MAX}, .high = Duration{INT64_MIN}, .hyper_after = UINT32_MAX}}) {
         Timely timely(settings);
         const std::uint64_t line = rate_of(timely);
         for (int i = 0; i < 2000; ++i) {
             const std::array trips{std::int64_t{0}, std::int64_t{-5}, std::numeric_limits<std::int64_t>::max(),
-                                   std::numeric_limits<std::int64_t>::min(), static_cast<std::int64_t>(draw() % 10'000'000)};
+                                   std::numeric_limits<std::int64_t>::min(),
+                                   static_cast<std::int64_t>(draw() % 10'000'000)};
             timely.on_round_trip(Duration{trips[draw() % trips.size()]}, Instant{i});
             timely.on_sent(draw() % 5000, Instant{i});
             if (draw() % 8 == 0) timely.on_loss(Instant{i});
@@ -183,8 +187,9 @@ TEST_CASE("both rate controls keep a queue short that is long without, and use t
     const BottleneckFigures without = run(line, {});
     const BottleneckFigures dcqcn = run(line, {.dcqcn = DcqcnSettings{}});
     const BottleneckFigures timely = run(line, {.timely = TimelySettings{}});
-    INFO("used " << without.used << ' ' << dcqcn.used << ' ' << timely.used << ", p50 in ns " << std::to_underlying(without.p50) << ' '
-                 << std::to_underlying(dcqcn.p50) << ' ' << std::to_underlying(timely.p50));
+    INFO("used " << without.used << ' ' << dcqcn.used << ' ' << timely.used << ", p50 in ns "
+                 << std::to_underlying(without.p50) << ' ' << std::to_underlying(dcqcn.p50) << ' '
+                 << std::to_underlying(timely.p50));
     CHECK(without.used > 0.9);
     CHECK(without.lost == 0);
     CHECK(dcqcn.used > 0.5);

@@ -22,7 +22,8 @@ struct Extended : VerbsPair {
         std::tie(initiator, target) = another(more);
     }
     std::pair<dissect::Qpn, dissect::Qpn> another(const QpAttr& more = {}) {
-        const dissect::Qpn asks = *a.adapter.create_qp(a.init(QpType::xrc_send)), serves = *b.adapter.create_qp(b.init(QpType::xrc_recv));
+        const dissect::Qpn asks = *a.adapter.create_qp(a.init(QpType::xrc_send)),
+                           serves = *b.adapter.create_qp(b.init(QpType::xrc_recv));
         connect(asks, serves, more);
         return {asks, serves};
     }
@@ -35,7 +36,8 @@ struct Extended : VerbsPair {
         REQUIRE(a.send(qp, 0, length, wr));
     }
     [[nodiscard]] bool arrived(std::uint64_t offset, std::uint32_t length) const {
-        return std::equal(a.memory.begin(), a.memory.begin() + length, b.memory.begin() + static_cast<std::ptrdiff_t>(offset));
+        return std::equal(a.memory.begin(), a.memory.begin() + length,
+                          b.memory.begin() + static_cast<std::ptrdiff_t>(offset));
     }
     WcStatus last_status() {
         const auto done = a.sent();
@@ -73,7 +75,8 @@ TEST_CASE("xrc: every operation of an initiator is carried out for the shared re
     pair.receive(pair.srq, 11, 0x4000);
     pair.receive(pair.srq, 12, 0x5000);
     pair.send(pair.initiator, pair.srq, 600, {.opcode = WrOpcode::send_with_imm, .imm_data = 7});
-    pair.send(pair.initiator, pair.srq, 600, {.opcode = WrOpcode::rdma_write_with_imm, .imm_data = 8, .remote = at(pair.b, 0x6000)});
+    pair.send(pair.initiator, pair.srq, 600,
+              {.opcode = WrOpcode::rdma_write_with_imm, .imm_data = 8, .remote = at(pair.b, 0x6000)});
     pair.send(pair.initiator, pair.srq, 600, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0x7000)});
     pair.converse();
     CHECK(pair.a.sent().size() == 3);
@@ -87,8 +90,10 @@ TEST_CASE("xrc: every operation of an initiator is carried out for the shared re
     for (const std::uint64_t place : {0x4000U, 0x6000U, 0x7000U}) CHECK(pair.arrived(place, 600));
 
     pair.b.set_word(0x100, 40);
-    SendWr add{
-        .opcode = WrOpcode::atomic_fetch_and_add, .remote = at(pair.b, 0x100), .atomic = {.compare_add = 2}, .remote_srq = pair.srq.number};
+    SendWr add{.opcode = WrOpcode::atomic_fetch_and_add,
+               .remote = at(pair.b, 0x100),
+               .atomic = {.compare_add = 2},
+               .remote_srq = pair.srq.number};
     REQUIRE(pair.a.send(pair.initiator, 0x8000, 8, add));
     REQUIRE(pair.a.send(pair.initiator, 0x9000, 600,
                         {.opcode = WrOpcode::rdma_read, .remote = at(pair.b, 0x7000), .remote_srq = pair.srq.number}));
@@ -96,7 +101,8 @@ TEST_CASE("xrc: every operation of an initiator is carried out for the shared re
     CHECK(pair.a.sent().size() == 2);
     CHECK(pair.a.word(0x8000) == 40);
     CHECK(pair.b.word(0x100) == 42);
-    CHECK(std::equal(pair.a.memory.begin() + 0x9000, pair.a.memory.begin() + 0x9000 + 600, pair.b.memory.begin() + 0x7000));
+    CHECK(std::equal(pair.a.memory.begin() + 0x9000, pair.a.memory.begin() + 0x9000 + 600,
+                     pair.b.memory.begin() + 0x7000));
     CHECK(seen.size() == 1);
     CHECK(seen[dissect::Service::xrc] > 10);
 }
@@ -123,12 +129,14 @@ TEST_CASE("xrc: one target serves every shared receive queue of its domain, and 
     CHECK(ours[0].qp_num == pair.target);
     CHECK(ours[1].qp_num == second_target);
     // What a request may reach is what the queue that it names may.
-    REQUIRE(pair.a.send(pair.initiator, 0, 8,
-                        {.opcode = WrOpcode::rdma_write, .remote = {other.mr.address, other.mr.rkey}, .remote_srq = other.srq.number}));
+    REQUIRE(pair.a.send(
+        pair.initiator, 0, 8,
+        {.opcode = WrOpcode::rdma_write, .remote = {other.mr.address, other.mr.rkey}, .remote_srq = other.srq.number}));
     pair.converse();
     CHECK(pair.a.sent().size() == 4);
-    REQUIRE(pair.a.send(pair.initiator, 0, 8,
-                        {.opcode = WrOpcode::rdma_write, .remote = {other.mr.address, other.mr.rkey}, .remote_srq = pair.srq.number}));
+    REQUIRE(pair.a.send(
+        pair.initiator, 0, 8,
+        {.opcode = WrOpcode::rdma_write, .remote = {other.mr.address, other.mr.rkey}, .remote_srq = pair.srq.number}));
     pair.converse();
     CHECK(pair.last_status() == WcStatus::rem_access_err);
     CHECK(pair.b.state(pair.target) == QpState::err);
@@ -139,8 +147,12 @@ TEST_CASE("xrc: who names what its target does not serve has made an invalid req
     Extended pair;
     XrcSrq named{.number = Srqn{0x123456}};
     SECTION("no shared receive queue") {}
-    SECTION("one of another domain") { named = *pair.b.adapter.create_xrc_srq(pair.b.pd, *pair.b.adapter.open_xrcd(), pair.b.recv_cq, 4); }
-    SECTION("one of RC queue pairs") { named.number = Srqn{std::to_underlying(*pair.b.adapter.create_srq(pair.b.pd, 4))}; }
+    SECTION("one of another domain") {
+        named = *pair.b.adapter.create_xrc_srq(pair.b.pd, *pair.b.adapter.open_xrcd(), pair.b.recv_cq, 4);
+    }
+    SECTION("one of RC queue pairs") {
+        named.number = Srqn{std::to_underlying(*pair.b.adapter.create_srq(pair.b.pd, 4))};
+    }
     SECTION("one that is gone") {
         named = pair.srq;
         REQUIRE(pair.b.adapter.destroy_srq(pair.srq.handle));
@@ -191,8 +203,8 @@ TEST_CASE("xrc: packets that are lost come again, and receives that are posted l
 
 TEST_CASE("xrc: a READ whose shared receive queue went before its answer is refused") {
     Extended pair;
-    REQUIRE(
-        pair.a.send(pair.initiator, 0x9000, 600, {.opcode = WrOpcode::rdma_read, .remote = at(pair.b, 0), .remote_srq = pair.srq.number}));
+    REQUIRE(pair.a.send(pair.initiator, 0x9000, 600,
+                        {.opcode = WrOpcode::rdma_read, .remote = at(pair.b, 0), .remote_srq = pair.srq.number}));
     const auto asked = pair.a.adapter.poll(pair.now);
     REQUIRE(asked);
     const Flying flown = flying(*asked);

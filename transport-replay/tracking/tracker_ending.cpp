@@ -1,0 +1,141 @@
+// What ends: messages and episodes that a way hands on, the ways of a connection that is over, the whole capture.
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/types.hpp>
+#include <transport-replay/model/stable_order.hpp>
+#include <transport-replay/tracking/tracker.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+void Tracker::hand_on(Entry& entry, End requester) {
+    Way& way = entry.connection.way(requester);
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    for (const Message& message : done_) {
+        ++way.messages[static_cast<std::size_t>(kind_of(message))];
+        way.message_bytes += message.bytes;
+        switch (message.outcome) {
+            case Outcome::open: ++way.open; break;
+            case Outcome::sent:
+            case Outcome::completed: ++way.completed; break;
+            case Outcome::failed: ++way.incidents.made().failed; break;
+            case Outcome::gave_up:
+            case Outcome::abandoned: ++way.incidents.made().abandoned; break;
+        }
+        if (message.outcome == Outcome::completed) {
+            way.latency.add(message.answer_time - message.first_time);
+            const Duration answered = message.answer_time - message.last_time;
+            if (message.retransmissions == 0 && answered > Duration{} &&
+                (direction.best_answer == Duration{} || answered < direction.best_answer))
+                direction.best_answer = answered;
+            if (message.access && (message.access->length != 0 || message.atomic)) {
+                if (direction.last_good[0].access.key != message.access->key)
+                    direction.last_good[1] = direction.last_good[0];
+                direction.last_good[0] = {*message.access, message.first_frame};
+            }
+        }
+        if (keeps_messages_ || entry.watched) ended_.push_back({entry.connection.uid, requester, message});
+    }
+    done_.clear();
+}
+
+void Tracker::record_episodes(Entry& entry, End requester) {
+    Way& way = entry.connection.way(requester);
+    entry.troubled |= !episodes_.empty();
+    for (Recovery& record : episodes_) {
+        record.connection = entry.connection.uid;
+        record.requester = requester;
+        record.inferred = entry.connection.way(other(requester)).packets == 0;
+        NakWatch& naks = entry.directions[static_cast<std::size_t>(requester)].naks;
+        const bool asked = record.nak && record.trigger != FrameIndex{};
+        if (asked) record.cause = naks.cause_of(record.psn);
+        if (is_of_order(record.cause)) record.lost = 0;
+        if (tracked_.recoveries.size() < kMaxRecoveries) {
+            if (asked) naks.note_episode(record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
+            tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
+            continue;
+        }
+        if (record.spurious) ++way.incidents.made().spurious;
+        way.incidents.made().recovery(record.kind).add(record);
+        ++tracked_.recoveries_left_out;
+    }
+    episodes_.clear();
+}
+
+// Requests of a flow without partner that are remembered whether they ask for an answer or not. Any may be answered, by
+// a NAK at least; where connections are many, only those that ask for an answer are remembered.
+std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
+
+void Tracker::finish_way(Entry& entry, End requester) {
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    Way& way = entry.connection.way(requester);
+    count_classes(way, direction.classes);
+    direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
+    if (entry.connection.ambiguous)
+        for (Recovery& episode : episodes_)
+            if (episode.end == RecoveryEnd::gave_up) episode.end = RecoveryEnd::open;
+    const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
+    const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
+    record_episodes(entry, requester);
+    doubt_losses(direction, nullptr, false);
+    const bool over = entry.connection.released || entry.connection.failed;
+    direction.requests.finish(!entry.connection.reliable() ? Outcome::sent
+                              : over                       ? Outcome::abandoned
+                                                           : Outcome::open,
+                              done_, given_up);
+    hand_on(entry, requester);
+    if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
+    if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;
+    if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
+        way.incidents.made().corrupt_again = corrupt.again;
+        way.incidents.made().corrupt_taken = corrupt.taken;
+    }
+    finish_order(way, direction.naks.causes());
+    Seldom<Incidents>& of_responder = entry.connection.way(other(requester)).incidents;
+    if (!of_responder.there()) return;
+    Gaps& responses = of_responder.made().response_gaps;
+    responses.undecided =
+        responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
+    responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
+}
+
+Tracked Tracker::finish(const std::function<void()>& drain) {
+    settle_early();
+    settle_pairs();
+    join_what_is_left();
+    settle_early();
+    note_ambiguous();
+    drain();
+    waiting_ = WaitingRequests(1);
+    refuse_unpaired();
+    unpaired_ = {};
+    entries_.consume([&](Entry& entry) {  // memory goes as it comes: a connection is there once
+        if (entry.gone) return;
+        if (!entry.stream)
+            for (const End end : {End::a, End::b}) finish_way(entry, end);
+        drain();
+        judge_confidence(entry);
+        tracked_.connections.push_back(std::move(entry.connection));
+    });
+    if (!std::ranges::is_sorted(tracked_.connections, {}, &Connection::uid))
+        std::ranges::sort(tracked_.connections, {}, &Connection::uid);
+    // What only time tells of NAKs is settled now that it is known which paths reorder.
+    for (Recovery& recovery : tracked_.recoveries) {
+        const auto connection =
+            std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);
+        const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
+        const Way* way = known ? &connection->way(recovery.requester) : nullptr;
+        recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(),
+                                 way == nullptr ? 0 : way->incidents->ordering->alone);
+    }
+    order_stably(tracked_.recoveries, [](const Recovery& r) {
+        return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value());
+    });
+    return std::move(tracked_);
+}
+
+}  // namespace qps::transport
