@@ -2,9 +2,9 @@
 //
 // By the library's own parallel way; THREADS 0 means as many as there are processors. The result (every packet a
 // transport packet with a good ICRC, as bench_generate wrote it) is checked before the time is printed.
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/pipeline.hpp>
 
 #include <algorithm>
 #include <charconv>

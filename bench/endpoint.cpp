@@ -5,7 +5,7 @@
 // its frames go: rates, and the processor time that a packet costs either side, which holds on a busy machine too; then
 // round trips of 8 bytes by SEND, polling, by either, and those of raw packet sockets over the same veth, in turns,
 // with their ratios.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/xdp_device.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>

@@ -2,8 +2,8 @@
 // analyze -j 1` does.
 #pragma once
 
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 
 #include <algorithm>

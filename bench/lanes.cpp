@@ -3,8 +3,8 @@
 // Takes the capture through every stage of a shared-out analysis in one thread, and prints the processor time a packet
 // of each in nanoseconds, which share of it cannot be shared (reaching for stretches, the gate, numbering, the end),
 // and what that leaves of 16 and of 64 processors (Amdahl 1967), as far as there are pairs of hosts enough.
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 

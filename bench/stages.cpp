@@ -3,8 +3,8 @@
 // Prints the least nanoseconds a packet over the rounds: decoding, decoding again from warm caches, that with
 // observations made, and each tracker alone over the same observations, a batch at a time. For files that
 // bench_generate wrote.
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 #include <transport-replay/tracking/congestion.hpp>

@@ -7,7 +7,7 @@
 #include <cli/message.hpp>
 #include <cli/options/anonymize_options.hpp>
 #include <cli/packet_copies.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
 

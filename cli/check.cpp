@@ -4,7 +4,7 @@
 #include <cli/decoding.hpp>
 #include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <cli/check_table.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/report/figures.hpp>
 

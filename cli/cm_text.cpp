@@ -2,7 +2,7 @@
 #include <cli/cm_text.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -1,8 +1,8 @@
 #include <cli/columns.hpp>
 #include <cli/message.hpp>
-#include <dissect/json_writer.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/json_writer.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render_value.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cli/options.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/filter/filter.hpp>
-#include <dissect/packet.hpp>
 
 #include <optional>
 #include <string>

@@ -4,9 +4,9 @@
 #include <cli/input.hpp>
 #include <cli/output.hpp>
 #include <cli/progress.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/filter/filter.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 
 #include <functional>

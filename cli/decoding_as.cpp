@@ -1,8 +1,8 @@
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/parse_value.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
 #include <transport-replay/analysis/part_report.hpp>

@@ -3,7 +3,7 @@
 #include <cli/options/hints.hpp>
 #include <cli/output.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/renamed.hpp>
 

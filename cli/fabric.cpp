@@ -6,7 +6,7 @@
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/fabric_route.hpp>

@@ -3,9 +3,9 @@
 #include <cli/decoding.hpp>
 #include <cli/json_rows.hpp>
 #include <cli/message.hpp>
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/filter/field_index.hpp>
-#include <dissect/json_writer.hpp>
+#include <dissect/packet/json_writer.hpp>
 
 #include <algorithm>
 #include <array>

@@ -9,7 +9,7 @@
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
 #include <cli/tone.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>

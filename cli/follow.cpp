@@ -6,9 +6,9 @@
 #include <cli/decoding_as.hpp>
 #include <cli/message.hpp>
 #include <cli/report.hpp>
-#include <dissect/render.hpp>
-#include <dissect/render_value.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/render.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/iwarp/followed_stream.hpp>
 #include <transport-replay/model/memory_amount.hpp>

@@ -3,8 +3,8 @@
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/file_digest.hpp>
-#include <dissect/census.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/census.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/census.hpp>
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -1,6 +1,6 @@
 #include <cli/intervals.hpp>
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

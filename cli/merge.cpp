@@ -5,7 +5,7 @@
 #include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
 #include <cli/shown.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>

@@ -1,5 +1,5 @@
 #include <cli/message.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 
 #include <algorithm>
 #include <cerrno>

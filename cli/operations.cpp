@@ -3,7 +3,7 @@
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
 #include <cli/sheet.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/operations.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>

@@ -6,7 +6,7 @@
 #include <cli/options/extract_options.hpp>
 #include <cli/options/operation_options.hpp>
 #include <cli/options/part_options.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
 #include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/finding.hpp>

@@ -3,7 +3,7 @@
 #include <cli/message.hpp>
 #include <cli/parts.hpp>
 #include <cli/report.hpp>
-#include <dissect/roce_ports.hpp>
+#include <dissect/headers/roce_ports.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/memory_amount.hpp>

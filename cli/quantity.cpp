@@ -1,7 +1,7 @@
 #include <cli/quantity.hpp>
-#include <dissect/bytes.hpp>
-#include <dissect/parse_instant.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/parse_instant.hpp>
+#include <dissect/base/parse_value.hpp>
 
 #include <algorithm>
 #include <cmath>

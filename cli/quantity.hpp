@@ -1,7 +1,7 @@
 // Quantities as users type them: a link speed, a time, an address.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <expected>

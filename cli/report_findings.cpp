@@ -3,7 +3,7 @@
 #include <cli/report.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/finding_groups.hpp>

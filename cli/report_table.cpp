@@ -3,8 +3,8 @@
 #include <cli/report.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/render_value.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/findings/headline.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>

@@ -2,7 +2,7 @@
 #include <cli/json_rows.hpp>
 #include <cli/sheet.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/json_writer.hpp>
+#include <dissect/packet/json_writer.hpp>
 
 #include <algorithm>
 

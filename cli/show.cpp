@@ -5,8 +5,8 @@
 #include <cli/filter_sets.hpp>
 #include <cli/json_rows.hpp>
 #include <cli/message.hpp>
-#include <dissect/parse_value.hpp>
-#include <dissect/render.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <dissect/packet/render.hpp>
 
 #include <algorithm>
 #include <cstdio>

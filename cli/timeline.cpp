@@ -11,7 +11,7 @@
 #include <cli/intervals.hpp>
 #include <cli/message.hpp>
 #include <cli/sheet.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/index/named_sets.hpp>
 #include <transport-replay/report/figures.hpp>
 

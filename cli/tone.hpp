@@ -3,7 +3,7 @@
 
 #include <cli/options.hpp>
 #include <cli/output.hpp>
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <string>

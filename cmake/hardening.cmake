@@ -4,7 +4,7 @@ include_guard()
 
 # What is left out for the code that every packet goes through. Measured on `analyze` of messages of 64 bytes, all of it cost 6 %:
 # lengths that the C library checks 2 to 3, canaries 2, probes of large stack frames less than 1, landing pads nothing. That code
-# reads through bounded views (dissect/bytes.hpp), and no frame of it grows with its input. What sees the bytes themselves keeps all
+# reads through bounded views (dissect/base/bytes.hpp), and no frame of it grows with its input. What sees the bytes themselves keeps all
 # canaries; what follows works on values, and keeps those of functions with arrays of characters.
 # What is left costs 1 to 3 %. The assertions of the C++ library (_GLIBCXX_ASSERTIONS) would cost 7 to 10 more there, so nothing has them.
 function(qpscope_packet_path target canaries)

@@ -6,16 +6,16 @@
 #   cmake -D SOURCE=ROOT -P cmake/public_headers.cmake   prints all of them, a line each
 cmake_policy(VERSION 3.25)  # for those who include this file in a script
 set(qpscope_dissect_headers
-  dissect/build.hpp
+  dissect/packet/build.hpp
   dissect/capture/capture_file.hpp
   dissect/capture/writer.hpp
-  dissect/census.hpp
+  dissect/packet/census.hpp
   dissect/filter/filter.hpp
-  dissect/notation.hpp
-  dissect/packet.hpp
-  dissect/pipeline.hpp
-  dissect/render.hpp
-  dissect/tree.hpp)
+  dissect/packet/notation.hpp
+  dissect/base/packet.hpp
+  dissect/packet/pipeline.hpp
+  dissect/packet/render.hpp
+  dissect/packet/tree.hpp)
 set(qpscope_analysis_headers
   transport-replay/analysis/analysis.hpp
   transport-replay/analysis/annotator.hpp

@@ -1,6 +1,6 @@
 // Decodes a capture: a line for every packet.   decode_file FILE, or - for standard input
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
 
 #include <iostream>
 

@@ -1,7 +1,7 @@
 // Builds a packet to order, sends it over a simulated link that loses and corrupts, and decodes what arrives.
 //   simulated_link [SEED]      the same seed always gives the same output
-#include <dissect/build.hpp>
-#include <dissect/notation.hpp>
+#include <dissect/packet/build.hpp>
+#include <dissect/packet/notation.hpp>
 #include <transport-replay/live/device/sim_device.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // qpscope-gui: the window. Arguments are read before there is one, so that --help needs no screen.
-#include <gui/icon.hpp>
-#include <gui/options.hpp>
+#include <gui/base/icon.hpp>
+#include <gui/base/theme.hpp>
+#include <gui/launch/options.hpp>
 #include <gui/window/tabs.hpp>
-#include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 

@@ -1,7 +1,7 @@
 // What nearly every source of the window includes, read once for all of them.
 #pragma once
 
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -2,7 +2,7 @@
 // it uses: without unity builds there is no precompiled header either.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/timeline.hpp>
 

@@ -2,7 +2,7 @@
 #include <cli/live/driving.hpp>
 #include <cli/live/system_addresses.hpp>
 #include <cli/message.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/fault_text.hpp>

@@ -5,7 +5,7 @@
 // beyond them is of one kind.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <map>

@@ -8,7 +8,7 @@
 #include <cli/message.hpp>
 #include <cli/options/hints.hpp>
 #include <cli/output.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/conformance/agent/agent_program.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
 #include <transport-replay/live/host/addresses.hpp>

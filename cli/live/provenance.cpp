@@ -1,7 +1,7 @@
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/provenance.hpp>
 #include <cli/options/command_line.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 
 #include <fmt/format.h>
 #include <packaging/version/version.hpp>

@@ -8,9 +8,9 @@
 #include <cli/message.hpp>
 #include <cli/quantity.hpp>
 #include <cli/sheet.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <dissect/packet/notation.hpp>
 #include <transport-replay/conformance/script/parser.hpp>
 #include <transport-replay/conformance/stage/script_program.hpp>
 

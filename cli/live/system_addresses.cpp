@@ -1,5 +1,5 @@
 #include <cli/live/system_addresses.hpp>
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/live/host/addresses.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cli/options/anonymize_options.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 
 #include <cmath>
 #include <optional>

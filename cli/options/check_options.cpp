@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cli/options/check_options.hpp>
 #include <cli/quantity.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 #include <cli/options/input_options.hpp>
 #include <cli/options/refuse.hpp>
 #include <cli/wrapped.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <dissect/capture/saved_capture.hpp>
-#include <dissect/parse_value.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/renamed.hpp>

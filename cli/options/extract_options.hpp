@@ -1,7 +1,7 @@
 // The options of `extract`: which packets a slice has.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <optional>
 #include <string>

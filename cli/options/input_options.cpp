@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
 #include <cli/options/input_options.hpp>
 #include <cli/quantity.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <dissect/capture/time_merge.hpp>
-#include <dissect/parse_value.hpp>
-#include <dissect/roce_ports.hpp>
+#include <dissect/headers/roce_ports.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
 #include <transport-replay/analysis/unordered_hosts.hpp>
 

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cli/options.hpp>
 #include <cli/options/part_options.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/parts/part.hpp>
 

@@ -4,7 +4,7 @@
 // The programs come from libpcap and are run by it, within the bytes of the frame.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <expected>
 #include <memory>

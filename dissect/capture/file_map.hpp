@@ -5,7 +5,7 @@
 // The handler takes no lock and allocates nothing. It stays for as long as the process does.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@
 // 32 KiB for gzip, 128 MiB for zstd (its decoder's default; frames that ask for more are refused).
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 #include <memory>

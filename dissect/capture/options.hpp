@@ -4,7 +4,7 @@
 // can reach is at most a missing option.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <cstdint>
 #include <string_view>

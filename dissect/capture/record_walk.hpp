@@ -4,7 +4,7 @@
 // mapped file (one window, the last) and a stream (many windows, each grown until a record fits) share the code.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <algorithm>
 #include <cstddef>

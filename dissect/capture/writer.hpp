@@ -5,9 +5,9 @@
 // that nobody reads raises SIGPIPE unless the program ignores that.
 #pragma once
 
+#include <dissect/base/frame.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/descriptor.hpp>
-#include <dissect/frame.hpp>
 
 #include <array>
 #include <expected>

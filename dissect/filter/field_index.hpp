@@ -4,8 +4,8 @@
 // Built once, from header() over all kinds of layer; immutable afterwards, so threads share it freely.
 #pragma once
 
-#include <dissect/field.hpp>
-#include <dissect/layer.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/base/layer.hpp>
 
 #include <optional>
 #include <span>

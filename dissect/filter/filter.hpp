@@ -5,9 +5,9 @@
 //   eth.src[0:3] == 00:02:c9 and infiniband.payload contains "NVMe"
 #pragma once
 
+#include <dissect/base/packet.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/filter_error.hpp>
-#include <dissect/packet.hpp>
 
 #include <expected>
 #include <memory>

@@ -4,7 +4,7 @@
 // out.
 #include <dissect/filter/line_filter.hpp>
 #include <dissect/filter/literal.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -2,7 +2,7 @@
 // for the line that somebody points at. What it gives always compiles, and always matches the packet the line is from.
 #pragma once
 
-#include <dissect/tree.hpp>
+#include <dissect/packet/tree.hpp>
 
 #include <string>
 

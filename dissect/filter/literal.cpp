@@ -1,12 +1,12 @@
 // The ways to write values.
 //
 // The text is a user's; sizes are bounded by the filter's length, and numbers that overflow are errors, not wraps.
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/parse_instant.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/lexer.hpp>
 #include <dissect/filter/literal.hpp>
-#include <dissect/parse_instant.hpp>
-#include <dissect/parse_value.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Literal -> what it means for a field, in the field's own units. Every way to write a value is here and nowhere else.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/filter/program.hpp>
 
 #include <cstdint>

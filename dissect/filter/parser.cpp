@@ -1,11 +1,11 @@
 // Recursive descent over the tokens; what nests is bounded by kMaxNesting, everything else loops.
 //
 // The filter is untrusted text. The first error ends the parse and is the one reported.
+#include <dissect/base/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/lexer.hpp>
 #include <dissect/filter/parser.hpp>
 #include <dissect/filter/test_compiler.hpp>
-#include <dissect/parse_value.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 // its operator, asks whether a value lies in one of some sorted ranges. Immutable once built; threads share it.
 #pragma once
 
-#include <dissect/field.hpp>
-#include <dissect/packet.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/base/packet.hpp>
 
 #include <bitset>
 #include <cstdint>

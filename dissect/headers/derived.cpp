@@ -1,8 +1,8 @@
 // The computed fields, one small function each.
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/options.hpp>
 #include <dissect/headers/derived.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/packet.hpp>
 
 #include <cmath>
 #include <string>

@@ -1,7 +1,7 @@
 // Fields that no bits hold: what the capture says of a frame, and what we conclude from a packet.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 
 namespace qps::dissect {
 

@@ -3,8 +3,8 @@
 // (RFC 2228: ENC, 633).
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/field.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 #include <string_view>

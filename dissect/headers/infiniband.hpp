@@ -2,12 +2,12 @@
 // WRITE): LRH to ICRC and VCRC. Management datagrams are in dissect/mad/.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/base/opcode.hpp>
+#include <dissect/base/timers.hpp>
 #include <dissect/headers/derived.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
-#include <dissect/opcode.hpp>
-#include <dissect/timers.hpp>
 
 namespace qps::dissect {
 

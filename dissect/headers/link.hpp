@@ -2,7 +2,7 @@
 // Linux cooked capture, ERF records, MPLS (RFC 3032), ARP (RFC 826).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/headers/derived.hpp>
 
 namespace qps::dissect {

@@ -2,7 +2,7 @@
 // (draft-foschiano-erspan).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/headers/link.hpp>
 
 namespace qps::dissect {

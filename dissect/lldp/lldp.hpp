@@ -5,7 +5,7 @@
 // goes beyond the frame is cut there.
 #pragma once
 
-#include <dissect/walk.hpp>
+#include <dissect/base/walk.hpp>
 
 namespace qps::dissect {
 

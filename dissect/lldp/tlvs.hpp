@@ -2,7 +2,7 @@
 // of 802.1Qau. Names are Wireshark's where it has them.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 #include <optional>

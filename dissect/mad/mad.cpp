@@ -1,10 +1,10 @@
 // The walk over a management datagram: common header, class headers, attribute or records.
+#include <dissect/base/walk.hpp>
 #include <dissect/mad/administration.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/cm.hpp>
 #include <dissect/mad/headers.hpp>
 #include <dissect/mad/subnet.hpp>
-#include <dissect/walk.hpp>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 // than this table and is shown as a number.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

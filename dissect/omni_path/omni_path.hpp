@@ -4,7 +4,7 @@
 // are the wire's word and bounded by the record and by kMaxLayers.
 #pragma once
 
-#include <dissect/walk.hpp>
+#include <dissect/base/walk.hpp>
 
 namespace qps::dissect {
 

@@ -4,7 +4,7 @@
 // first on the wire, as all CRCs here (icrc.hpp); the CRC goes out least significant byte first.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 namespace qps::dissect {
 

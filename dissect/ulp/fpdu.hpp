@@ -4,7 +4,7 @@
 // it.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 
 #include <optional>
 

@@ -2,8 +2,8 @@
 //
 // What an attacker could feed: RoCE in UDP in IPoIB. Its layers are shown, but what the packet says of its own
 // transport stays.
-#include <dissect/ethertypes.hpp>
-#include <dissect/opcode.hpp>
+#include <dissect/base/ethertypes.hpp>
+#include <dissect/base/opcode.hpp>
 #include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <dissect/ulp/walks.hpp>

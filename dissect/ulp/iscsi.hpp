@@ -5,9 +5,9 @@
 // is there.
 #pragma once
 
+#include <dissect/base/walk.hpp>
 #include <dissect/ulp/iscsi_names.hpp>
 #include <dissect/ulp/scsi.hpp>
-#include <dissect/walk.hpp>
 
 namespace qps::dissect {
 

@@ -1,7 +1,7 @@
 // What iSCSI numbers mean (RFC 7143, chapter 11).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

@@ -3,7 +3,7 @@
 // What was begun in an earlier segment stays data; what goes on in a later one is shown as far as it goes, and marked.
 // Lengths come from the wire: every layer is clipped to the segment. The CRC is checked where all that it covers is in
 // the packet.
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>

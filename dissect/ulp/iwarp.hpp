@@ -5,7 +5,7 @@
 // the stream, in the middle of whatever it meets. A header that a marker cuts in two is shown as far as the marker.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 #include <utility>

@@ -4,7 +4,7 @@
 // rxm has versions and lengths that must fit; of rxd the request that opens a conversation proves what it is.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

@@ -2,7 +2,7 @@
 // magic. The tables are little-endian; of the other order only the first header is taken apart.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // The walk over messages of ptlrpc. What an attacker could feed: buffers without end, lengths of 4 GiB; of at most
 // kMostBuffers each is cut to what is there, and nothing is entered that is not within the message.
+#include <dissect/base/walk.hpp>
 #include <dissect/ulp/lustre.hpp>
-#include <dissect/walk.hpp>
 
 #include <algorithm>
 

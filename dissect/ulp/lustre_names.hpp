@@ -2,7 +2,7 @@
 // Lustre 2.14 and later).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect::lustre {
 

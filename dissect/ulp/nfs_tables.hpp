@@ -2,7 +2,7 @@
 // What the letters of a pattern mean is said in xdr.hpp.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect::nfs {
 

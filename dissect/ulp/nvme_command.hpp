@@ -5,7 +5,7 @@
 // the command's own. Everything is little-endian.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/ulp/nvme_kinds.hpp>
 #include <dissect/ulp/nvme_names.hpp>
 #include <dissect/ulp/nvme_status.hpp>

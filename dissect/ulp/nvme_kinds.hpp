@@ -2,7 +2,7 @@
 // hint.
 #pragma once
 
-#include <dissect/layer.hpp>
+#include <dissect/base/layer.hpp>
 
 namespace qps::dissect {
 

@@ -2,7 +2,7 @@
 // command set 1.0, transport for RDMA 1.0.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

@@ -2,7 +2,7 @@
 // command means another thing to commands of fabrics than to those of the NVM command set (kNvmeOfFabrics).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

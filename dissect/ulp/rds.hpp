@@ -2,7 +2,7 @@
 // what both sides say of themselves in the private data of the connection manager. All of it is big-endian.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

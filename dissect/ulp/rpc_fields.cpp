@@ -1,5 +1,5 @@
 // What is concluded from the layers of RPC and NFS: values that lie behind others of variable length.
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/ulp/nfs.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
 

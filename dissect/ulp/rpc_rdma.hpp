@@ -2,7 +2,7 @@
 // are Wireshark's where it has the field.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/ulp/nfs_tables.hpp>
 #include <dissect/ulp/rpc_message.hpp>
 

@@ -5,8 +5,8 @@
 // attacker could feed: any opcode, sense data of any length; a field that is not there has no value.
 #pragma once
 
+#include <dissect/base/walk.hpp>
 #include <dissect/ulp/scsi_names.hpp>
-#include <dissect/walk.hpp>
 
 #include <algorithm>
 #include <concepts>

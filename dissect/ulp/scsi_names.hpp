@@ -3,7 +3,7 @@
 // name.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

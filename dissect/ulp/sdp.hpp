@@ -3,7 +3,7 @@
 // buffers change.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

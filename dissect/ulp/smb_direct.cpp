@@ -2,7 +2,7 @@
 //
 // SMB2 in fragments is shown as far as the first fragment holds it; the others are data. What an attacker could feed:
 // see smb_message.hpp.
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/walks.hpp>
 

@@ -6,7 +6,7 @@
 // moves on.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <optional>
 

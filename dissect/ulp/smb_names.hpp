@@ -1,7 +1,7 @@
 // Names of SMB2: commands, dialects, channels, and the NTSTATUS values that file servers answer with (MS-ERREF 2.3).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

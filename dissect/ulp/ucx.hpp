@@ -6,7 +6,7 @@
 // proves_datagrams().
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 namespace qps::dissect {
 

@@ -5,8 +5,8 @@
 // (uct_rc_verbs_ep_address, uct_rc_mlx5_ep_address), src/uct/ib/base/ib_iface.c (uct_ib_address).
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The table of upper protocols, and how their layers come into a packet.
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/base/walk.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <dissect/ulp/walks.hpp>
-#include <dissect/walk.hpp>
 
 #include <algorithm>
 #include <array>

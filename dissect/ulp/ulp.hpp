@@ -5,8 +5,8 @@
 // are anybody's: a walk that does not understand them leaves data, never less than there was.
 #pragma once
 
-#include <dissect/packet.hpp>
-#include <dissect/ulp/ulp_hint.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/ulp_hint.hpp>
 
 #include <optional>
 #include <span>

@@ -1,8 +1,8 @@
 // The walks over messages of upper protocols, a file each. Internal to dissect/: they are reached through ulp_rows().
 #pragma once
 
-#include <dissect/ulp/ulp_hint.hpp>
-#include <dissect/walk.hpp>
+#include <dissect/base/ulp_hint.hpp>
+#include <dissect/base/walk.hpp>
 
 namespace qps::dissect::ulp {
 

@@ -12,7 +12,7 @@
 // bytes that are there, or the walk ends.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <array>
 #include <string_view>

@@ -3,7 +3,7 @@
 // Of UEC Specification 1.0 as open implementations have it; a number that they do not agree on has no name here.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

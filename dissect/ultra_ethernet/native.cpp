@@ -1,5 +1,5 @@
+#include <dissect/base/parse_value.hpp>
 #include <dissect/headers/internet.hpp>
-#include <dissect/parse_value.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <dissect/ultra_ethernet/ultra_ethernet.hpp>

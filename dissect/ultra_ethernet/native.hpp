@@ -1,8 +1,9 @@
 // Ultra Ethernet without UDP: the IP protocol number that the user says carries it, for none is assigned (253, for
-// experiments, in reference code). A setting of the whole process, as that of RoCE's ports (dissect/roce_ports.hpp).
+// experiments, in reference code). A setting of the whole process, as that of RoCE's ports
+// (dissect/headers/roce_ports.hpp).
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // is cut: a datagram that is shorter than its UDP header says was trimmed by a switch, which is no fault of its sender.
 #pragma once
 
+#include <dissect/base/walk.hpp>
 #include <dissect/ultra_ethernet/names.hpp>
-#include <dissect/walk.hpp>
 
 namespace qps::dissect {
 

@@ -1,10 +1,10 @@
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
+#include <gui/base/text.hpp>
 #include <gui/checks/checks_view.hpp>
 #include <gui/packets/filter_offers.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/sheet.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -3,7 +3,7 @@
 // in the background.
 #pragma once
 
-#include <gui/pictures/series_job.hpp>
+#include <gui/base/series_job.hpp>
 #include <transport-replay/index/checked_capture.hpp>
 
 #include <QTimer>

@@ -1,10 +1,10 @@
 #include <dissect/capture/input_problem.hpp>
+#include <gui/base/text.hpp>
 #include <gui/compare/compare_view.hpp>
 #include <gui/compare/latency_curves.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/sheet.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -2,7 +2,7 @@
 // figures alone are kept: what became of latency, goodput, retransmissions, findings, and between which hosts.
 #pragma once
 
-#include <gui/pictures/series_job.hpp>
+#include <gui/base/series_job.hpp>
 #include <transport-replay/series/run_comparison.hpp>
 
 #include <QStringList>

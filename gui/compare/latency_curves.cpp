@@ -1,6 +1,6 @@
+#include <gui/base/look.hpp>
+#include <gui/base/text.hpp>
 #include <gui/compare/latency_curves.hpp>
-#include <gui/look.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QPainter>

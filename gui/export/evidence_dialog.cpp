@@ -1,9 +1,9 @@
+#include <gui/base/text.hpp>
 #include <gui/export/evidence_dialog.hpp>
 #include <gui/export/packet_export.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/sheet.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>

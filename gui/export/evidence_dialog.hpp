@@ -2,8 +2,8 @@
 // under pseudonyms. The preview and the files are made in threads of their own; Esc ends what goes on.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/export/evidence.hpp>
-#include <gui/pictures/series_job.hpp>
 
 #include <QDialog>
 #include <QTimer>

@@ -1,8 +1,8 @@
 // Exporter: the dialogs around Exporting: what to export, where to, how far it is, and what went wrong.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/export/exporting.hpp>
-#include <gui/pictures/series_job.hpp>
 
 #include <QProgressDialog>
 #include <QWidget>

@@ -1,6 +1,6 @@
+#include <gui/base/look.hpp>
+#include <gui/base/plain_tip.hpp>
 #include <gui/fabric/fabric_map_picture.hpp>
-#include <gui/look.hpp>
-#include <gui/plain_tip.hpp>
 
 #include <QAccessible>
 #include <QHelpEvent>

@@ -1,9 +1,9 @@
+#include <gui/base/text.hpp>
 #include <gui/fabric/fabric_view.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/core_columns.hpp>
 #include <gui/tables/sheet.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -2,8 +2,8 @@
 // that moved, events, managers, partitions, groups, requests that failed. The figures are those of `qpscope fabric`.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/fabric/fabric_map_picture.hpp>
-#include <gui/pictures/series_job.hpp>
 
 #include <QWidget>
 

@@ -1,8 +1,8 @@
+#include <gui/base/look.hpp>
+#include <gui/base/symbol.hpp>
 #include <gui/filter/filter_bar.hpp>
 #include <gui/filter/filter_line.hpp>
-#include <gui/look.hpp>
 #include <gui/session/selection.hpp>
-#include <gui/symbol.hpp>
 
 #include <QHBoxLayout>
 #include <QInputDialog>

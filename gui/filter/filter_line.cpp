@@ -1,9 +1,9 @@
 #include <dissect/filter/completion.hpp>
 #include <dissect/filter/filter.hpp>
+#include <gui/base/fixed_font.hpp>
+#include <gui/base/look.hpp>
 #include <gui/filter/filter_line.hpp>
-#include <gui/look.hpp>
 #include <gui/packets/field_tree.hpp>
-#include <gui/packets/fixed_font.hpp>
 #include <gui/session/selection.hpp>
 
 #include <QApplication>

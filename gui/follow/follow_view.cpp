@@ -1,11 +1,11 @@
-#include <dissect/render.hpp>
+#include <dissect/packet/render.hpp>
 #include <dissect/ulp/ulp.hpp>
+#include <gui/base/text.hpp>
 #include <gui/follow/follow_view.hpp>
 #include <gui/follow/text_lines.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/sheet.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/index/followed_messages.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -3,7 +3,7 @@
 // the connection at a time.
 #pragma once
 
-#include <gui/pictures/series_job.hpp>
+#include <gui/base/series_job.hpp>
 #include <transport-replay/model/connection.hpp>
 
 #include <QWidget>

@@ -1,6 +1,6 @@
+#include <gui/base/fixed_font.hpp>
+#include <gui/base/look.hpp>
 #include <gui/follow/text_lines.hpp>
-#include <gui/look.hpp>
-#include <gui/packets/fixed_font.hpp>
 
 #include <QAbstractListModel>
 #include <QApplication>

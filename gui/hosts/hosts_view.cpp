@@ -1,10 +1,10 @@
+#include <gui/base/names.hpp>
+#include <gui/base/text.hpp>
 #include <gui/hosts/heat_map.hpp>
 #include <gui/hosts/hosts_view.hpp>
-#include <gui/preferences/names.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/table_tie.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -2,7 +2,7 @@
 // that is chosen.
 #pragma once
 
-#include <gui/pictures/series_job.hpp>
+#include <gui/base/series_job.hpp>
 #include <gui/tables/connection_model.hpp>
 #include <transport-replay/series/host_matrix.hpp>
 

@@ -4,7 +4,7 @@
 // Only the answer to the newest question is told.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <QObject>
 #include <QString>

@@ -1,9 +1,9 @@
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <gui/base/fixed_font.hpp>
+#include <gui/base/look.hpp>
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/capture_files.hpp>
 #include <gui/live/remote.hpp>
-#include <gui/look.hpp>
-#include <gui/packets/fixed_font.hpp>
 #include <transport-replay/capture/listener.hpp>
 
 #include <QApplication>

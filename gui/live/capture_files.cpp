@@ -1,5 +1,5 @@
+#include <gui/base/look.hpp>
 #include <gui/live/capture_files.hpp>
-#include <gui/look.hpp>
 
 #include <QDir>
 #include <QEvent>

@@ -5,7 +5,7 @@
 // ours are left out.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <QList>
 #include <QObject>

@@ -1,5 +1,5 @@
+#include <gui/base/look.hpp>
 #include <gui/live/traffic.hpp>
-#include <gui/look.hpp>
 
 #include <QApplication>
 #include <QPainter>

@@ -1,6 +1,6 @@
+#include <gui/base/names.hpp>
+#include <gui/base/text.hpp>
 #include <gui/logs/candidate_model.hpp>
-#include <gui/preferences/names.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -1,6 +1,6 @@
+#include <gui/base/text.hpp>
 #include <gui/logs/log_model.hpp>
 #include <gui/pictures/plot_picture.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>

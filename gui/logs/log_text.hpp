@@ -5,7 +5,7 @@
 // out.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <QByteArray>
 #include <QString>

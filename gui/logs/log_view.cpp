@@ -1,8 +1,8 @@
+#include <gui/base/text.hpp>
 #include <gui/logs/log_view.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/table_tie.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -1,8 +1,8 @@
-#include <dissect/render.hpp>
-#include <dissect/render_value.hpp>
-#include <gui/look.hpp>
+#include <dissect/packet/render.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/fixed_font.hpp>
+#include <gui/base/look.hpp>
 #include <gui/packets/bytes_view.hpp>
-#include <gui/packets/fixed_font.hpp>
 
 #include <QClipboard>
 #include <QContextMenuEvent>

@@ -2,8 +2,8 @@
 // list, kept up to date with the capture, the filter, and where the user stands.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/packets/event_map.hpp>
-#include <gui/pictures/series_job.hpp>
 
 #include <QObject>
 #include <QTimer>

@@ -1,8 +1,8 @@
-#include <dissect/render_value.hpp>
-#include <gui/look.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/plain_tip.hpp>
 #include <gui/packets/field_model.hpp>
 #include <gui/packets/packet_info.hpp>
-#include <gui/plain_tip.hpp>
 
 #include <QFont>
 #include <string>

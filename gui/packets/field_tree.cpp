@@ -1,8 +1,8 @@
 #include <dissect/filter/line_filter.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/fixed_font.hpp>
 #include <gui/packets/field_tree.hpp>
 #include <gui/packets/filter_offers.hpp>
-#include <gui/packets/fixed_font.hpp>
 
 #include <QClipboard>
 #include <QContextMenuEvent>

@@ -1,6 +1,6 @@
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/symbol.hpp>
 #include <gui/packets/find_bar.hpp>
-#include <gui/symbol.hpp>
 
 #include <QApplication>
 #include <QComboBox>

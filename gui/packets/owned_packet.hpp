@@ -1,8 +1,8 @@
 // OwnedPacket: a decoded packet with the bytes it borrows, for what shows it longer than the capture's reader keeps it.
 #pragma once
 
-#include <dissect/packet.hpp>
-#include <dissect/tree.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/packet/tree.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
 #include <dissect/filter/line_filter.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/names.hpp>
 #include <gui/packets/packet_columns.hpp>
 #include <gui/packets/packet_info.hpp>
-#include <gui/preferences/names.hpp>
 
 #include <array>
 #include <string>

@@ -3,8 +3,8 @@
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
 #include <dissect/mad/cm.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <gui/packets/packet_info.hpp>
 #include <transport-replay/report/figures.hpp>
 

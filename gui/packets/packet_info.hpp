@@ -5,8 +5,8 @@
 // the fields; callers make the text printable.
 #pragma once
 
-#include <dissect/packet.hpp>
-#include <dissect/tree.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/packet/tree.hpp>
 
 #include <string>
 #include <string_view>

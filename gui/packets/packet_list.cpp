@@ -1,9 +1,9 @@
 // What the list is made of: its header, its scroll bars, and how rows keep their place.
-#include <gui/packets/fixed_font.hpp>
+#include <gui/base/fixed_font.hpp>
+#include <gui/base/names.hpp>
+#include <gui/base/plain_tip.hpp>
 #include <gui/packets/list_accessible.hpp>
 #include <gui/packets/packet_list.hpp>
-#include <gui/plain_tip.hpp>
-#include <gui/preferences/names.hpp>
 
 #include <QEvent>
 #include <QHeaderView>

@@ -2,9 +2,9 @@
 // writes the comments into the file.
 #pragma once
 
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/options.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/index/row_set.hpp>
 
 #include <QString>

@@ -1,7 +1,7 @@
 // PacketRows: what a list of packets shows and what a search goes through: rows in their order, and the packet of each.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/index/growing_store.hpp>
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/packet_row.hpp>

@@ -1,5 +1,5 @@
 #include <dissect/filter/filter.hpp>
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
 #include <gui/packets/packet_info.hpp>
 #include <gui/packets/packet_search.hpp>
 

@@ -1,5 +1,5 @@
+#include <gui/base/names.hpp>
 #include <gui/packets/packet_sorting.hpp>
-#include <gui/preferences/names.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/series/io_graph.hpp>

@@ -2,8 +2,8 @@
 // filter lets others through, and not before all are read.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/packets/packet_columns.hpp>
-#include <gui/pictures/series_job.hpp>
 #include <transport-replay/series/packet_order.hpp>
 
 #include <QObject>

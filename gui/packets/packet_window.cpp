@@ -1,5 +1,5 @@
-#include <dissect/notation.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <gui/packets/packet_window.hpp>
 
 #include <QKeyEvent>

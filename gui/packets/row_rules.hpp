@@ -3,7 +3,7 @@
 #pragma once
 
 #include <dissect/filter/filter.hpp>
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
 
 #include <QString>
 #include <QStringList>

@@ -1,6 +1,6 @@
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/names.hpp>
 #include <gui/packets/row_texts.hpp>
-#include <gui/preferences/names.hpp>
 
 #include <QDateTime>
 #include <utility>

@@ -5,7 +5,7 @@
 // could feed: times anywhere in 64 bits, in any order; every difference is taken so that it cannot overflow.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <QString>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
 #include <gui/pictures/ladder_painter.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -1,6 +1,6 @@
+#include <gui/base/names.hpp>
+#include <gui/base/plain_tip.hpp>
 #include <gui/pictures/ladder_view.hpp>
-#include <gui/plain_tip.hpp>
-#include <gui/preferences/names.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -5,8 +5,8 @@
 // than a small one.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/pictures/ladder_painter.hpp>
-#include <gui/pictures/series_job.hpp>
 
 #include <QAbstractScrollArea>
 #include <memory>

@@ -1,4 +1,4 @@
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
 #include <gui/pictures/layer_painter.hpp>
 
 #include <QImage>

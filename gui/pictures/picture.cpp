@@ -1,9 +1,9 @@
-#include <dissect/render_value.hpp>
-#include <gui/look.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/symbol.hpp>
+#include <gui/base/theme.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/session/session.hpp>
-#include <gui/symbol.hpp>
-#include <gui/window/theme.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QBuffer>

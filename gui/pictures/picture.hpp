@@ -2,7 +2,7 @@
 // words below; who derives from it puts the picture between and says how it is painted and written.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <QIODevice>
 #include <QLabel>

@@ -1,6 +1,6 @@
 // What a plot shows. plot_input.cpp has what mouse and keys do to it.
+#include <gui/base/plain_tip.hpp>
 #include <gui/pictures/plot.hpp>
-#include <gui/plain_tip.hpp>
 
 #include <QHelpEvent>
 #include <QPainter>

@@ -2,7 +2,7 @@
 // points are shared with their source, so that copies are cheap.
 #pragma once
 
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
 #include <gui/pictures/axis.hpp>
 #include <gui/pictures/bands.hpp>
 #include <transport-replay/series/pyramid.hpp>

@@ -1,6 +1,6 @@
 // What mouse and keys do to a plot. Every gesture of the mouse has keys that do the same.
+#include <gui/base/plain_tip.hpp>
 #include <gui/pictures/plot.hpp>
-#include <gui/plain_tip.hpp>
 
 #include <QApplication>
 #include <QContextMenuEvent>

@@ -3,9 +3,9 @@
 // selection what was chosen in it.
 #pragma once
 
+#include <gui/base/series_job.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/pictures/plot.hpp>
-#include <gui/pictures/series_job.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 

@@ -1,8 +1,8 @@
+#include <gui/base/symbol.hpp>
+#include <gui/base/text.hpp>
 #include <gui/filter/filter_line.hpp>
 #include <gui/pictures/series_list.hpp>
 #include <gui/session/selection.hpp>
-#include <gui/symbol.hpp>
-#include <gui/tables/text.hpp>
 
 #include <QCheckBox>
 #include <QComboBox>

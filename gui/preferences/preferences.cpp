@@ -1,5 +1,5 @@
-#include <dissect/parse_value.hpp>
-#include <dissect/roce_ports.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <dissect/headers/roce_ports.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
 #include <gui/preferences/preferences.hpp>
 #include <transport-replay/analysis/unordered_hosts.hpp>

@@ -1,8 +1,8 @@
 // Preferences: what the user wants of every capture, kept for the next window.
 #pragma once
 
+#include <gui/base/names.hpp>
 #include <gui/packets/row_texts.hpp>
-#include <gui/preferences/names.hpp>
 #include <gui/session/session.hpp>
 
 #include <QString>

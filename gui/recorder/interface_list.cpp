@@ -1,4 +1,4 @@
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 #include <gui/recorder/interface_list.hpp>
 #include <gui/recorder/privilege.hpp>
 

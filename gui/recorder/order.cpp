@@ -1,5 +1,5 @@
+#include <dissect/base/parse_value.hpp>
 #include <dissect/capture/bpf.hpp>
-#include <dissect/parse_value.hpp>
 #include <gui/recorder/order.hpp>
 
 #include <algorithm>

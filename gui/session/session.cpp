@@ -1,5 +1,5 @@
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/roce_ports.hpp>
+#include <dissect/headers/roce_ports.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/index/indexer.hpp>

@@ -1,7 +1,7 @@
 #include <dissect/filter/filter.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
+#include <gui/base/text.hpp>
 #include <gui/statistics/statistics_rows.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/census.hpp>
 #include <transport-replay/report/figures.hpp>

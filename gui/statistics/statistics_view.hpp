@@ -2,7 +2,7 @@
 // source ports; of all packets, or of those that are displayed. Counted by workers, only for who looks.
 #pragma once
 
-#include <gui/pictures/series_job.hpp>
+#include <gui/base/series_job.hpp>
 #include <gui/tables/sheet.hpp>
 #include <transport-replay/series/statistics.hpp>
 

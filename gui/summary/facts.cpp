@@ -1,9 +1,9 @@
-#include <dissect/render_value.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <dissect/ulp/ulp.hpp>
+#include <gui/base/text.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/summary/words.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/figures.hpp>

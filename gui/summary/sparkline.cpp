@@ -1,6 +1,6 @@
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/text.hpp>
 #include <gui/summary/sparkline.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QKeyEvent>

@@ -1,10 +1,10 @@
-#include <gui/look.hpp>
-#include <gui/preferences/names.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/names.hpp>
+#include <gui/base/text.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/summary/summary_text.hpp>
 #include <gui/summary/words.hpp>
 #include <gui/tables/finding_model.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>

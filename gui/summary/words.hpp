@@ -1,7 +1,7 @@
 // What the texts of the start page are made of: translated words, numbers as people read them.
 #pragma once
 
-#include <gui/tables/text.hpp>
+#include <gui/base/text.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QObject>

@@ -1,8 +1,8 @@
 // The messages of an attempt as arrows from one side to the other, one below the other in their order.
-#include <dissect/types.hpp>
-#include <gui/look.hpp>
+#include <dissect/base/types.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/text.hpp>
 #include <gui/tables/cm_pane.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -1,5 +1,5 @@
-#include <dissect/types.hpp>
-#include <gui/preferences/names.hpp>
+#include <dissect/base/types.hpp>
+#include <gui/base/names.hpp>
 #include <gui/tables/cm_model.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>

@@ -1,5 +1,5 @@
+#include <gui/base/text.hpp>
 #include <gui/tables/cm_pane.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/report/cm.hpp>
 
 #include <QLabel>

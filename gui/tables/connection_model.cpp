@@ -1,4 +1,4 @@
-#include <gui/preferences/names.hpp>
+#include <gui/base/names.hpp>
 #include <gui/tables/connection_model.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>

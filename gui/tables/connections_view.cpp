@@ -1,9 +1,9 @@
 #include <dissect/ulp/ulp.hpp>
+#include <gui/base/text.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/table_tie.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <QActionGroup>

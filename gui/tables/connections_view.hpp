@@ -1,7 +1,7 @@
 // The connections of the capture that is open.
 #pragma once
 
-#include <gui/pictures/series_job.hpp>
+#include <gui/base/series_job.hpp>
 #include <gui/tables/connection_model.hpp>
 
 #include <QWidget>

@@ -1,8 +1,8 @@
 // The columns that the core has for people, as the headings and cells of a table of the window.
 #pragma once
 
+#include <gui/base/text.hpp>
 #include <gui/tables/table_model.hpp>
-#include <gui/tables/text.hpp>
 
 #include <algorithm>
 #include <array>

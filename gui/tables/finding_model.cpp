@@ -1,4 +1,4 @@
-#include <gui/preferences/names.hpp>
+#include <gui/base/names.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/findings.hpp>

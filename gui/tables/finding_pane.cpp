@@ -1,8 +1,8 @@
-#include <gui/look.hpp>
-#include <gui/preferences/names.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/names.hpp>
+#include <gui/base/text.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <gui/tables/finding_pane.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>

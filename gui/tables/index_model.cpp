@@ -1,6 +1,6 @@
-#include <gui/preferences/names.hpp>
+#include <gui/base/names.hpp>
+#include <gui/base/text.hpp>
 #include <gui/tables/index_model.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/model/timeline.hpp>
 

@@ -1,7 +1,7 @@
-#include <gui/look.hpp>
-#include <gui/plain_tip.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/plain_tip.hpp>
+#include <gui/base/text.hpp>
 #include <gui/tables/sheet_model.hpp>
-#include <gui/tables/text.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QApplication>

@@ -2,7 +2,7 @@
 // may have a display filter of what it counts, or a packet that shows it; what becomes of them says who has the sheet.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <gui/tables/table_model.hpp>
 #include <gui/tables/table_text.hpp>
 

@@ -1,4 +1,4 @@
-#include <gui/plain_tip.hpp>
+#include <gui/base/plain_tip.hpp>
 #include <gui/tables/table_model.hpp>
 
 #include <QElapsedTimer>

@@ -1,7 +1,7 @@
+#include <gui/base/text.hpp>
 #include <gui/tables/column_widths.hpp>
 #include <gui/tables/ends_delegate.hpp>
 #include <gui/tables/table_view.hpp>
-#include <gui/tables/text.hpp>
 #include <gui/tables/when_delegate.hpp>
 #include <transport-replay/report/figures.hpp>
 

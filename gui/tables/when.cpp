@@ -1,5 +1,5 @@
-#include <dissect/types.hpp>
-#include <gui/tables/text.hpp>
+#include <dissect/base/types.hpp>
+#include <gui/base/text.hpp>
 #include <gui/tables/when.hpp>
 #include <transport-replay/report/figures.hpp>
 

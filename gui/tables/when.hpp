@@ -4,7 +4,7 @@
 // What an attacker could feed: instants of any value, in any order; the axis may have no length.
 #pragma once
 
-#include <gui/look.hpp>
+#include <gui/base/look.hpp>
 #include <gui/session/selection.hpp>
 
 #include <QMetaType>

@@ -1,5 +1,5 @@
-#include <dissect/parse_value.hpp>
-#include <gui/look.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <gui/base/look.hpp>
 #include <gui/window/clocks_dialog.hpp>
 
 #include <QCheckBox>

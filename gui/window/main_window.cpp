@@ -1,14 +1,14 @@
+#include <gui/base/names.hpp>
+#include <gui/base/series_job.hpp>
 #include <gui/export/exporter.hpp>
 #include <gui/filter/filter_bar.hpp>
+#include <gui/launch/options.hpp>
 #include <gui/live/capture_files.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/live/interfaces.hpp>
 #include <gui/live/recorder.hpp>
 #include <gui/logs/log_view.hpp>
-#include <gui/options.hpp>
 #include <gui/packets/packets_view.hpp>
-#include <gui/pictures/series_job.hpp>
-#include <gui/preferences/names.hpp>
 #include <gui/preferences/preferences.hpp>
 #include <gui/summary/summary_view.hpp>
 #include <gui/window/main_window.hpp>

@@ -2,11 +2,11 @@
 // selection; views know only these two. What menus and keys do is in window_actions.cpp.
 #pragma once
 
+#include <gui/base/theme.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/window/actions.hpp>
-#include <gui/window/theme.hpp>
 #include <gui/window/unsaved.hpp>
 
 #include <QHash>

@@ -1,5 +1,5 @@
-#include <dissect/types.hpp>
-#include <gui/plain_tip.hpp>
+#include <dissect/base/types.hpp>
+#include <gui/base/plain_tip.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/window/status_line.hpp>

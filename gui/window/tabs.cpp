@@ -1,4 +1,4 @@
-#include <gui/options.hpp>
+#include <gui/launch/options.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/tabs.hpp>
 

@@ -1,4 +1,8 @@
 // What menus and keys of the window do: the table of actions.hpp becomes menus, and each action is carried out.
+#include <gui/base/names.hpp>
+#include <gui/base/series_job.hpp>
+#include <gui/base/symbol.hpp>
+#include <gui/base/theme.hpp>
 #include <gui/export/evidence_dialog.hpp>
 #include <gui/export/exporter.hpp>
 #include <gui/export/printing.hpp>
@@ -10,14 +14,10 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
-#include <gui/pictures/series_job.hpp>
-#include <gui/preferences/names.hpp>
-#include <gui/symbol.hpp>
 #include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/status_line.hpp>
-#include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
 #include <transport-replay/index/event_frames.hpp>
 #include <transport-replay/model/timeline.hpp>

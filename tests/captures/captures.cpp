@@ -1,8 +1,8 @@
 // Every sample capture of captures/catalogue.json, read by the library: cleanly, alike by any number of threads and,
 // where it has an expect.json, with what that says. QPSCOPE_REWRITE_GOLDEN=1 writes expect.json instead.
-#include <dissect/census.hpp>
 #include <dissect/headers/derived.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/census.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <dissect/ultra_ethernet/names.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>

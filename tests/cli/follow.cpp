@@ -1,8 +1,8 @@
 // What `follow` writes is what the packets carried: compared with a reassembly that knows nothing of ours, and with
 // what the programs that were captured are known to send.
+#include <dissect/base/opcode.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/opcode.hpp>
-#include <dissect/packet.hpp>
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>

@@ -1,7 +1,7 @@
 // A program that is run to its end: arguments and standard input in, what it wrote and how it ended out.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <optional>
 #include <string>

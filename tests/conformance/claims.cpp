@@ -1,6 +1,6 @@
 // Queue pairs that somebody claims at an endpoint: their frames are his, wrong ones too; what he sends goes out as it
 // is.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/damage.hpp>
 #include <tests/support/program_pair.hpp>

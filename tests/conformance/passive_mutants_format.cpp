@@ -1,5 +1,5 @@
 // Captures that break rules of the trace and of formats, and near misses.
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <tests/conformance/passive_mutants.hpp>
 
 namespace qps::tests {

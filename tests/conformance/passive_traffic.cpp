@@ -1,4 +1,4 @@
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/conformance/passive_traffic.hpp>
 
 #include <map>

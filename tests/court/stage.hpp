@@ -1,11 +1,11 @@
 // A capture drawn packet by packet: hosts 192.0.2.N, a tap between them, a clock that the scene moves. Its truth is
 // what was drawn.
 //
-// Packets are built by dissect/build.hpp, which no finding comes from; what the program says of them is judged by the
-// court's own reader.
+// Packets are built by dissect/packet/build.hpp, which no finding comes from; what the program says of them is judged
+// by the court's own reader.
 #pragma once
 
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/court/recording.hpp>
 
 #include <span>

@@ -1,7 +1,7 @@
 // Two devices that are joined, and what the tests of every device want of them: frames to send, and patience.
 #pragma once
 
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/device/xdp_device.hpp>
 

@@ -1,6 +1,6 @@
 // Rewriting a frame is building it with other values: every field of every packet that a rule is about, checksums and
 // ICRC included.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/faults.hpp>

@@ -1,5 +1,5 @@
 // What an ordinary UDP socket hides of a packet, and what of it is found again.
-#include <dissect/icrc.hpp>
+#include <dissect/base/icrc.hpp>
 #include <tests/devices/pair.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/device/identification.hpp>

@@ -1,5 +1,5 @@
 // What holds of devices on an interface alone: tags, filters, overflow, an interface that goes.
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <tests/devices/pair.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>

@@ -1,5 +1,5 @@
 // Packets that others made: scapy's, text2pcap's, randpkt's. Skipped, with a word, where the tool is not there.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/cli/process.hpp>
 #include <tests/differential/random_packets.hpp>
 #include <tests/differential/verdicts.hpp>

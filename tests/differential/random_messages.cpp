@@ -1,5 +1,5 @@
 // Random messages of upper protocols: dialogues between two hosts, each behind the handshake that names the protocol.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/differential/random_packets.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
 #include <tests/support/nvme_capsules.hpp>

@@ -1,7 +1,7 @@
 // Random packets: transport packets of every opcode, management datagrams of every attribute, tags and tunnels in front
 // of them; LLDP.
-#include <dissect/build.hpp>
 #include <dissect/mad/notice.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/differential/random_packets.hpp>
 #include <tests/support/lldp.hpp>
 

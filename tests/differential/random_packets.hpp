@@ -4,7 +4,7 @@
 // protocol.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <array>
 #include <span>

@@ -205,7 +205,7 @@ TEST_CASE("What is no capture is told by its first bytes") {
     };
     CHECK(problem("") == "empty file");
     CHECK_THAT(
-        problem("#include <dissect/frame.hpp>"),
+        problem("#include <dissect/base/frame.hpp>"),
         Catch::Matchers::StartsWith("not a pcap or pcapng capture: first bytes 23 69 6e 63 6c 75 64 65 \"#include\""));
     CHECK(problem("TRSNIFF data    \x1a") == "unsupported Sniffer capture: convert it with editcap -F pcapng");
     CHECK(problem("short\n") ==

@@ -1,8 +1,8 @@
 // Every attribute that can be decoded, written with its field table and read back through the walk; and the walk where
 // lengths, versions, segments and captures end it.
+#include <dissect/base/walk.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/headers.hpp>
-#include <dissect/walk.hpp>
 #include <tests/support/catch.hpp>
 
 #include <algorithm>

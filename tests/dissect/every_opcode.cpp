@@ -1,5 +1,5 @@
 // Walks the opcode table: each opcode is built over each network with a distinct value in every field, and decoded.
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/packets.hpp>

@@ -1,7 +1,7 @@
 // A handful of packets that the tests of filters ask about, each with a letter.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 
 #include <string>
 #include <string_view>

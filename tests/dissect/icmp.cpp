@@ -1,9 +1,9 @@
 // ICMP, ICMPv6 and neighbour discovery: their fields, what errors quote, which is no packet of the traffic, options and
 // records that lie.
-#include <dissect/census.hpp>
 #include <dissect/filter/filter.hpp>
 #include <dissect/headers/icmp.hpp>
-#include <dissect/roce_ports.hpp>
+#include <dissect/headers/roce_ports.hpp>
+#include <dissect/packet/census.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 

@@ -1,5 +1,5 @@
 // The golden vectors of the invariant and variant CRC, and which bytes they must not depend on.
-#include <dissect/icrc.hpp>
+#include <dissect/base/icrc.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 

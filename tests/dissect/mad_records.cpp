@@ -1,9 +1,9 @@
 // Notices with the details of their traps, records that hold another attribute, and where lengths and captures end
 // them.
-#include <dissect/build.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/headers.hpp>
-#include <dissect/packet.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 
 #include <algorithm>

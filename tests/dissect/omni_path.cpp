@@ -1,6 +1,6 @@
 // Omni-Path packets: every attribute written with its tables and read back through the walk; lengths that lie, captures
 // that end.
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/omni_path.hpp>
 

@@ -1,5 +1,5 @@
 // Points in time as people type them.
-#include <dissect/parse_instant.hpp>
+#include <dissect/base/parse_instant.hpp>
 #include <tests/support/catch.hpp>
 
 using namespace qps::dissect;

@@ -1,5 +1,5 @@
 // Text to value: what is taken, what is refused, and that it is the inverse of what we print.
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <tests/support/catch.hpp>
 
 #include <limits>

@@ -1,6 +1,6 @@
 // The parallel way through a capture gives what one thread gives, in order, and stops when told; censuses add up.
-#include <dissect/census.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/census.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 

@@ -1,7 +1,7 @@
 // UDP ports beside 4791: what goes to them is decoded as RoCEv2 once they are said, and as what it was before once they
 // are not.
 #include <dissect/headers/internet.hpp>
-#include <dissect/roce_ports.hpp>
+#include <dissect/headers/roce_ports.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 

@@ -1,8 +1,8 @@
 // The field tree as values: its text, the bytes of its lines, and the filter of each line.
 #include <dissect/filter/filter.hpp>
 #include <dissect/filter/line_filter.hpp>
-#include <dissect/render.hpp>
-#include <dissect/tree.hpp>
+#include <dissect/packet/render.hpp>
+#include <dissect/packet/tree.hpp>
 #include <tests/dissect/filter_packets.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/sample_captures.hpp>

@@ -1,5 +1,5 @@
 // iWARP's bytes: CRC-32C, where FPDUs and markers lie, every header's fields, and lengths that lie.
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>

@@ -1,7 +1,7 @@
 // NVMe over RDMA as layers: what every kind of capsule and data shows, in words, and that no cut of it shows what is
 // not there.
-#include <dissect/render.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <tests/support/nvme_capsules.hpp>
 #include <tests/support/packets.hpp>
 

@@ -1,7 +1,7 @@
 // Messages of RPC over RDMA as layers: values, what is not there because chunks carry it, and messages that end
 // anywhere.
-#include <dissect/field.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <dissect/ulp/nfs.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
 #include <dissect/ulp/ulp.hpp>

@@ -1,5 +1,5 @@
 // Layers of iSER, iSCSI, SCSI and SRP: values of messages, what is not theirs, and what ends too early.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>

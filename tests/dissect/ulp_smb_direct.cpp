@@ -1,6 +1,6 @@
 // Messages of SMB Direct as layers: negotiation, data transfers, SMB2 with descriptors, and messages that end anywhere.
-#include <dissect/field.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>

@@ -1,8 +1,8 @@
 // The small things everything rests on: bits, PSN arithmetic, field tables, values as text.
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/render.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 

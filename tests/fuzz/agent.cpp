@@ -3,7 +3,7 @@
 // answers to what it asked.
 //
 // The input: a byte that says which, then lines.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/conformance/agent/agent_client.hpp>
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
 #include <transport-replay/live/device/sim_device.hpp>

@@ -1,7 +1,7 @@
 // Fuzzer of the reconstruction, deeper: eight bytes are a packet between one of a few pairs of queue pairs, near what
 // is due, so that chance finds losses, repetitions, answers to nothing and queue pairs that are connected and begin
 // anew.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/fuzz/followed.hpp>
 
 #include <array>

@@ -3,7 +3,7 @@
 // The input: a byte that chooses the link type, two bytes that lengthen the packet on the wire, then the frame.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Fuzzer of iWARP: bytes as what both ends of TCP connections send, in segments that are lost, doubled and moved,
 // followed and then decoded where the following said that FPDUs begin, and judged by the passive checks. CRCs are made
 // right on request, for a fuzzer finds none.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>

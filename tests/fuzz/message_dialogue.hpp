@@ -2,7 +2,7 @@
 // followed. Layers cover the message without a gap, and what is open stays within its bounds.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
 #include <tests/support/ulp_dialogue.hpp>

@@ -1,7 +1,7 @@
 // Fuzzer of NVMe over RDMA: bytes as one message under every hint, and as messages, memory and CM private data of one
 // queue. What comes out must agree with itself: layers inside their bytes, no more operations than commands, nothing
 // without a name.
-#include <dissect/render.hpp>
+#include <dissect/packet/render.hpp>
 #include <dissect/ulp/nvme_kinds.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>

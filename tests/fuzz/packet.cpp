@@ -1,12 +1,12 @@
 // Fuzzer of the decoder and everything that walks a decoded packet: values, words, lines, trees, JSON.
 // Input: a byte that chooses the link type, two bytes that lengthen the packet on the wire, then the frame.
-#include <dissect/census.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/filter/filter.hpp>
 #include <dissect/filter/line_filter.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/render.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/census.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <tests/fuzz/decoded.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 

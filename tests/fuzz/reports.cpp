@@ -2,7 +2,7 @@
 // page, tickets, verdicts as JSON, XML and HTML. What is to be JSON is, no text of the capture ends a cell, a line or a
 // tag, and no control character is left.
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 #include <transport-replay/analysis/analysis.hpp>

@@ -2,7 +2,7 @@
 // the machines fed with any messages and transfers in any order; and traffic of any shape to who looks for collectives.
 //
 // The first byte chooses: a message to be decoded, a conversation, or traffic.
-#include <dissect/tree.hpp>
+#include <dissect/packet/tree.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>

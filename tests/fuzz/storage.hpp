@@ -2,7 +2,7 @@
 // conversation: the first byte of each piece says who sends, what it is, and how long.
 #pragma once
 
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>

@@ -2,8 +2,8 @@
 // value is written and read again as the same.
 //
 // The input: a byte that chooses the reader, then the text.
-#include <dissect/parse_instant.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_instant.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <transport-replay/analysis/unordered_hosts.hpp>
 #include <transport-replay/checks/profile.hpp>

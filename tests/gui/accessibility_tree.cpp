@@ -1,10 +1,10 @@
 // The window as a screen reader goes through it: every control in Qt's accessibility tree has a name, in every view;
 // every head of a table and every symbol of a toolbar has a tip, those of actions with their key.
+#include <gui/base/theme.hpp>
 #include <gui/filter/filter_bar.hpp>
 #include <gui/pictures/plot.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/actions.hpp>
-#include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 

@@ -1,12 +1,12 @@
 // Colours of the pictures, computed from the palettes of gui/look: what means different things in one view is told
 // apart with three kinds of colour blindness, and stands out from its ground.
+#include <gui/base/look.hpp>
+#include <gui/base/theme.hpp>
 #include <gui/follow/text_lines.hpp>
-#include <gui/look.hpp>
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
-#include <gui/window/theme.hpp>
 #include <tests/support/catch.hpp>
 
 #include <QApplication>

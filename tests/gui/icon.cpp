@@ -1,5 +1,5 @@
 // The picture of the program is there in the small sizes too, and is more than one colour.
-#include <gui/icon.hpp>
+#include <gui/base/icon.hpp>
 #include <tests/gui/application.hpp>
 #include <tests/support/catch.hpp>
 

@@ -1,6 +1,6 @@
 // Journey: captures as tabs: opened beside each other, switched by keys, each with its own filter and packet; closed
 // one by one, and a capture with a comment that nobody saved keeps the window.
-#include <gui/options.hpp>
+#include <gui/launch/options.hpp>
 #include <gui/window/tabs.hpp>
 #include <tests/gui/journey.hpp>
 #include <tests/support/other_port.hpp>

@@ -1,6 +1,6 @@
 // The ladder view on captures of the real kind, driven by keys and clicks.
-#include <dissect/build.hpp>
 #include <dissect/capture/writer.hpp>
+#include <dissect/packet/build.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>

@@ -1,7 +1,7 @@
 // Colours must be read on the ground they stand on, in a light and in a dark palette.
-#include <gui/look.hpp>
-#include <gui/plain_tip.hpp>
-#include <gui/window/theme.hpp>
+#include <gui/base/look.hpp>
+#include <gui/base/plain_tip.hpp>
+#include <gui/base/theme.hpp>
 #include <tests/support/catch.hpp>
 
 #include <QApplication>

@@ -1,5 +1,5 @@
 // The command line of the window, without a window.
-#include <gui/options.hpp>
+#include <gui/launch/options.hpp>
 #include <tests/support/catch.hpp>
 
 using namespace qps::gui;

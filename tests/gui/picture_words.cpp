@@ -1,12 +1,12 @@
 // What pictures say beside their data: the width of bins, percentiles of what is seen, the flows that congestion hit;
 // and what a saved picture carries with it.
+#include <gui/base/theme.hpp>
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
 #include <gui/tables/ends_delegate.hpp>
-#include <gui/window/theme.hpp>
 #include <tests/gui/looking.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/timeline.hpp>

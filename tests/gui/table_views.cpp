@@ -1,5 +1,6 @@
 // The table views over sample captures: rows follow the selection and the selection follows rows, filters come from
 // rows, text is found and copied, and everything can be done by keys.
+#include <gui/base/text.hpp>
 #include <gui/tables/cm_pane.hpp>
 #include <gui/tables/cm_view.hpp>
 #include <gui/tables/column_widths.hpp>
@@ -8,7 +9,6 @@
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/index_views.hpp>
 #include <gui/tables/table_tie.hpp>
-#include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
 #include <transport-replay/model/timeline.hpp>
 

@@ -1,6 +1,6 @@
 // Where bars and ticks of a life lie in a cell, for any times; what trouble a connection had; sentences as rich text.
+#include <gui/base/text.hpp>
 #include <gui/tables/shown_packets.hpp>
-#include <gui/tables/text.hpp>
 #include <gui/tables/troubles.hpp>
 #include <gui/tables/when.hpp>
 #include <tests/support/catch.hpp>

@@ -1,10 +1,10 @@
 // The window for those who have no mouse, or cannot see: names, keys and the way of Tab; and every action, whatever is
 // open.
+#include <gui/base/look.hpp>
+#include <gui/base/theme.hpp>
 #include <gui/filter/filter_line.hpp>
-#include <gui/look.hpp>
 #include <gui/packets/find_bar.hpp>
 #include <gui/window/actions.hpp>
-#include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 

@@ -1,9 +1,9 @@
 // Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every
 // field.
-#include <dissect/build.hpp>
 #include <dissect/capture/writer.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/mad/notice.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/parity/specimens.hpp>
 #include <tests/support/lustre.hpp>
 #include <tests/support/omni_path.hpp>

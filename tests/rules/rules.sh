@@ -1,7 +1,7 @@
 #!/bin/bash
 # The rules of the house that a compiler does not check:  rules.sh RULE [ROOT]
 #   includes    includes point one way: dissect <- transport-replay <- { cli, gui }; Qt only in gui; nobody includes tests;
-#               a room of transport-replay includes only rooms before it ($floors);
+#               a room of dissect, transport-replay, gui includes only rooms before it ($floors_of);
 #               the agent includes nothing of ours but the headers of its protocol, sandbox/ nothing of ours at all
 #   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
 #   ascii       sources are ASCII, without tabs or carriage returns
@@ -19,8 +19,12 @@ self=$(readlink -f "${BASH_SOURCE[0]}")
 root=${2:-$(dirname "$self")/../..}
 cd "$root" || exit 2
 
-# The rooms of transport-replay, each of which includes only those before it.
-floors='model capture queue_pair tracking cm management collectives ulp iwarp ultra_ethernet set_up report logs findings checks evidence analysis parts index series page live conformance'
+# The rooms of a tree, each of which includes only those before it.
+declare -A floors_of=(
+    [dissect]='base capture headers mad lldp omni_path ulp ultra_ethernet packet filter'
+    [transport-replay]='model capture queue_pair tracking cm management collectives ulp iwarp ultra_ethernet set_up report logs findings checks evidence analysis parts index series page live conformance'
+    [gui]='session base recorder tables packets preferences filter pictures live launch checks compare export fabric follow hosts logs statistics summary window'
+)
 max_lines=550  # the style card says about 500
 
 files_in() {  # PATTERN FOLDER...: files below the folders that exist
@@ -50,14 +54,19 @@ not_allowed() {
         { split($0, part, ":"); if (!(part[1] in allowed)) print }'
 }
 
+# Includes of a tree that lead to a room which is not before their own, or to one without a floor. What lies beside the rooms is above them.
+includes_upwards() {  # TREE FLOORS
+    files_in "$cpp" "$1" | included "$1/" | awk -v tree="$1" -v order="$2" '
+        BEGIN { n = split(order, rooms, " "); for (i = 1; i <= n; ++i) floor[rooms[i]] = i }
+        { file = $0; sub(/:.*/, "", file); m = split(file, from, "/"); to = $0; sub("^[^<\"]*[<\"]" tree "/", "", to); sub(/\/.*/, "", to)
+          if (from[2] == "precompiled.hpp") next  # read before all rooms, for all of them
+          if (!(to in floor) || (m > 2 && (!(from[2] in floor) || floor[to] > floor[from[2]]))) print }'
+}
 rule_includes() {
     files_in "$cpp" dissect | included '(transport-replay|cli|gui)/'
     files_in "$cpp" transport-replay | included '(cli|gui)/'
-    files_in "$cpp" transport-replay | included 'transport-replay/' | awk -v order="$floors" '
-        BEGIN { n = split(order, rooms, " "); for (i = 1; i <= n; ++i) floor[rooms[i]] = i }
-        { split($0, from, "/"); to = $0; sub(/^[^<"]*[<"]transport-replay\//, "", to); sub(/\/.*/, "", to)
-          if (from[2] ~ /^precompiled[.]hpp:/) next  # read before all rooms, for all of them
-          if (!(from[2] in floor) || !(to in floor) || floor[to] > floor[from[2]]) print }'
+    local tree
+    for tree in "${!floors_of[@]}"; do includes_upwards "$tree" "${floors_of[$tree]}"; done
     files_in "$cpp" dissect transport-replay cli gui | included 'agent/'
     files_in "$cpp" agent | included '(dissect|transport-replay|cli|gui)/' | grep -vE '[<"]transport-replay/conformance/agent/'
     files_in "$cpp" transport-replay/conformance/agent | grep -E '/(words|keys|protocol|line|pattern)\.hpp$' |
@@ -126,6 +135,10 @@ rule_self() {
     plant includes transport-replay/live/a.hpp '  # include <gui/x.hpp>'
     plant includes transport-replay/model/a.hpp '#include <transport-replay/report/x.hpp>'
     plant includes transport-replay/new_room/a.hpp '#include <transport-replay/model/x.hpp>'
+    plant includes dissect/base/a.hpp '#include <dissect/packet/x.hpp>'
+    plant includes gui/base/a.cpp '#include <gui/window/x.hpp>'
+    plant includes gui/tables/a.cpp '#include <gui/x.hpp>'
+    spare includes gui/main.cpp '#include <gui/window/x.hpp>'
     spare includes transport-replay/report/a.hpp '#include <transport-replay/model/x.hpp>'
     plant includes dissect/a.cpp '#include <sandbox/x.hpp>'
     plant includes sandbox/a.cpp '#include <dissect/x.hpp>'

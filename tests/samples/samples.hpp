@@ -4,7 +4,7 @@
 // The table below is what make_samples writes into captures/; a test demands that the files there are just these.
 #pragma once
 
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 
 #include <span>
 #include <string_view>

@@ -10,7 +10,7 @@
 // for one run.
 #pragma once
 
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <tests/support/damage.hpp>
 #include <tests/support/lying_agent.hpp>
 

@@ -2,7 +2,7 @@
 // both ends, port 1 granting the credits. The truth is what was drawn: a sender never sends more than it was granted.
 #pragma once
 
-#include <dissect/icrc.hpp>
+#include <dissect/base/icrc.hpp>
 #include <tests/support/reachability_frames.hpp>
 
 #include <cstdint>

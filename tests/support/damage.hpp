@@ -1,7 +1,7 @@
 // A device around a device that damages what passes: how a right endpoint becomes one that breaks exactly one rule.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/live/device/device.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // themselves away. Of Ethernet, IPv4 without options, UDP, BTH: what a session over IPv4 consists of.
 #pragma once
 
-#include <dissect/icrc.hpp>
+#include <dissect/base/icrc.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/faults.hpp>
 

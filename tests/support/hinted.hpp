@@ -2,8 +2,8 @@
 // exactly its size, so that reading beyond it is found.
 #pragma once
 
-#include <dissect/field.hpp>
-#include <dissect/packet.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/wire_bytes.hpp>

@@ -1,4 +1,4 @@
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <tests/simulator/simulation.hpp>
 #include <tests/support/host_captures.hpp>
 

@@ -1,7 +1,7 @@
 // A sample capture in which a packet overtook the one before it.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <algorithm>
 #include <cstddef>

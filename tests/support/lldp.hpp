@@ -1,9 +1,9 @@
 // LLDP made to order: TLVs by their tables, types and lengths filled in.
 #pragma once
 
-#include <dissect/build.hpp>
 #include <dissect/lldp/dcbx.hpp>
 #include <dissect/lldp/tlvs.hpp>
+#include <dissect/packet/build.hpp>
 
 #include <string_view>
 #include <utility>

@@ -1,7 +1,7 @@
 // MessageWriter: messages of upper protocols for tests, word by word.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <string_view>
 #include <vector>

@@ -2,8 +2,8 @@
 // packets dropped, doubled, moved in time. For checks that must notice.
 #pragma once
 
+#include <dissect/base/field.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/field.hpp>
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
 

@@ -1,9 +1,9 @@
 // Omni-Path packets made to order: records of type 29 with a 9B packet of a management datagram.
 #pragma once
 
-#include <dissect/build.hpp>
 #include <dissect/omni_path/management.hpp>
 #include <dissect/omni_path/packets.hpp>
+#include <dissect/packet/build.hpp>
 
 #include <algorithm>
 

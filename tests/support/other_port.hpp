@@ -1,7 +1,7 @@
 // A sample capture whose RoCEv2 goes to another UDP port, as from a device that was set up with one.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <tests/support/packets.hpp>
 
 namespace qps::tests {

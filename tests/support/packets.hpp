@@ -2,9 +2,9 @@
 // and decoded.
 #pragma once
 
-#include <dissect/build.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/packet/build.hpp>
+#include <dissect/packet/notation.hpp>
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
 // What nearly every test includes, read once for all programs of tests.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/observation.hpp>
 

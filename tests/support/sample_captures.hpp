@@ -1,8 +1,8 @@
 // The sample captures of captures/, whole.
 #pragma once
 
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
 #include <tests/support/catch.hpp>
 
 #include <algorithm>

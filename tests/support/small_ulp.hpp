@@ -1,7 +1,7 @@
 // Messages of RDS, IPoIB, rsockets and LNet, made to order.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <tests/support/wire_bytes.hpp>
 
 #include <initializer_list>

@@ -1,7 +1,7 @@
 // Files and FIFOs that are gone with the test that made them.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <string>
 #include <string_view>

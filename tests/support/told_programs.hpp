@@ -1,7 +1,7 @@
 // Two programs that tell each other of queue pairs over TCP, and then use them: segments and packets into an analysis.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <tests/support/analysed_wire.hpp>
 #include <transport-replay/model/timeline.hpp>
 

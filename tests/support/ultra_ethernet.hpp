@@ -2,8 +2,8 @@
 // behind.
 #pragma once
 
-#include <dissect/build.hpp>
 #include <dissect/headers/internet.hpp>
+#include <dissect/packet/build.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>

@@ -1,9 +1,9 @@
 // The analysis on several threads: sample captures through the pipeline, with lanes, for any number of threads the same
 // report. A program of its own, so that ThreadSanitizer can watch it without building all other tests (./test.sh
 // --tsan).
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/lane_suites.hpp>

@@ -1,7 +1,7 @@
 // Annotator: follows the packets of a capture in their order and tells of each what is known when it passes.
 #pragma once
 
-#include <dissect/annotation.hpp>
+#include <dissect/base/annotation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <dissect/headers/internet.hpp>
 #include <transport-replay/analysis/tcp_tails.hpp>
 

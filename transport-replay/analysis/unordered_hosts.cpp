@@ -1,5 +1,5 @@
-#include <dissect/bytes.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/analysis/unordered_hosts.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // row of the catalogue.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Attempts of which the REP was not captured: the RTU says that there was one, but not which queue pair the passive
 // side has. The REQ says with which PSN the passive side begins (12.7.31); the flow of the active side that answers it
 // is that of the attempt.
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 
 #include <algorithm>

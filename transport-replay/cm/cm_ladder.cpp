@@ -1,8 +1,8 @@
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <dissect/mad/administration.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/cm.hpp>
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 // An attacker could feed any message in any order: step() only looks things up.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/model/cm_states.hpp>
 #include <transport-replay/model/edges.hpp>
 

@@ -5,7 +5,7 @@
 // back in here.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <vector>

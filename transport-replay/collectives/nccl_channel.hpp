@@ -6,7 +6,7 @@
 // forgotten), messages nobody offered (they have no number), times that go back (a message never ends before it began).
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/collectives/nccl_offer.hpp>
 
 #include <cstdint>

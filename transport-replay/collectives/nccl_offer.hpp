@@ -5,7 +5,7 @@
 // What an attacker could feed: any payload; what is no entry of a known form is nothing.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 #include <optional>

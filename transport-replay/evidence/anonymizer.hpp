@@ -10,9 +10,9 @@
 // out.
 #pragma once
 
-#include <dissect/frame.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/ulp/ulp_hint.hpp>
+#include <dissect/base/frame.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/ulp_hint.hpp>
 #include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/evidence/mpa_crc_carry.hpp>
 #include <transport-replay/evidence/pseudonyms.hpp>

@@ -4,7 +4,7 @@
 // there before.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 
 #include <array>
 

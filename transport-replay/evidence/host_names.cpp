@@ -1,5 +1,5 @@
-#include <dissect/bytes.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/evidence/host_names.hpp>
 #include <transport-replay/model/timeline.hpp>
 

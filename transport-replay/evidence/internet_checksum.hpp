@@ -3,7 +3,7 @@
 // Whatever is too short to have one is left alone.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 namespace qps::transport {
 

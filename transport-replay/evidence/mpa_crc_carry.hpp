@@ -8,8 +8,8 @@
 // What an attacker could feed: any segments. One FPDU of a way is kept, of at most kMostWays ways.
 #pragma once
 
-#include <dissect/packet.hpp>
-#include <dissect/ulp/ulp_hint.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/ulp_hint.hpp>
 #include <transport-replay/evidence/crc_difference.hpp>
 #include <transport-replay/model/address.hpp>
 

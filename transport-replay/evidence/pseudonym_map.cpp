@@ -1,4 +1,4 @@
-#include <dissect/json_writer.hpp>
+#include <dissect/packet/json_writer.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
 
 #include <fmt/format.h>

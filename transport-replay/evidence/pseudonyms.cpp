@@ -1,4 +1,4 @@
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/evidence/iscsi_keys.hpp>
 #include <transport-replay/evidence/pseudonyms.hpp>
 #include <transport-replay/model/address.hpp>

@@ -14,7 +14,7 @@
 // again.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/evidence/crc_difference.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <transport-replay/evidence/secrets.hpp>
 
 #include <algorithm>

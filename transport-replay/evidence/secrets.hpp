@@ -3,7 +3,7 @@
 // row.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/evidence/slice.hpp>
 #include <transport-replay/model/renamed.hpp>
 

@@ -1,6 +1,6 @@
 // Findings about the capture as a witness: what it lacks, doubles or truncates, so that nobody takes it for what the
 // network did. Those about its times and its unreadable packets are in capture_reading.cpp.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

@@ -1,6 +1,6 @@
 // Findings about what can be read of a capture: its timestamps, packets that are malformed or fragments, and the bounds
 // of the analysis.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -1,5 +1,5 @@
 // Findings about congestion: CE marks and their CNPs, bursts of many senders, TCP in the class of RDMA.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

@@ -1,5 +1,5 @@
 // Findings about the fabric: counters of errors that moved, traps, requests of management without a good answer.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -1,4 +1,4 @@
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/report/words.hpp>
 

@@ -1,6 +1,6 @@
 // Findings about NAKs that were not heeded, about NAKs whose requests were not captured, and about retransmissions
 // whose cause is not known. A NAK is evidence by itself; silence is none where only one direction was captured.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

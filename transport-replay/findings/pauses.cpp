@@ -1,5 +1,5 @@
 // Findings about pauses of links: PFC of a priority, 802.3x PAUSE of a whole link.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

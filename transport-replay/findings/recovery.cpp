@@ -1,5 +1,5 @@
 // Findings about what was lost and sent again, what was refused for want of a receive, and requesters that gave up.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

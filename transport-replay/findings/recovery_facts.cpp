@@ -1,5 +1,5 @@
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>

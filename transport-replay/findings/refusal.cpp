@@ -1,5 +1,5 @@
 // Findings about requests that were refused for good, about the depth of READs, and about requests left without answer.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

@@ -1,7 +1,7 @@
 // Findings about who may not be who he says, or tries what he was not given: R_Keys one after the other, queue pairs
 // one after the other, PSNs that do not fit, CNPs of unexpected sources, floods of connection requests; and storage
 // protocols without authentication. Each says what the packets show; that it was an attack no capture can tell.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>

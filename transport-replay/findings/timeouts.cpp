@@ -1,6 +1,6 @@
 // Findings about timeouts: those that were hit, those that fired for nothing, and READs that were asked for again.
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>

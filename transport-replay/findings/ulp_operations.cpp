@@ -2,7 +2,7 @@
 //
 // What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which
 // is bounded.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/ulp_words.hpp>

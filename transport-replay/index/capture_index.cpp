@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/index/capture_index.hpp>

@@ -8,9 +8,9 @@
 // not where it was cannot be read any more, nothing worse.
 #pragma once
 
-#include <dissect/annotation.hpp>
+#include <dissect/base/annotation.hpp>
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/frame_reader.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/index/growing_store.hpp>
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/operation_row.hpp>

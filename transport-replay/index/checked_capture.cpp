@@ -1,4 +1,4 @@
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <transport-replay/analysis/lane_suites.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/index/checked_capture.hpp>

@@ -1,6 +1,6 @@
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/options.hpp>
 #include <dissect/capture/saved_capture.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/index/extract.hpp>
 
 #include <algorithm>

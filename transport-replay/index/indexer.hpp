@@ -8,7 +8,7 @@
 #pragma once
 
 #include <dissect/capture/input_problem.hpp>
-#include <dissect/pipeline.hpp>
+#include <dissect/packet/pipeline.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/timeline.hpp>

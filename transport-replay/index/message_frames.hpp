@@ -5,7 +5,7 @@
 // that it answers.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/index/event_frames.hpp>
 #include <transport-replay/index/named_sets.hpp>

@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/index/operation_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
 

@@ -1,5 +1,5 @@
 // A message of an open capture again as a Message.
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <transport-replay/index/restored_message.hpp>
 
 #include <array>

@@ -5,7 +5,7 @@
 // that thread.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <optional>

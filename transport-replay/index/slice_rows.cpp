@@ -1,4 +1,4 @@
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/index/slice_rows.hpp>
 
 #include <algorithm>

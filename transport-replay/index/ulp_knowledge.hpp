@@ -2,7 +2,7 @@
 // so, any number read, without locks. A byte a connection, which is touched only where there is one to tell of.
 #pragma once
 
-#include <dissect/ulp/ulp_hint.hpp>
+#include <dissect/base/ulp_hint.hpp>
 #include <transport-replay/index/packet_row.hpp>
 #include <transport-replay/model/connection.hpp>
 

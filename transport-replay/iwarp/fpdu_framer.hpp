@@ -6,9 +6,9 @@
 // all that is kept.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/ulp_hint.hpp>
 #include <dissect/ulp/fpdu.hpp>
-#include <dissect/ulp/ulp_hint.hpp>
 #include <transport-replay/iwarp/tcp_stream.hpp>
 
 #include <optional>

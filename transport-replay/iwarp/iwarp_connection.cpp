@@ -1,5 +1,5 @@
+#include <dissect/base/types.hpp>
 #include <dissect/headers/internet.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/iwarp/iwarp_connection.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 

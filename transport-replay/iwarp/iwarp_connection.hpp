@@ -2,7 +2,7 @@
 // counted.
 #pragma once
 
-#include <dissect/ulp/ulp_hint.hpp>
+#include <dissect/base/ulp_hint.hpp>
 #include <transport-replay/iwarp/fpdu_framer.hpp>
 #include <transport-replay/iwarp/mpa_set_up.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>

@@ -1,7 +1,7 @@
 // The frames that set MPA up (RFC 5044 7.1; RFC 6581): the first bytes of each way of a TCP connection.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
 
 #include <optional>

@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <dissect/ulp/iwarp.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>

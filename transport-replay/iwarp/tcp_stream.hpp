@@ -6,8 +6,8 @@
 // taken once, those that came first; what is held has bounds.
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <deque>

@@ -1,4 +1,4 @@
-#include <dissect/ethertypes.hpp>
+#include <dissect/base/ethertypes.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/faults.hpp>
 

@@ -6,7 +6,7 @@
 // written.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/headers/infiniband.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
-#include <dissect/build.hpp>
+#include <dissect/base/icrc.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/icrc.hpp>
+#include <dissect/packet/build.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/field_place.hpp>

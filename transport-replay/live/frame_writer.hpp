@@ -5,7 +5,7 @@
 // checked because a payload is as long as its caller says.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
 
 namespace qps::transport::live {

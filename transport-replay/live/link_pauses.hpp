@@ -9,7 +9,7 @@
 // long as it lasts; timers() says since when and by whom, for who has to tell.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/device/pause_frame.hpp>
 
 #include <array>

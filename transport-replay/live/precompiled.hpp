@@ -2,7 +2,7 @@
 // still includes what it uses: without unity builds there is no precompiled header either.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/live/endpoint.hpp>
 #include <transport-replay/model/observation.hpp>
 

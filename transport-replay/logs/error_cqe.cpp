@@ -1,5 +1,5 @@
 // Error CQEs of mlx5 as logs print them, and the meaning of vendor syndromes.
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/logs/error_cqe.hpp>
 
 #include <algorithm>

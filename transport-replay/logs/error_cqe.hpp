@@ -2,7 +2,7 @@
 // and the vendor syndrome beside a status. Layout of the CQE as the headers of the driver have it.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/logs/complaint.hpp>
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Reads lines of logs: addresses, queue pair numbers, completion statuses.
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <dissect/mad/names.hpp>
-#include <dissect/parse_value.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/report/cm.hpp>
 

@@ -1,5 +1,5 @@
 // Reads the times of lines of logs.
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/logs/log_time.hpp>
 
 #include <algorithm>

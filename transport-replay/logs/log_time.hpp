@@ -2,7 +2,7 @@
 // 8601 has it (journalctl, NCCL), or in seconds since 1970 (UCX). Any text may stand there; what is no time is none.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <optional>
 #include <string_view>

@@ -1,5 +1,5 @@
 #include <dissect/mad/notice.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/management/management_events.hpp>
 
 #include <algorithm>

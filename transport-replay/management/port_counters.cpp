@@ -1,5 +1,5 @@
 #include <dissect/mad/performance.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/management/port_counters.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include <dissect/bytes.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <fmt/format.h>

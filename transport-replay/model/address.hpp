@@ -1,7 +1,7 @@
 // Where a packet comes from and goes to, whatever network carried it, and the one way of traffic to a queue pair.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 
 #include <array>
 #include <compare>

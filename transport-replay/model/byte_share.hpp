@@ -3,7 +3,7 @@
 // since its copy is made.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // CapturedHost: a host whose own capture was analysed apart from those of others, and joined with them.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/timeline.hpp>

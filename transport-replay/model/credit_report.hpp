@@ -2,7 +2,7 @@
 // LinkCreditTracker (tracking/link_credits.hpp) reports. Values; bounds are the tracker's.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <array>
 #include <cstdint>

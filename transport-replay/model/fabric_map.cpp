@@ -1,5 +1,5 @@
 #include <dissect/mad/names.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/model/fabric_map.hpp>
 
 #include <span>

@@ -5,7 +5,7 @@
 // stands there by its LID alone (guid 0).
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <array>

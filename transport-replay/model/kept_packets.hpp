@@ -1,7 +1,7 @@
 // Packets that findings show one by one: the first of many, and the last one.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <vector>
 

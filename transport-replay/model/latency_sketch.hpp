@@ -4,7 +4,7 @@
 // depend on the order of values.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <utility>

@@ -1,7 +1,7 @@
 // MpaSetUp: what one end of an iWARP connection said when it was set up. A value.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 // of what is seen on the wire: changing a flow afterwards leaves them wrong.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <optional>

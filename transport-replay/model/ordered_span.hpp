@@ -2,7 +2,7 @@
 // from such records must not end before it begins all the same, so that no sum of durations can become negative.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Ordering: what one tap can tell of the order in which requests were sent, and of why a responder asked for one again.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // PacketRecord: what one packet was to its connection, told from the past alone.
 #pragma once
 
-#include <dissect/annotation.hpp>
+#include <dissect/base/annotation.hpp>
 #include <transport-replay/model/connection.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 // header that was cut off is not there; fields behind the cut have no value.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <dissect/ultra_ethernet/names.hpp>
 
 #include <cstdint>

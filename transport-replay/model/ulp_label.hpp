@@ -1,7 +1,7 @@
 // UlpLabel: which operation of an upper protocol a message belongs to.
 #pragma once
 
-#include <dissect/ulp/ulp_hint.hpp>
+#include <dissect/base/ulp_hint.hpp>
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
 #include <transport-replay/index/restored_message.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/gather.hpp>

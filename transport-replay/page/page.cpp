@@ -1,4 +1,4 @@
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/page.hpp>

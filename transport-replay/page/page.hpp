@@ -7,7 +7,7 @@
 // past it, so that a page stays below 2 MB.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <functional>

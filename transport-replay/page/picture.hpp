@@ -1,7 +1,7 @@
 // Pictures of a report as SVG inside of its page: colours come from the page's style, text is escaped.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <span>

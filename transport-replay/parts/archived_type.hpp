@@ -3,7 +3,7 @@
 // and not once for every use (described_types.cpp).
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The descriptions of all types that are in a part. Plain structs are taken apart by Boost.PFR, classes by what
 // private_members.hpp says of them. No other source sees this: it is a quarter of a minute of the compiler's time.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/parts/archived_type.hpp>
 #include <transport-replay/parts/enumerations.hpp>

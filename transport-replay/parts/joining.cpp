@@ -1,6 +1,6 @@
 // Parts become one: those of one capture the whole of it, connections numbered anew in the order in which it began
 // them; captures of several hosts stand beside each other until the end.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/analysis/analysis_settings.hpp>
 #include <transport-replay/analysis/conclusion.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -1,4 +1,4 @@
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/parts/archive.hpp>
 #include <transport-replay/parts/part.hpp>

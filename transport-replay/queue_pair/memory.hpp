@@ -8,8 +8,8 @@
 // counted (kMaxRegions).
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/observation.hpp>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What goes out: work requests queued, their packets in order, timers. requester_answers.cpp has what comes back.
-#include <dissect/timers.hpp>
+#include <dissect/base/timers.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
 
 #include <algorithm>

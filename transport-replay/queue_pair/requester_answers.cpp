@@ -1,6 +1,6 @@
 // What comes back: acknowledgments, responses, NAKs; and what becomes of the work requests they are about.
+#include <dissect/base/timers.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/timers.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
 
 #include <algorithm>

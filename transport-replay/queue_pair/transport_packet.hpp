@@ -7,8 +7,8 @@
 // again; of a packet received, from the frame. They are bounded by the largest frame a capture or device hands over.
 #pragma once
 
-#include <dissect/build.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/build.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/path_mtu.hpp>
 

@@ -1,5 +1,5 @@
+#include <dissect/base/opcode.hpp>
 #include <dissect/headers/derived.hpp>
-#include <dissect/opcode.hpp>
 #include <dissect/ulp/iwarp.hpp>
 #include <dissect/ultra_ethernet/names.hpp>
 #include <transport-replay/report/census.hpp>

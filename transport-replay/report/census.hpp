@@ -2,7 +2,7 @@
 // those of the tables of headers, opcodes and verdicts.
 #pragma once
 
-#include <dissect/census.hpp>
+#include <dissect/packet/census.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // Connection attempts in words, and their messages as rows.
-#include <dissect/render_value.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 

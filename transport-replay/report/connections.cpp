@@ -1,5 +1,5 @@
 // Connections as rows.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -1,5 +1,5 @@
 // Document: a report as nested names and values, in JSON or in rows.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/document.hpp>
 
 namespace qps::transport {

@@ -2,8 +2,8 @@
 // value with the names joined by dots. Nothing is kept, so a report may be as long as it likes.
 #pragma once
 
-#include <dissect/json_writer.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/json_writer.hpp>
 #include <transport-replay/report/format.hpp>
 
 #include <concepts>

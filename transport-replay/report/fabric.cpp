@@ -1,5 +1,5 @@
 #include <dissect/mad/names.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/management_words.hpp>

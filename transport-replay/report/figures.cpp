@@ -1,7 +1,7 @@
 // Numbers and names as people read them in reports.
 
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

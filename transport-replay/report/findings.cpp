@@ -1,5 +1,5 @@
 // Findings as rows.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/words.hpp>

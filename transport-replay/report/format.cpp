@@ -1,5 +1,5 @@
-#include <dissect/parse_value.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/format.hpp>
 
 #include <algorithm>

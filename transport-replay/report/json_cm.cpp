@@ -1,5 +1,5 @@
 // Connection attempts for programs.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/json.hpp>
 

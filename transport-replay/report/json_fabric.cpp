@@ -1,6 +1,6 @@
 // The fabric for programs, and as a picture: names with units, numbers in decimal, GUIDs and paths as people write
 // them.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/management_words.hpp>
 

@@ -1,5 +1,5 @@
 // Messages as rows.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/messages.hpp>
 #include <transport-replay/report/ulp.hpp>

@@ -1,5 +1,5 @@
 // Operations of upper protocols as rows.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/operations.hpp>
 

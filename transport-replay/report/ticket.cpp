@@ -2,8 +2,8 @@
 //
 // What an attacker could feed: addresses and file names. All text that is not our own goes through markdown_text(), so
 // it can begin no heading, link or tag.
-#include <dissect/render_value.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>

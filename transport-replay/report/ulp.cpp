@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/report/ulp.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 

@@ -4,7 +4,7 @@
 // work; code that divides one into bins bounds their number.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/index/row_set.hpp>
 

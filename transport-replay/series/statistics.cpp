@@ -1,4 +1,4 @@
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/series/statistics.hpp>
 
 #include <algorithm>

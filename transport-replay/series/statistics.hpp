@@ -6,7 +6,7 @@
 // apart.
 #pragma once
 
-#include <dissect/census.hpp>
+#include <dissect/packet/census.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/index/packet_pass.hpp>
 #include <transport-replay/index/row_set.hpp>

@@ -6,7 +6,7 @@
 // without GIDs names LIDs, whose hosts are not those of TCP.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/tracking/told_pairs.hpp>
 
 #include <array>

@@ -7,8 +7,8 @@
 // connect.cc (ncclIbQpRtr: all PSNs begin with 0).
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <cstddef>

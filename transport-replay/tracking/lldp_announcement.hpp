@@ -2,7 +2,7 @@
 // checked, and what they cut off is not there.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/model/bridging_report.hpp>
 
 #include <optional>

@@ -1,5 +1,5 @@
+#include <dissect/base/opcode.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/opcode.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/tracking/rate_watch.hpp>
 

@@ -1,5 +1,5 @@
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>

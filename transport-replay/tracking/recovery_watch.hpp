@@ -15,7 +15,7 @@
 // What an attacker could feed: any packets. One episode is open at a time, beside the one before it, of fixed size.
 #pragma once
 
-#include <dissect/timers.hpp>
+#include <dissect/base/timers.hpp>
 #include <transport-replay/model/edges.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/seldom.hpp>

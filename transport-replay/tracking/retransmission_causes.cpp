@@ -1,5 +1,5 @@
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>

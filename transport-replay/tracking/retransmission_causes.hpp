@@ -32,7 +32,7 @@
 // What an attacker could feed: any episodes and times; the cost is that of sorting them.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 namespace qps::transport {
 

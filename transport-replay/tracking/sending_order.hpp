@@ -10,7 +10,7 @@
 // What an attacker could feed: any identifications. The state is of fixed size.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 // all of them, and connections are paired by their packets.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <algorithm>

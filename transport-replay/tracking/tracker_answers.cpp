@@ -1,6 +1,6 @@
 // The direction of the tracker that takes answers: whose requests they answer, and what they tell of them.
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Answers that were recorded before their requests: captures of several queues may have them first, and those of two
 // ports or hosts whose clocks are apart have all of them so. They wait for their requests, in order, for some
 // milliseconds.
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What ends: messages and episodes that a way hands on, the ways of a connection that is over, the whole capture.
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 

@@ -5,7 +5,7 @@
 // see the same packets with either tag, a mirror takes tags off some of them, and a path may lead over several links.
 // So what was recorded there before, or goes on where the flow was, belongs to it. What is left is the flow of somebody
 // else, and so is all that comes in that network from then on.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>

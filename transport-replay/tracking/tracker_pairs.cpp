@@ -1,6 +1,6 @@
 // Which flow of answers belongs to which flow of requests, where only their PSNs tell (pairing.hpp).
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What the tracker asks for before it needs it: where connections are many, every line of one comes from memory.
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // more to ask. It waited where its next request came right behind the message that gave it a credit again.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <optional>
 #include <string_view>

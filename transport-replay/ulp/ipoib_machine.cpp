@@ -1,4 +1,4 @@
-#include <dissect/ethertypes.hpp>
+#include <dissect/base/ethertypes.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/ulp/ipoib.hpp>
 #include <transport-replay/ulp/ipoib_machine.hpp>

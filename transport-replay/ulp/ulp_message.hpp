@@ -2,7 +2,7 @@
 // them.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/model/connection.hpp>
 
 #include <cstdint>

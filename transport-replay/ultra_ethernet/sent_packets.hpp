@@ -6,7 +6,7 @@
 // is further behind is not known.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <algorithm>
 #include <array>

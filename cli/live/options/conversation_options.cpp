@@ -3,7 +3,7 @@
 #include <cli/live/options/live_options.hpp>
 #include <cli/options/refuse.hpp>
 #include <cli/quantity.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 
 #include <utility>
 

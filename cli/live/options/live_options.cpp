@@ -2,7 +2,7 @@
 #include <cli/live/options/live_options.hpp>
 #include <cli/options/refuse.hpp>
 #include <cli/quantity.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/conformance/agent/secret.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 

@@ -2,7 +2,7 @@
 #include <cli/live/options/send_options.hpp>
 #include <cli/options/refuse.hpp>
 #include <cli/quantity.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 
 #include <fmt/format.h>
 

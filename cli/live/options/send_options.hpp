@@ -1,7 +1,7 @@
 // The options of `send`: packets as lines, what is expected back.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // What the mutators make of real captures: packets whose checksums hold, captures that can be read, and a share of both
 // that is wrong.
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/mutation.hpp>

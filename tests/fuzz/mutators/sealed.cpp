@@ -1,4 +1,4 @@
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 

@@ -2,8 +2,8 @@
 // right again, or every packet would end at the first check. A share of the inputs stays wrong on purpose.
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/frame.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/frame.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The right forms of what the files beside this one get wrong.
-#include <dissect/field.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/field.hpp>
+#include <dissect/base/types.hpp>
 
 #include <array>
 

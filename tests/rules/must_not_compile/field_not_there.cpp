@@ -1,6 +1,6 @@
 // A field asked for by a name that its table does not have, misspelt as a rule.
 // error: .*(constant expression|consteval)
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

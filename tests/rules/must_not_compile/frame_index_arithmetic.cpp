@@ -1,5 +1,5 @@
 // A position in the capture and an interface are not to be added.
 // error: (no match for 'operator\+'|invalid operands to binary expression)
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 auto sum(qps::dissect::FrameIndex frame, qps::dissect::InterfaceId interface) { return frame + interface; }

@@ -1,6 +1,6 @@
 // A part lies inside the primary field before it, or the tree would highlight the bits of another.
 // error: static assertion failed
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // The last byte of the header is in no field.
 // error: static assertion failed
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // Bits 8 to 15 belong to no field: what lies there would be shown nowhere.
 // error: static assertion failed
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

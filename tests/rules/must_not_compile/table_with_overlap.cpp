@@ -1,6 +1,6 @@
 // Two primary fields share bits 4 to 7: setting one would change the other.
 // error: static assertion failed
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // What is kept beside an analysis: made messages drive every row of kBesideRows far past its bound; what the heap has
 // more stays within the part of the budget that the row has, and what there was no room for is told.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/heap_watch.hpp>
 #include <tests/support/sanitized.hpp>

@@ -1,5 +1,5 @@
 // Attempts of which the REP was not captured: whose flow it is, and whose it is not.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <transport-replay/analysis/analysis.hpp>

@@ -1,7 +1,7 @@
 // Attempts at connections: from messages to order, and from the sample captures (their ladders checked by hand with
 // tshark).
-#include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>

@@ -1,5 +1,5 @@
 // Pseudonyms: the published values of Crypto-PAn; permutations that keep what they promise.
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/evidence/pseudonyms.hpp>
 

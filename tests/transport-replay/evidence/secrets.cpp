@@ -1,5 +1,5 @@
 // The table of secrets: every row is about a field, and no field of an address or a name is left as it is by default.
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/evidence/secrets.hpp>
 

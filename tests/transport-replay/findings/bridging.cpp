@@ -1,5 +1,5 @@
 // Data Center Bridging: what switch and NIC announce, from their frames to the findings.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/lldp.hpp>

@@ -1,6 +1,6 @@
 // Findings end to end from packets made to order, for what the simulator does not do: set-up by CM, classes, ports,
 // partitions, encapsulations, pauses, bursts. Each has its finding, and what is nearly the same has it not.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <transport-replay/analysis/analysis.hpp>

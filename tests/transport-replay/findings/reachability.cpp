@@ -1,5 +1,5 @@
 // Hosts that cannot be reached, from frames to findings.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/announced_links.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/drawn_findings.hpp>

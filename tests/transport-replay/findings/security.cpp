@@ -1,5 +1,5 @@
 // Who tries what he was not given, or says he is another: what nearly looks so, by timelines and by packets.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/drawn_findings.hpp>
 #include <tests/support/durations.hpp>

@@ -1,6 +1,6 @@
 // iWARP connections in the tables of all others: recognised, followed through loss and disorder, and told from what
 // they are not.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
 #include <tests/support/packets.hpp>

@@ -1,5 +1,5 @@
 // The quick writer of frames against the builder: the same bytes for every opcode over every network.
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 #include <transport-replay/live/frame_writer.hpp>

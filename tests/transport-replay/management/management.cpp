@@ -1,8 +1,8 @@
 // What the management datagrams of a capture tell: a small fabric as it was made (tests/samples/fabric_sweep.cpp), and
 // datagrams that lie, repeat and flood.
-#include <dissect/build.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/performance.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
 #include <transport-replay/analysis/analysis.hpp>

@@ -1,7 +1,7 @@
 // Parts of captures that nobody recorded: samples changed by the fuzzers' mutator, and CM messages with as much private
 // data as fits. What a part is written from is what its reader demands, and joined the parts say what the whole does.
+#include <dissect/base/packet.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>

@@ -1,5 +1,5 @@
 // CE marks and CNPs, pauses, bursts of many senders.
-#include <dissect/build.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>

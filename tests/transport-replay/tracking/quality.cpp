@@ -1,6 +1,6 @@
 // What is wrong with a capture: copies of a mirror, clocks, cut packets, missing sides.
-#include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
+#include <dissect/packet/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>

@@ -1,6 +1,6 @@
 // Packet delivery contexts of Ultra Ethernet in the tables of all others: what is a loss, what is none, and what nobody
 // can tell.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/uet_exchange.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -1,6 +1,6 @@
 // Passive checks of answers: what they acknowledge, how they count, in which order they come, what follows a failure.
+#include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conversation_watch.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Conclusions on communication management: retries that were announced, what comes after a connection is released.
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
 #include <transport-replay/model/timeline.hpp>
 

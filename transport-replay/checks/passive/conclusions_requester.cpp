@@ -1,6 +1,6 @@
 // Conclusions on requesters: PSNs that CM announced, what was outstanding, how long they waited, what they asked for.
-#include <dissect/timers.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/timers.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -6,7 +6,7 @@
 // that one rule: what else it says is nobody's word.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/checks/passive/passive_checks.hpp>
 
 namespace qps::transport::conformance {

@@ -1,5 +1,5 @@
 // Passive checks of requests: PSNs, opcodes, what is sent again, who asks for answers.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/checks/passive/conversation_watch.hpp>
 #include <transport-replay/model/path_mtu.hpp>
 #include <transport-replay/tracking/request_stream.hpp>

@@ -2,7 +2,7 @@
 // all that conclusions need of it. A value: connections of all parts of a capture stand beside each other.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
 #include <transport-replay/model/connection.hpp>
 

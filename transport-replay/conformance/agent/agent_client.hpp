@@ -11,7 +11,7 @@
 // and by kMostLine; requests that are not answered yet by kMostAsked.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/conformance/agent/line.hpp>
 #include <transport-replay/live/exchange/pingpong_session.hpp>
 

@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/conformance/agent/agent_state.hpp>
 #include <transport-replay/conformance/agent/door.hpp>
 

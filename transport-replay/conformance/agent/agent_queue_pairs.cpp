@@ -1,6 +1,6 @@
 // Queue pairs, and what they complete and receive from, of AgentOverVerbs.
-#include <dissect/bytes.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/conformance/agent/agent_state.hpp>
 #include <transport-replay/live/host/addresses.hpp>
 

@@ -2,7 +2,7 @@
 // what RDMAP puts into them. Right, unless the caller changes a byte.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 #include <vector>

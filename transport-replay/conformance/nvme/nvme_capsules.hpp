@@ -3,7 +3,7 @@
 // (dissect/ulp/nvme_command.hpp).
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 #include <string_view>

@@ -6,7 +6,7 @@
 // judged.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/conformance/script/script.hpp>
 
 #include <span>

@@ -1,4 +1,4 @@
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/conformance/nvme/script_text.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
+#include <dissect/base/parse_value.hpp>
+#include <dissect/base/timers.hpp>
 #include <dissect/headers/derived.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/parse_value.hpp>
-#include <dissect/timers.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 #include <transport-replay/conformance/script/script_error.hpp>
 

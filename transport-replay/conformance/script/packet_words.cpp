@@ -1,5 +1,5 @@
-#include <dissect/notation.hpp>
-#include <dissect/parse_value.hpp>
+#include <dissect/base/parse_value.hpp>
+#include <dissect/packet/notation.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/script/script_error.hpp>
 

@@ -5,8 +5,8 @@
 // anybody's: the bounds below hold for all that parse_script() returns.
 #pragma once
 
+#include <dissect/base/opcode.hpp>
 #include <dissect/mad/attributes.hpp>
-#include <dissect/opcode.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 
 #include <cstddef>

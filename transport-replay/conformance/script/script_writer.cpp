@@ -1,6 +1,6 @@
-#include <dissect/packet.hpp>
-#include <dissect/render_value.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/base/types.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/script/script_writer.hpp>
 #include <transport-replay/model/observation.hpp>

@@ -8,7 +8,7 @@
 // The owner of the client moves its bytes. Answers are a stranger's: agent::parse_answer() holds them to the table.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/conformance/agent/line.hpp>
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Lines that ask an agent: questions in the protocol's words, and what is made of the answers.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/conformance/agent/pattern.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/stage/run.hpp>

@@ -1,7 +1,7 @@
+#include <dissect/base/packet.hpp>
 #include <dissect/headers/infiniband.hpp>
-#include <dissect/notation.hpp>
-#include <dissect/packet.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/packet/notation.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/conformance/agent/pattern.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/stage/comparison.hpp>

@@ -1,6 +1,6 @@
 // Failures in words: the script's line, what was expected, what came, each word that differs, and what went before.
-#include <dissect/packet.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/base/packet.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/conformance/stage/run.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -1,6 +1,6 @@
+#include <dissect/base/packet.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/mad/cm.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/conformance/agent/pattern.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/stage/packet_maker.hpp>

@@ -1,6 +1,6 @@
 // Lines of packets: sent, expected, not expected.
+#include <dissect/base/packet.hpp>
 #include <dissect/mad/cm.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/script/source_line.hpp>
 #include <transport-replay/conformance/stage/run.hpp>

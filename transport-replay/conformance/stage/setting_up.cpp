@@ -1,6 +1,6 @@
 // Queue pairs of the device and our ends of them: by agents, or by connection management with the listener there.
+#include <dissect/base/packet.hpp>
 #include <dissect/mad/names.hpp>
-#include <dissect/packet.hpp>
 #include <transport-replay/conformance/stage/run.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // holds.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 
 #include <string>

@@ -1,4 +1,4 @@
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>

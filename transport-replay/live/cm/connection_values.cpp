@@ -1,5 +1,5 @@
+#include <dissect/base/timers.hpp>
 #include <dissect/mad/cm.hpp>
-#include <dissect/timers.hpp>
 #include <transport-replay/live/cm/connection_values.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 // as its message has room for (12.6.5 to 12.11.2) and is the peer's word, byte for byte.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/cm/cm_machine.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
 

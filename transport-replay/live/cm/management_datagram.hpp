@@ -6,8 +6,8 @@
 // sender's word.
 #pragma once
 
+#include <dissect/base/types.hpp>
 #include <dissect/mad/mad.hpp>
-#include <dissect/types.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <array>

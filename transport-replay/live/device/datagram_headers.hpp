@@ -5,7 +5,7 @@
 // length checked.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <array>
 #include <optional>

@@ -12,8 +12,8 @@
 // dropped.
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 
 #include <concepts>
 #include <limits>

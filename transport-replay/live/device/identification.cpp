@@ -1,4 +1,4 @@
-#include <dissect/icrc.hpp>
+#include <dissect/base/icrc.hpp>
 #include <transport-replay/live/device/identification.hpp>
 
 #include <array>

@@ -7,7 +7,7 @@
 // with chance 2^-15 instead of 2^-32.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 namespace qps::transport::live {
 

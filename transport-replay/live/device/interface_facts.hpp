@@ -4,7 +4,7 @@
 // Asked once, when a device is opened. What is not told stays 0 or empty; nothing here comes from a wire.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 // coverage.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/live/faults.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <dissect/ethertypes.hpp>
+#include <dissect/base/ethertypes.hpp>
 #include <transport-replay/live/device/pause_frame.hpp>
 
 #include <algorithm>

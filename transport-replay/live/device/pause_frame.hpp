@@ -8,8 +8,8 @@
 // asks for nothing.
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/ethertypes.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/ethertypes.hpp>
 
 #include <array>
 #include <cstdint>

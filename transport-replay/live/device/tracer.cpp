@@ -1,4 +1,4 @@
-#include <dissect/notation.hpp>
+#include <dissect/packet/notation.hpp>
 #include <transport-replay/live/device/tracer.hpp>
 
 namespace qps::transport::live {

@@ -1,5 +1,5 @@
-// Tracer: a device around a device that tells every frame as one line (dissect/notation.hpp), with its time and its
-// way.
+// Tracer: a device around a device that tells every frame as one line (dissect/packet/notation.hpp), with its time and
+// its way.
 //
 // The line is made in a string that is used again. What an attacker could feed: any frame; the notation is bounded.
 #pragma once

@@ -1,5 +1,5 @@
+#include <dissect/base/icrc.hpp>
 #include <dissect/capture/descriptor.hpp>
-#include <dissect/icrc.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/device/datagram_headers.hpp>
 #include <transport-replay/live/device/identification.hpp>

@@ -5,7 +5,7 @@
 // until the next receive(); what is sent belongs to us but for what was handed over and is not completed.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 #include <transport-replay/live/device/device.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 // IGMP (RFC 2236, 3376) and MLD (RFC 2710, 3810): as much as the host must write and understand.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/base/field.hpp>
 #include <dissect/headers/icmp_types.hpp>
 
 namespace qps::transport::live {

@@ -5,7 +5,7 @@
 // demand of a receiver, so what a value says was on the wire, though it may still be a lie.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/live/host/addresses.hpp>
 #include <transport-replay/live/host/headers.hpp>
 

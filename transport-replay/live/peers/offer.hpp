@@ -26,8 +26,8 @@
 // Everything is big-endian. Both come from strangers: lengths are checked by who uses them, versions here.
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/cm/connection_values.hpp>
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 // Big-endian; a shorter message is the beginning of that. Messages of others do not begin so and are not judged.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 

@@ -7,7 +7,7 @@
 // Ours: the peer moves nothing here but by what arrives.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 // Every length is a stranger's: a name has at most kMostNameSaid bytes, a file as many as --size says; of the modes
 // nothing is used. Names and files as received_file.hpp has them: a plain name in that folder, and no file that is
 // there is replaced.
-#include <dissect/render_value.hpp>
+#include <dissect/packet/render_value.hpp>
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/received_file.hpp>
 #include <transport-replay/live/peers/roles.hpp>

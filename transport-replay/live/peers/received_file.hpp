@@ -8,7 +8,7 @@
 // are not followed.
 #pragma once
 
-#include <dissect/bytes.hpp>
+#include <dissect/base/bytes.hpp>
 
 #include <cstdint>
 #include <expected>

@@ -8,8 +8,8 @@
 // What a stranger could feed: any greeting, cut or whole, or none: who waits for one says for how long.
 #pragma once
 
-#include <dissect/bytes.hpp>
-#include <dissect/types.hpp>
+#include <dissect/base/bytes.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/exchange/exchange_connection.hpp>
 
 #include <array>

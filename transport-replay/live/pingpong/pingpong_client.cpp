@@ -4,7 +4,7 @@
 // A round trip begins when its message is posted and ends with the completion that says it is back: the receive of the
 // same bytes, or the READ behind the WRITE. Messages carry their number in their first bytes. What the server sends is
 // checked against what was sent; its report is its word. What goes over sockets of the system is in socket_row.hpp.
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/pingpong/pingpong_state.hpp>
 #include <transport-replay/live/pingpong/sample.hpp>

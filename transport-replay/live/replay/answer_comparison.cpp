@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/replay/answer_comparison.hpp>
 #include <transport-replay/report/figures.hpp>
 

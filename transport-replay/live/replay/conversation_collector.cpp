@@ -1,4 +1,4 @@
-#include <dissect/opcode.hpp>
+#include <dissect/base/opcode.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>

@@ -1,4 +1,4 @@
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/report/figures.hpp>

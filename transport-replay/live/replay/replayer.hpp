@@ -7,7 +7,7 @@
 // Ethernet, too long or short) is counted and left out.
 #pragma once
 
-#include <dissect/frame.hpp>
+#include <dissect/base/frame.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/replay/rewriter.hpp>
 

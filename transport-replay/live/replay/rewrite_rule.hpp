@@ -14,7 +14,7 @@
 // What an attacker could feed: nothing; it is the user's own text. Numbers are bounded by the width of their field.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <cstdint>
 #include <expected>

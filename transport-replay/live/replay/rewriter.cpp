@@ -1,4 +1,4 @@
-#include <dissect/ethertypes.hpp>
+#include <dissect/base/ethertypes.hpp>
 #include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/live/replay/rewriter.hpp>
 

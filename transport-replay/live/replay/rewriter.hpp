@@ -7,7 +7,7 @@
 // their bytes. Packets whose ICRC cannot be concluded (cut, fragments, IP options) keep the one they have.
 #pragma once
 
-#include <dissect/packet.hpp>
+#include <dissect/base/packet.hpp>
 #include <transport-replay/live/replay/rewrite_rule.hpp>
 
 #include <span>

@@ -1,7 +1,7 @@
 // RatePacing: when the next frame may go out at a rate, for the controls that find one. A value; time is an argument.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -6,7 +6,7 @@
 // Invariant: times_ is a heap by time, and each slot knows its place in it. Bounded by its user's slots.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <dissect/base/types.hpp>
 #include <transport-replay/live/device/device.hpp>
 
 #include <array>
