@@ -46,7 +46,9 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"timeouts", kInteger, "retransmission episodes that a timer began"},
     SchemaColumn{
         "lost_by_network", kInteger,
-        "PSNs that neither the tap nor the receiver had at first, each once; what was lost behind the tap is not among them"},
+        "packets that neither the tap nor the receiver had, those that were sent again and lost again among them"},
+    SchemaColumn{"lost_behind_tap", kInteger,
+                 "packets that passed the tap, and a NAK asked for: one for each NAK, so at least"},
     SchemaColumn{"lost_by_tap", kInteger, "packets that only the capture lacks"},
     SchemaColumn{"ce_marked", kInteger, "packets with a congestion mark"},
     SchemaColumn{"cnps", kInteger, "congestion notifications"},

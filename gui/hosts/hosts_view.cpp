@@ -35,7 +35,7 @@ std::string time_text(double value) { return duration_text(dissect::Duration{sta
 
 // By HostsView::Measure.
 constexpr std::array kMeasures{
-    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Packets lost before the tap"),
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Packets lost"),
                [](const HostPair& pair) { return static_cast<double>(pair.lost); },
                [](double value) { return grouped(static_cast<std::uint64_t>(value)); }},
     MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Time stalled"),
@@ -176,7 +176,7 @@ QString HostsView::describe(int column, int row) const {
     const QString who = tr("%1 to %2").arg(name(row), name(column));
     const HostPair* pair = m_made->matrix.find(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column));
     if (pair == nullptr) return tr("%1: no packets").arg(who);
-    return tr("%1: %2, %3 on the wire, %4 lost before the tap, stalled for %5, latency %6 (p99)")
+    return tr("%1: %2, %3 on the wire, %4 lost, stalled for %5, latency %6 (p99)")
         .arg(who, shown(counted(pair->connections, "connection")), shown(bytes_text(pair->bytes)),
              shown(counted(pair->lost, "packet")), shown(duration_text(pair->stalled)),
              pair->p99 == dissect::Duration{} ? tr("unknown") : shown(duration_text(pair->p99)));

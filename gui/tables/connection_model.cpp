@@ -22,7 +22,7 @@ constexpr std::array kConnectionMeanings{
     Meaning{"retrans", "Retransmitted request packets: their PSN was seen before"},
     Meaning{"NAKs", "NAKs by kind: PSN sequence error (IBA 9.7.5.1.2), RNR (9.7.5.2.8), fatal (9.7.5.2.1)"},
     Meaning{"timeouts", "Retransmissions without a NAK: the ACK timeout (IBA 9.7.6.1.3)"},
-    Meaning{"lost", "PSNs lost in the network (net), and PSNs missing only in the capture (tap)"},
+    Meaning{"lost", "Packets lost before the tap, behind it (at least), and by the capture alone"},
     Meaning{"CE", "Packets with a CE mark (IBA A17.9.3)"},
     Meaning{"MTU", "Path MTU: payload bytes per packet (IBA 9.7.4.1.6)"},
     Meaning{"duration", "From first to last packet"},

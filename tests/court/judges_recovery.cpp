@@ -89,24 +89,22 @@ void place_of_loss(Hearing& hearing, const Way& way, double events) {
     hearing.expect(placed <= events, "has more places than events");
 }
 
-// So many packets the NAKs can be about: each of the one that it names and, unless the responder keeps what comes out
-// of order, of those behind it that had not passed intact although later ones had.
-double most_lost(const Way& way, bool keeps) {
-    std::set<std::uint32_t> seen;
-    std::optional<std::uint32_t> highest;
+// So many packets can have been lost: each that a NAK names, each that a new one passed over and, unless their sender
+// repeats only what is asked for, each that was passed over while it sent again.
+double most_lost(const Way& way, bool selective) {
+    std::optional<std::uint32_t> before, highest, acknowledged;
     double most = 0;
     for (const Wire* wire : way.all) {
-        if (wire->from == way.from && wire->request() && wire->icrc_right) seen.insert(wire->psn);
-        if (wire->from == way.from && wire->request() && (!highest || psn_distance(*highest, wire->psn) > 0))
-            highest = wire->psn;
-        if (wire->from != way.to || !wire->nak(0)) continue;
-        ++most;
-        const std::int32_t behind = highest && !keeps ? psn_distance(wire->psn, *highest) : 0;
-        if (behind <= 0) continue;
-        const auto there = std::ranges::count_if(seen, [&](std::uint32_t psn) {
-            return psn_distance(wire->psn, psn) > 0 && psn_distance(wire->psn, psn) <= behind;
-        });
-        most += behind - static_cast<double>(there);
+        if (wire->from == way.to && wire->nak(0)) ++most;
+        if (wire->from == way.to && wire->acknowledge() && wire->positive()) acknowledged = wire->psn;
+        if (wire->from != way.from || !wire->request()) continue;
+        const bool newer = !highest || psn_distance(*highest, wire->psn) > 0;
+        if (before && acknowledged && psn_distance(*before, *acknowledged) > 0) before = acknowledged;
+        if (before && !selective) most += std::max(0, psn_distance(*before, wire->psn) - 1);
+        else if (highest && newer) most += psn_distance(*highest, wire->psn) - 1;
+        if (!wire->icrc_right) ++most;
+        before = wire->psn;
+        if (newer) highest = wire->psn;
     }
     return most;
 }

@@ -9,7 +9,7 @@
 namespace qps::tests {
 
 inline constexpr std::uint8_t kReadRequest = 0x0c, kResponseFirst = 0x0d, kResponseMiddle = 0x0e, kResponseLast = 0x0f,
-                              kAtomicAcknowledge = 0x12, kFetchAdd = 0x14;
+                              kResponseOnly = 0x10, kAtomicAcknowledge = 0x12, kFetchAdd = 0x14;
 inline constexpr std::uint8_t kRnrCode = 14;  // 1.28 ms
 
 // Host 1 asks, host 2 answers.

@@ -11,7 +11,7 @@
 #include <transport-replay/tracking/copy_filter.hpp>
 #include <transport-replay/tracking/copy_sampler.hpp>
 #include <transport-replay/tracking/quality.hpp>
-#include <transport-replay/tracking/recovery_watch.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <optional>
 #include <span>

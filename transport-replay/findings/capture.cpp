@@ -5,6 +5,7 @@
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/large_blocks.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -72,8 +73,9 @@ Missing missing(const Timeline& timeline) {
             connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0;
         if (!readable) continue;
         for (const Way& way : connection.ways) {
-            tap += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
-            undecided += way.incidents->gaps.undecided + way.incidents->response_gaps.undecided;
+            tap += losses_of(way).by_capture;
+            const Incidents& had = *way.incidents;
+            undecided += had.gaps.undecided - had.gaps.came + had.response_gaps.undecided;
         }
         if (connection.clocks_apart())
             undecided += std::exchange(tap, 0);  // answers may have had requests that came later still

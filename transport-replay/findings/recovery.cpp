@@ -6,6 +6,7 @@
 #include <transport-replay/findings/lone_naks.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -27,7 +28,7 @@ constexpr FactRow kNegotiatedRetries{"negotiated_retries", Unit::number, "retrie
 constexpr FactRow kRnrWait{"rnr_wait", Unit::duration, "how long the requester waited after an RNR NAK, on average"};
 constexpr FactRow kSeveralWaits{"several_waits", Unit::flag, "it is an average of several waits"};
 constexpr FactRow kLongestTimer{"longest_timer", Unit::flag, "the code is 0, the longest timer"};
-constexpr FactRow kLost{"lost", Unit::count, "packets that the responder did not get"};
+constexpr FactRow kLost{"lost", Unit::count, "packets that the responder did not get, each time that one was lost"};
 constexpr FactRow kLostProven{"lost_proven", Unit::flag, "all of them were lost, and not only late"};
 constexpr FactRow kAtLeast{"at_least", Unit::flag, "the number of lost packets is a lower bound"};
 constexpr FactRow kLossEvents{"loss_events", Unit::count, "times that the responder asked for packets again"};
@@ -123,20 +124,12 @@ bool may_be_fewer(const Way& way, const Recovery& episode) {
            way.messages[static_cast<std::size_t>(MessageKind::read)] != 0;
 }
 
-// With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late.
-// So what a gap has from the next PSN on that was asked for counts there.
-std::uint64_t lost_packets(const Way& way, const std::vector<const Recovery*>& episodes, bool selective) {
-    std::uint64_t lost = 0;
-    for (std::size_t i = 0; i < episodes.size(); ++i) {
-        const Recovery& episode = *episodes[i];
-        if (episode.cause == NakCause::discarded_lost) continue;
-        std::uint32_t most = selective || may_be_fewer(way, episode) ? 1 : std::max(episode.lost, 1U);
-        if (i + 1 < episodes.size())
-            if (const std::int32_t next = episodes[i + 1]->psn - episode.psn; next > 0)
-                most = std::min(most, static_cast<std::uint32_t>(next));
-        lost += most;
-    }
-    return lost;
+// What the way lost, and at least one packet for each event: where nothing tells that it was lost, it was missed.
+std::uint64_t lost_packets(const Way& way, const std::vector<const Recovery*>& episodes, bool at_least) {
+    const auto events = static_cast<std::uint64_t>(std::ranges::count_if(
+        episodes, [](const Recovery* episode) { return episode->cause != NakCause::discarded_lost; }));
+    const Losses losses = losses_of(way);
+    return at_least ? events : std::max(events, losses.requests_before_tap + losses.requests_behind_tap);
 }
 
 constexpr std::string_view kSequenceLoss =
@@ -162,9 +155,9 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::uint64_t unkept = sum.episodes - std::min<std::uint64_t>(sum.episodes, heeded);
         const std::uint64_t events = episodes.size() + unkept;
         if (events == 0 || is_selective(episodes) != selective) continue;
-        const std::uint64_t lost = unkept + lost_packets(found.way(), episodes, selective);
-        const bool at_least =
+        const bool unfilled =
             std::ranges::any_of(episodes, [&](const Recovery* episode) { return may_be_fewer(found.way(), *episode); });
+        const std::uint64_t lost = unkept + lost_packets(found.way(), episodes, unfilled);
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
         const LossPlace place(found, episodes, timeline.hosts);
@@ -173,7 +166,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
                     {kResponder, found.to()},
                     {kLost, lost},
                     {kLostProven, place.proven()},
-                    {kAtLeast, at_least},
+                    {kAtLeast, unfilled || !place.proven()},
                     {kLossEvents, events},
                     {kOtherTap, timeline.quality.vantage.by_file && timeline.quality.left_out != 0},
                     {kCorrupt, nonzero(corrupt)},

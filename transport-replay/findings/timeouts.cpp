@@ -70,7 +70,9 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         const RecoverySum sum = without(found, found.sum, kept(found, other));
         if (sum.episodes == 0) continue;
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
-        const bool answered = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::answered);
+        const bool answered = !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) {
+            return episode->answered && !episode->crossed;
+        });
         const bool lost = found.way().incidents->gaps.network != 0 ||
                           found.answers().incidents->response_gaps.network != 0 || answered;
         Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kTimeouts, sum.triggers}};

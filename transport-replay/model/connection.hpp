@@ -71,6 +71,8 @@ struct Gaps {
     std::uint64_t network = 0;    // the receiver missed them too: it asked for them, or they were sent again
     std::uint64_t tap = 0;        // the receiver acknowledged them: only the capture lacks them
     std::uint64_t undecided = 0;  // nothing tells
+    std::uint64_t came = 0;       // of them: passed later, lost or late
+    std::uint64_t again = 0;      // beside them: passed over while their requester sent again, so lost before the tap
     [[nodiscard]] bool operator==(const Gaps&) const = default;
 };
 

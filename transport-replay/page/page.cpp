@@ -1,4 +1,5 @@
 #include <dissect/packet/render_value.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/page.hpp>
@@ -68,7 +69,7 @@ std::string unseen(const Timeline& timeline) {
          "pair of hosts captured in one direction only");
     std::uint64_t lost = 0;
     for (const Connection& connection : timeline.connections)
-        for (const Way& way : connection.ways) lost += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
+        for (const Way& way : connection.ways) lost += losses_of(way).by_capture;
     note(lost, "packet that the peers saw and the capture does not have");
     return out.empty() ? "none known" : out;
 }

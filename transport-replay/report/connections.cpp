@@ -1,5 +1,6 @@
 // Connections as rows.
 #include <dissect/base/types.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -23,11 +24,10 @@ std::uint64_t sequence_naks(const Way& way) { return way.incidents->sequence_nak
 std::uint64_t rnr_naks(const Way& way) { return way.incidents->rnr_naks; }
 std::uint64_t fatal_naks(const Way& way) { return way.incidents->fatal_naks; }
 std::uint64_t timeouts(const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }
-std::uint64_t lost_by_network(const Way& way) {
-    return way.incidents->gaps.network + way.incidents->response_gaps.network;
-}
-std::uint64_t lost_by_tap(const Way& way) { return way.incidents->gaps.tap + way.incidents->response_gaps.tap; }
-std::uint64_t lost(const Way& way) { return lost_by_network(way) + lost_by_tap(way); }
+std::uint64_t lost_before_tap(const Way& way) { return losses_of(way).before_tap(); }
+std::uint64_t lost_behind_tap(const Way& way) { return losses_of(way).requests_behind_tap; }
+std::uint64_t lost_by_tap(const Way& way) { return losses_of(way).by_capture; }
+std::uint64_t lost(const Way& way) { return lost_before_tap(way) + lost_behind_tap(way) + lost_by_tap(way); }
 std::uint64_t marked(const Way& way) { return way.incidents->congestion_experienced; }
 std::uint64_t refusals(const Way& way) {
     return way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks;
@@ -56,7 +56,9 @@ std::string refusals_text(const ConnectionRow& row) {
 }
 std::string lost_text(const ConnectionRow& row) {
     if (both(row.connection, lost) == 0) return {};
-    return kinds_text({{both(row.connection, lost_by_network), "net"}, {both(row.connection, lost_by_tap), "tap"}});
+    return kinds_text({{both(row.connection, lost_before_tap), "before"},
+                       {both(row.connection, lost_behind_tap), "behind"},
+                       {both(row.connection, lost_by_tap), "capture"}});
 }
 
 dissect::Duration length_of(const ConnectionRow& row) {
@@ -219,7 +221,8 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"fatal_naks", "", Side::right, sum<fatal_naks>},
     TableColumn<ConnectionRow>{"", "NAKs", Side::right, sum<refusals>, refusals_text},
     TableColumn<ConnectionRow>{"timeouts", "timeouts", Side::right, sum<timeouts>, sum_unless_zero<timeouts>},
-    TableColumn<ConnectionRow>{"lost_by_network", "", Side::right, sum<lost_by_network>},
+    TableColumn<ConnectionRow>{"lost_by_network", "", Side::right, sum<lost_before_tap>},
+    TableColumn<ConnectionRow>{"lost_behind_tap", "", Side::right, sum<lost_behind_tap>},
     TableColumn<ConnectionRow>{"lost_by_tap", "", Side::right, sum<lost_by_tap>},
     TableColumn<ConnectionRow>{"", "lost", Side::right, sum<lost>, lost_text},
     TableColumn<ConnectionRow>{"ce_marked", "CE", Side::right, sum<marked>, sum_unless_zero<marked>},

@@ -134,6 +134,8 @@ void add_gaps(Document& document, std::string_view name, const Gaps& gaps) {
     document.add("network", gaps.network);
     document.add("tap", gaps.tap);
     document.add("undecided", gaps.undecided);
+    document.add("came", gaps.came);
+    document.add("again", gaps.again);
     document.close();
 }
 

@@ -1,3 +1,4 @@
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/host_matrix.hpp>
 
@@ -33,7 +34,7 @@ void add_way(PairSum& sum, const Connection& connection, End requester, const st
     const Way& asks = connection.way(requester);
     ++sum.pair.connections;
     sum.pair.bytes += asks.bytes;
-    sum.pair.lost += asks.incidents->gaps.network + asks.incidents->response_gaps.network;
+    sum.pair.lost += losses_of(asks).lost();
     for (const RecoverySum& recovery : asks.incidents->recoveries) sum.pair.stalled += recovery.lost;
     if (times == nullptr) return;
     const WayTimes& own = (*times)[static_cast<std::size_t>(requester)];

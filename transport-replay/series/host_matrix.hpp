@@ -22,7 +22,7 @@ struct HostPair {
     std::uint32_t to = 0;
     std::uint32_t connections = 0;
     std::uint64_t bytes = 0;  // on the wire
-    std::uint64_t lost = 0;   // PSNs that neither tap nor receiver had at first, each once
+    std::uint64_t lost = 0;   // Losses::lost()
     dissect::Duration stalled{};
     dissect::Duration p99{};  // of the latency of messages; 0: none completed
 };

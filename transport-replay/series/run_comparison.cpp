@@ -1,3 +1,4 @@
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/report/connection_times.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/series/connection_figures.hpp>
@@ -82,10 +83,8 @@ constexpr std::array kLines{
     FigureLine{"Retransmitted per million packets", -1,
                [](const Run& run) { return per_million(run.totals.retransmitted_packets, run); }, rate_words,
                count_range<&Totals::retransmitted_packets>},
-    FigureLine{"Packets lost before the tap", 0, [](const Run& run) { return static_cast<double>(run.lost); },
-               count_words},
-    FigureLine{"Lost before the tap per million", -1, [](const Run& run) { return per_million(run.lost, run); },
-               rate_words},
+    FigureLine{"Packets lost", 0, [](const Run& run) { return static_cast<double>(run.lost); }, count_words},
+    FigureLine{"Packets lost per million", -1, [](const Run& run) { return per_million(run.lost, run); }, rate_words},
     FigureLine{"Timeouts", 0, [](const Run& run) { return static_cast<double>(run.totals.timeouts); }, count_words},
     FigureLine{"Timeouts per million packets", -1, [](const Run& run) { return per_million(run.totals.timeouts, run); },
                rate_words, count_range<&Totals::timeouts>},
@@ -166,7 +165,7 @@ std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, c
         else if (run.pairs.size() < kMostRunPairs) pair = &run.pairs[key];
         else ++run.more_pairs;
         for (const Way& way : connection.ways) {
-            run.lost += way.incidents->gaps.network + way.incidents->response_gaps.network;
+            run.lost += losses_of(way).lost();
             for (const RecoverySum& sum : way.incidents->recoveries) run.stalled = run.stalled + sum.lost;
             if (pair == nullptr) continue;
             pair->bytes += way.bytes;

@@ -36,7 +36,7 @@ struct Run {
     dissect::Duration duration{};
     std::uint64_t connections = 0;
     Totals totals;
-    std::uint64_t lost = 0;       // request packets and responses that the network lost
+    std::uint64_t lost = 0;       // Losses::lost()
     dissect::Duration stalled{};  // time until new data went out, over all connections
     std::uint64_t messages = 0;   // completed, with a latency
     LatencySketch latencies;

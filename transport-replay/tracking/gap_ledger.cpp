@@ -1,4 +1,5 @@
 #include <transport-replay/tracking/gap_ledger.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 
@@ -96,7 +97,7 @@ std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling) {
     if (filled.corrupt && filled.asked_for) ++state.corrupt.again;
     if (filled.corrupt) ++state.counts.network;
     else if (filling == GapFilling::late) ++state.counts.reordered;
-    else if (filling == GapFilling::undecided) ++state.counts.undecided;
+    else if (filling == GapFilling::undecided) ++state.counts.undecided, ++state.counts.came;
     else if (filled.asked_for) ++(unproven ? state.unproven_asked : state.counts.network);
     else ++(unproven ? state.unproven : state.sent_again);
     state.ranges.erase(cut_out(state, range, psn));
@@ -156,6 +157,7 @@ void GapLedger::was_late_or_lost(bool asked_for) {
     if (taken == 0) return;
     --taken;
     ++state.counts.undecided;
+    ++state.counts.came;
 }
 
 std::uint32_t GapLedger::ask_for(Psn psn) {
@@ -177,7 +179,7 @@ std::uint32_t GapLedger::ask_for(Psn psn) {
     return asked.count;
 }
 
-void GapLedger::acknowledge(Psn end) {
+void GapLedger::acknowledge(Psn end, Instant time) {
     if (!state_.there()) return;
     State& state = state_.made();
     while (!state.ranges.empty() && state.ranges.front().first.before(end)) {
@@ -192,11 +194,30 @@ void GapLedger::acknowledge(Psn end) {
             state.counts.skipped -=
                 std::min<std::uint64_t>(state.counts.skipped, known);  // only the capture has it wrong
         else if (range.may_be_taken) state.counts.undecided += known;
-        else state.counts.tap += known;
+        else {
+            state.counts.tap += known;
+            if (state.taken.size() == kMostTaken) state.taken.erase(state.taken.begin());
+            state.taken.push_back({range.first, known, time});
+        }
         range.first = range.first + known;
         range.count -= known;
         if (range.count == 0) state.ranges.erase(state.ranges.begin());
     }
+}
+
+bool GapLedger::came_behind_answer(Psn psn, Instant time) {
+    if (!state_.there()) return false;
+    State& state = state_.made();
+    const auto taken = std::ranges::find_if(state.taken, [&](const Taken& one) {
+        return covers(one.first, one.count, psn) && time - one.time < kFastestTimeout;
+    });
+    if (taken == state.taken.end() || state.counts.tap == 0) return false;
+    --state.counts.tap;
+    ++state.counts.reordered;
+    const Taken behind{psn + 1, taken->count - static_cast<std::uint32_t>(psn + 1 - taken->first), taken->time};
+    taken->count = static_cast<std::uint32_t>(psn - taken->first);
+    if (behind.count != 0) state.taken.insert(taken + 1, behind);
+    return true;
 }
 
 void GapLedger::forget() {
@@ -213,9 +234,13 @@ Gaps GapLedger::counts(bool reorders) const {
         if (range.asked_for || range.corrupt) counts.network += range.count;
         else counts.undecided += range.count;
     }
-    (counts.tap == 0 ? counts.network : counts.undecided) += state.sent_again;
-    (counts.tap == 0 && !reorders ? counts.network : counts.undecided) += state.unproven;
-    (reorders ? counts.undecided : counts.network) += state.unproven_asked;
+    const auto add_filled = [&](std::uint64_t filled, bool lost) {
+        (lost ? counts.network : counts.undecided) += filled;
+        if (!lost) counts.came += filled;
+    };
+    add_filled(state.sent_again, counts.tap == 0);
+    add_filled(state.unproven, counts.tap == 0 && !reorders);
+    add_filled(state.unproven_asked, !reorders);
     return counts;
 }
 

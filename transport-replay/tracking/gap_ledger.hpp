@@ -71,7 +71,10 @@ public:
     std::uint32_t ask_for(dissect::Psn psn);
 
     // All before `end` arrived at the responder.
-    void acknowledge(dissect::Psn end);
+    void acknowledge(dissect::Psn end, dissect::Instant time);
+    // A request with that PSN, which was acknowledged. Whether it is the one that was not seen, recorded behind its own
+    // answer as the clocks of a recorder allow: then it is there after all.
+    bool came_behind_answer(dissect::Psn psn, dissect::Instant time);
 
     // Forgets what is open, as undecided: the stream began anew, or ended.
     void forget();
@@ -99,9 +102,17 @@ private:
         GapPassing passing{};
     };
     using Ranges = std::vector<Range>;
+    // PSNs that were acknowledged and not seen.
+    struct Taken {
+        dissect::Psn first;
+        std::uint32_t count = 0;
+        dissect::Instant time{};
+    };
+    static constexpr std::size_t kMostTaken = 16;  // the last ones: of those before, no request comes so late
     // Of a flow that skipped any.
     struct State {
         Ranges ranges;  // in PSN order
+        std::vector<Taken> taken;
         Gaps counts;
         std::uint64_t sent_again = 0;  // filled in a recovery without having been asked for themselves
         std::uint64_t unproven =

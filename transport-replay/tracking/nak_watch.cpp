@@ -1,6 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/tracking/nak_watch.hpp>
-#include <transport-replay/tracking/recovery_watch.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +18,13 @@ bool is_again(const RequestArrival& arrived) {
     if (arrived.arrival == Arrival::repeated)
         return arrived.sending == Sending::unknown || arrived.sending == Sending::newest;
     return arrived.arrival == Arrival::late && arrived.sending == Sending::newest;
+}
+
+RoundGaps::Kind kind_in_round(const RequestArrival& arrived) {
+    if (is_again(arrived)) return RoundGaps::Kind::again;
+    if (arrived.arrival == Arrival::late && arrived.sending == Sending::unknown) return RoundGaps::Kind::perhaps_again;
+    const bool older = arrived.arrival == Arrival::late || arrived.arrival == Arrival::repeated;
+    return older ? RoundGaps::Kind::overtaken : RoundGaps::Kind::newest;
 }
 
 }  // namespace
@@ -55,6 +62,7 @@ void NakWatch::remember(const Missing& missing) {
 void NakWatch::passed_otherwise(const Observation& request, const RequestArrival& arrived, Psn due,
                                 const RequestStream& stream, const SendingOrder& order) {
     last_ = request.time;
+    const Psn previous_behind = last_behind_;
     const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
     const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
     const bool newest = arrived.arrival == Arrival::in_order || arrived.arrival == Arrival::ahead;
@@ -62,6 +70,16 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     const bool went_back = in_round && !was_asked(last_psn_);  // sent again because of one before it
     last_psn_ = request.psn;
     const Psn behind = last_behind_ = newest ? stream.next() : arrived.behind;
+    if (started_ && (!newest || losses_.there()))
+        losses_.made().round.sent({.psn = request.psn,
+                                   .behind = behind,
+                                   .due = previous_behind,
+                                   .newest = newest ? due : stream.next(),
+                                   .time = request.time,
+                                   .kind = kind_in_round(arrived),
+                                   .named = was_asked(request.psn),
+                                   .read = info(request.opcode).verb == Verb::read_request},
+                                  stream);
     if (is_again(arrived)) again_behind_ = behind;
     if (!started_ || arrived.arrival == Arrival::first || arrived.arrival == Arrival::restart) {
         started_ = true;
@@ -82,7 +100,8 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
         expected_ = behind;
         return;
     }
-    if (!expected_.before(request.psn)) return;  // a duplicate
+    if (!expected_.before(request.psn)) return;                 // a duplicate
+    if (losses_->keeps && stream.waits_for(expected_)) return;  // it passed before its turn, and the responder has it
     const Index known = find(expected_);
     if (known != kNone && !losses_->missing[known].resent) return;  // asked for already
     Missing missing;
@@ -237,10 +256,35 @@ void NakWatch::perhaps_again(Psn psn) {
     if (const Index index = find(psn); index != kNone) losses_.made().missing[index].sent_twice = true;
 }
 
-void NakWatch::acknowledged(Psn end, Instant time) {
-    if (!started_) return;
-    if (expected_.before(end)) expected_ = end;
-    if (!losses_.there()) return;
+// The responder acknowledged what came before its turn: it keeps that. So what it asked for and had passed was lost
+// behind the tap, not discarded.
+NakWatch::Amended NakWatch::note_keeps() {
+    Losses& losses = losses_.made();
+    losses.keeps = true;
+    Amended episodes;
+    for (Index i = 0; i < losses.missing.size(); ++i) {
+        Missing& missing = losses.missing[i];
+        if (!missing.passed_once || missing.cause != NakCause::undecided) continue;
+        missing.cause = NakCause::lost_behind_tap;
+        missing.sent_twice = true;  // what came since does not tell whether it was only late
+        missing.discarded = false;
+        if (missing.episode != kNoEpisode) episodes.emplace_back(missing.episode, missing.cause);
+    }
+    return episodes;
+}
+
+NakWatch::Amended NakWatch::acknowledged(Psn end, Instant time, const GapLedger& gaps, const RequestStream& stream) {
+    if (!started_) return {};
+    Amended episodes;
+    if (expected_.before(end)) {
+        // A go-back-N responder would have discarded what passed before the PSN that was sent again just before. READs
+        // that are asked for again it answers, though.
+        if (stream.reads_open() == 0 && losses_.there() && !losses_->keeps &&
+            losses_->round.behind_again() == expected_ && !gaps.gap(expected_))
+            episodes = note_keeps();
+        expected_ = end;
+    }
+    if (!losses_.there()) return episodes;
     std::vector<Missing>& all = losses_.made().missing;
     for (Missing& missing : all) {
         if (missing.in_gap && !missing.answered && missing.psn.before(end)) missing.answered = time;
@@ -250,6 +294,7 @@ void NakWatch::acknowledged(Psn end, Instant time) {
     }
     std::erase_if(all,
                   [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
+    return episodes;
 }
 
 void NakWatch::put_off(Psn psn) {
@@ -259,15 +304,26 @@ void NakWatch::put_off(Psn psn) {
 
 void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream, Duration best) {
     const Psn psn = nak.psn;
-    acknowledged(psn, nak.time);
+    static_cast<void>(acknowledged(psn, nak.time, gaps, stream));  // told before
     Losses& losses = losses_.made();
     losses.filled.reset();
+    losses.round.asked();
     for (Missing& missing : losses.missing)
         if (missing.in_gap && !missing.psn.before(psn)) missing.asked_since = true;
     const bool in_gap = gaps.gap(psn).has_value();
-    if (const Index known = find(psn); known != kNone) {
-        losses.missing[known].asked = true;
-        losses.missing[known].asked_at = nak.time;
+    const Message* asked_for = stream.covering(psn);
+    const bool was_due = nak.time >= last_ && !in_gap && started_ && psn.before(stream.next());
+    const bool crossed = asked_for != nullptr && (best == Duration{} || nak.time - asked_for->last_time < best);
+    // The second one may be behind the tap already.
+    const bool sent_twice = asked_for == nullptr || asked_for->retransmissions != 0;
+    if (const Index index = find(psn); index != kNone) {
+        Missing& known = losses.missing[index];
+        const bool first = !std::exchange(known.asked, true);
+        known.asked_at = nak.time;
+        known.passed_once = first && was_due && asked_for != nullptr && !known.of_round && !known.resent;
+        known.sent_twice = true;  // what comes does not tell whether it was only late
+        if (known.passed_once && losses.keeps && known.cause == NakCause::undecided)
+            known.cause = NakCause::lost_behind_tap;
         if (psn.before(expected_)) expected_ = psn;
         return;
     }
@@ -275,12 +331,12 @@ void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const Reques
     missing.psn = psn;
     missing.asked = true;
     missing.asked_at = nak.time;
-    if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next()))
+    missing.passed_once = was_due && asked_for != nullptr;
+    // It had passed in its turn; or before it, and the responder keeps what does.
+    if (was_due && (psn.before(expected_) || (losses.keeps && missing.passed_once)))
         missing.cause = NakCause::lost_behind_tap;
-    const Message* asked_for = stream.covering(psn);
-    missing.crossed = asked_for != nullptr && (best == Duration{} || nak.time - asked_for->last_time < best);
-    missing.sent_twice =
-        asked_for == nullptr || asked_for->retransmissions != 0;  // the second one may be behind the tap already
+    missing.crossed = crossed;
+    missing.sent_twice = sent_twice;
     if (psn.before(expected_)) expected_ = psn;
     remember(missing);
 }

@@ -13,6 +13,7 @@
 #include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
+#include <transport-replay/tracking/round_gaps.hpp>
 
 #include <utility>
 #include <vector>
@@ -50,7 +51,10 @@ public:
         expected_ = last_behind_ = stream.next();
     }
     // A request that passed with a wrong ICRC: no responder takes it.
-    void corrupted(dissect::Psn psn) { losses_.made().corrupt = psn; }
+    void corrupted(dissect::Psn psn) {
+        losses_.made().corrupt = psn;
+        losses_.made().round.corrupted(psn);
+    }
     // What filled the gap of that PSN; told before passed().
     void filled(const Observation& request, dissect::Psn behind, const GapLedger::Filled& gap, GapFilling filling);
     // What had filled the gap of that PSN, taken for late, began a recovery.
@@ -74,8 +78,10 @@ public:
     // Perhaps that PSN was sent again, or another tap recorded it.
     void perhaps_again(dissect::Psn psn);
 
-    // The responder has everything before `end`.
-    void acknowledged(dissect::Psn end, dissect::Instant time);
+    // The responder has everything before `end`; told before `gaps` are. What that makes the cause of episodes that
+    // were handed out.
+    [[nodiscard]] Amended acknowledged(dissect::Psn end, dissect::Instant time, const GapLedger& gaps,
+                                       const RequestStream& stream);
     // An RNR NAK: it did not take that PSN.
     void put_off(dissect::Psn psn);
     // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided.
@@ -89,6 +95,8 @@ public:
 
     // Of the last NAK of that PSN.
     [[nodiscard]] NakCause cause_of(dissect::Psn psn) const;
+    // PSNs that were lost before the tap once more when they were sent again.
+    [[nodiscard]] std::uint64_t lost_again() const { return losses_->round.count(); }
     // How often which cause.
     [[nodiscard]] std::array<std::uint64_t, kNakCauseNames.size()> causes() const;
 
@@ -107,6 +115,7 @@ private:
         bool asked_since = false;  // what filled the gap passed
         bool sent_twice = false;   // before the NAK: one may have been lost, and the other on its way
         bool crossed = false;      // on its way when the NAK came
+        bool passed_once = false;  // before its first NAK: lost behind the tap, where the responder keeps what is early
         std::uint32_t episode = kNoEpisode;
         dissect::Instant asked_at{};                 // by the last NAK
         std::optional<dissect::Instant> answered{};  // since what filled the gap passed
@@ -119,6 +128,7 @@ private:
     [[nodiscard]] std::optional<std::uint32_t> episode_with(const Missing& missing) const;
     [[nodiscard]] bool is_doubtful(Index index) const;
     void goes_on(const Observation* request, bool repeated);
+    [[nodiscard]] Amended note_keeps();
     [[nodiscard]] Doubted doubted(Index index);
     void remember(const Missing& missing);
     void passed_otherwise(const Observation& request, const RequestArrival& arrived, dissect::Psn due,
@@ -149,6 +159,8 @@ private:
         std::optional<Filled> filled;  // a gap by the last request, which may be its first sending or begin a go-back
         std::optional<Begun> begun;    // by the last requests
         std::vector<Missing> missing;  // in the order in which they were missed
+        RoundGaps round;
+        bool keeps = false;  // the responder acknowledged PSNs that came before their turn and were not sent again
         std::array<std::uint32_t, kNakCauseNames.size()> forgotten{};  // by cause
     };
     Seldom<Losses> losses_;

@@ -35,6 +35,7 @@ void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet,
     open.trigger_time = packet.time;
     if (const Message* message = stream.covering(psn)) {
         open.episode.verb = message->verb;
+        open.lacks_response = message->has_response();
         open.episode.original = message->first_frame;
     }
 }
@@ -138,8 +139,26 @@ void RecoveryWatch::resend(Recovery& episode, const Observation& request, const 
     episode.lost = std::max(episode.lost, arrived.holes);
 }
 
+// The answer passed the tap before its request came again. It may have been on its way when that was sent: surely where
+// no answer ever brought the next request so soon.
+void RecoveryWatch::note_crossed(const Observation& request, const RequestArrival& arrived,
+                                 const RequestStream& stream) {
+    Recovery& episode = opened().episode;
+    episode.answered = true;
+    if (episode.rounds > 1) {  // who sends for the third time did not get any of the answers
+        episode.crossed = false;
+        return;
+    }
+    const Duration since = request.time - timer_from_;
+    episode.crossed = since < kLongestTurn;
+    const bool last_answered = arrived.behind == stream.answered();
+    if (last_answered && slow_answer_ && turn_ != UINT32_MAX && since < Duration{turn_ - turn_ / 16})
+        episode.spurious = episode.proven = true;
+}
+
 // Sending begins again from this packet.
-void RecoveryWatch::begin_round(const Observation& request, const RequestArrival& arrived, Duration wait) {
+void RecoveryWatch::begin_round(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
+                                Duration wait) {
     Open& open = opened();
     Recovery& episode = open.episode;
     if (episode.rounds == 0) {
@@ -163,7 +182,7 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
         const Duration interval = std::max(wait, request.time - from);
         episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
-    if (arrived.answered) episode.answered = true;
+    if (arrived.answered) note_crossed(request, arrived, stream);
     move(RecoveryEvent::retransmitted);
     open.round_time = request.time;
     open.last_wait = wait;
@@ -178,14 +197,17 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
     const bool is_read = info(request.opcode).verb == Verb::read_request;
     const std::optional<Instant> overtaken = episodes_->overtaken;
     RecoveryKind kind = RecoveryKind::timeout;
-    if (is_read && silent < (overtaken ? kSlowestReaction : kFastestTimeout)) kind = RecoveryKind::read_retry;
+    // Nobody asks again at once for what is there: its timer had run out, and the answer was still on its way.
+    const bool lacks = overtaken || !arrived.answered;
+    if (is_read && lacks && silent < (overtaken ? kSlowestReaction : kFastestTimeout)) kind = RecoveryKind::read_retry;
+    else if (is_read && !lacks) kind = RecoveryKind::timeout;
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
     Open& open = opened();
     open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken ? *overtaken : last_sign_};
     if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
     if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;
-    begin_round(request, arrived, request.time - open.episode.time.begin());
+    begin_round(request, arrived, stream, request.time - open.episode.time.begin());
 }
 
 void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
@@ -202,7 +224,7 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
             if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout))
                 return resend(sending(), request, arrived);
             hand_out_former(ended);
-            return begin_round(request, arrived, request.time - open.trigger_time);
+            return begin_round(request, arrived, stream, request.time - open.trigger_time);
         case RecoveryPhase::resending:
             // The rest of a READ is asked for when responses were taken since, and another is missing.
             if (arrived.partial_read && request.psn != open.episode.psn) break;
@@ -210,9 +232,9 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
                 open.resend_next = arrived.behind;
                 return resend(open.episode, request, arrived);
             }
-            if (open.episode.kind == RecoveryKind::timeout) return begin_round(request, arrived, silent);
+            if (open.episode.kind == RecoveryKind::timeout) return begin_round(request, arrived, stream, silent);
             if (open.episode.kind == RecoveryKind::rnr_nak)
-                return begin_round(request, arrived, silent);  // still no receive posted
+                return begin_round(request, arrived, stream, silent);  // still no receive posted
             break;
         case RecoveryPhase::settled:
             if (!back && silent < kFastestTimeout) return resend(open.episode, request, arrived);
@@ -229,6 +251,8 @@ RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, co
                                                   const RequestStream& stream, std::vector<Recovery>& ended) {
     const Duration silent = request.time - last_sign_;
     seen_ = seen;
+    if (arrived.arrival == Arrival::repeated || arrived.arrival == Arrival::late) heard_last_ = false;
+    else note_turn(request.time);
     const auto late_before = episodes_.there() ? std::exchange(episodes_.made().late, std::nullopt) : std::nullopt;
     Sent result;
     if (arrived.arrival == Arrival::repeated || arrived.arrival == Arrival::late) {
@@ -308,11 +332,14 @@ void RecoveryWatch::takes(std::uint32_t psns) {
 
 void RecoveryWatch::answered(const Observation& answer, const RequestStream& stream, bool again, Duration best,
                              std::vector<Recovery>& ended) {
+    const Duration silent = answer.time - last_sign_;
     last_sign_ = answer.time;
+    heard_last_ = true;
     if (progress_ != stream.acknowledged()) {
         progress_ = stream.acknowledged();
         progress_frame_ = answer.frame;
         timer_from_ = answer.time;
+        slow_answer_ = silent >= kFastestTimeout;
     }
     if (!is_open()) return;
     Open& open = opened();
@@ -324,7 +351,9 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     if (phase_ == RecoveryPhase::settled) {
         // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it,
         // or it answers what was sent twice again.
-        if (again && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
+        // An ACK that comes again answers what was sent behind a READ: it says nothing of the responses that it lacked.
+        const bool answers_it = !open.lacks_response || info(answer.opcode).verb != Verb::acknowledge;
+        if (again && answers_it && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
         // What goes on from there is of this episode still.
         if (open.until.before(behind)) close(RecoveryEnd::recovered, ended);
         return;

@@ -21,18 +21,12 @@
 #include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace qps::transport {
-
-// Silence below this is no timeout: 4.096 us * 2^4 and less is asked for by nobody, and networks that double or reorder
-// packets do it faster.
-inline constexpr dissect::Duration kFastestTimeout{100'000};
-
-// A READ that is asked for again after more silence than this was not missed, but timed out: software takes
-// milliseconds to notice, and nobody sets a timer below 4.096 us * 2^10.
-inline constexpr dissect::Duration kSlowestReaction{4'000'000};
 
 using dissect::rnr_wait;
 
@@ -96,6 +90,7 @@ public:
         if (!newest || episodes_.there()) [[unlikely]]
             return sent_otherwise(request, arrived, seen, stream, ended);
         seen_ = seen;
+        note_turn(request.time);
         note_newest(request, stream);
         last_sign_ = request.time;
         return {};
@@ -144,6 +139,7 @@ private:
         dissect::Instant heard_time{};               // of the last answer to what was sent again
         bool perhaps_sent = false;                   // since, or another tap recorded it
         std::optional<dissect::Instant> first_time;  // of the first sending, where it was captured
+        bool lacks_response = false;                 // that READ or ATOMIC had no response, or not all of it
     };
     struct Late {
         dissect::Psn psn;
@@ -157,7 +153,9 @@ private:
     [[nodiscard]] dissect::Duration patience() const;
     [[nodiscard]] bool answers_the_same(const Observation& nak) const;
     void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
-    void begin_round(const Observation& request, const RequestArrival& arrived, dissect::Duration wait);
+    void begin_round(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
+                     dissect::Duration wait);
+    void note_crossed(const Observation& request, const RequestArrival& arrived, const RequestStream& stream);
     void resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const;
     void set_aside(std::vector<Recovery>& ended);
     void hand_out_former(std::vector<Recovery>& ended);
@@ -175,7 +173,17 @@ private:
         behind_ = stream.next();
     }
 
+    // The tap, its requester, and the tap again: an answer and the next request tell the time at most.
+    void note_turn(dissect::Instant time) {
+        if (!std::exchange(heard_last_, false)) return;
+        const auto turn = std::to_underlying(time - last_sign_);
+        if (turn > 0 && turn < turn_) turn_ = static_cast<std::uint32_t>(turn);
+    }
+
     RecoveryPhase phase_ = RecoveryPhase::none;
+    bool slow_answer_ = false;         // the last progress came after so long that a timer may have run out
+    bool heard_last_ = false;          // the last packet of either way is an answer
+    std::uint32_t turn_ = UINT32_MAX;  // ns: the shortest
     dissect::Instant last_sign_{};
     dissect::Instant
         timer_from_{};       // the timer began anew then at the earliest: at the last progress, or the last go-back

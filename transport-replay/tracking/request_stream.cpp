@@ -10,9 +10,6 @@ using namespace dissect;
 
 namespace {
 
-// The time that software takes to notice that a response is missing.
-constexpr Duration kConvincingTime{4'000'000};
-
 // PSNs that a request takes (9.7.3.1): a READ as many as its response has packets.
 std::uint32_t span_of(const Observation& request, std::uint32_t pmtu) {
     if (info(request.opcode).verb != Verb::read_request || !request.access || pmtu == 0) return 1;
@@ -336,7 +333,7 @@ RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> ask
         run.passed_last = answer.time;
         ++run.passes;
     }
-    if (run.passes == kProven || (run.passes == kConvincing && answer.time - *run.passed >= kConvincingTime)) {
+    if (run.passes == kProven || (run.passes == kConvincing && answer.time - *run.passed >= kSlowestReaction)) {
         const std::uint32_t tail = run.not_passed(static_cast<std::uint32_t>(run.last + 1 - run.response_next));
         run.missing += tail;
         result.unseen_tail += tail;

@@ -8,16 +8,13 @@
 #include <transport-replay/model/message.hpp>
 #include <transport-replay/model/ordering.hpp>
 #include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace qps::transport {
-
-// A request is recorded at most so long after its answer: between the queues of a NIC, or the ports of a tap whose
-// clocks are apart.
-inline constexpr dissect::Duration kLatestRequest{5'000'000};
 
 struct RequestArrival {
     Arrival arrival = Arrival::first;

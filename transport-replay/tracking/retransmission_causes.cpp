@@ -1,8 +1,9 @@
 #include <dissect/base/timers.hpp>
 #include <dissect/base/types.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/tracking/recovery_watch.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 #include <span>
@@ -18,8 +19,6 @@ namespace {
 constexpr std::int64_t kSlack =
     16;  // timers of kernels tick some milliseconds early, and clocks differ: a 16th of the time
 constexpr std::uint32_t kAgreeing = 2;  // waits that make an exponent
-constexpr Duration kShortestTimer =
-    dissect::timeout_of(8);  // 1.05 ms: nobody sets less, and one such silence alone is no timer's
 
 Duration part(Duration time, std::int64_t divisor) { return Duration{std::to_underlying(time) / divisor}; }
 Duration shortened(Duration timer) { return timer - part(timer, kSlack); }
@@ -137,6 +136,7 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     if (episode.kind == RecoveryKind::sequence_nak)
         return RecoveryKind::undecided;  // quick, and the NAK was not captured
     if (episode.rounds > 1) return RecoveryKind::timeout;
+    if (episode.crossed && episode.proven) return RecoveryKind::timeout;  // nothing else sends again what was answered
     if (fitted && episode.timer_ran >= shortened(fitted->least)) return RecoveryKind::timeout;
     if (fitted) return episode.partial_read ? RecoveryKind::read_retry : RecoveryKind::undecided;
     // Who asks for the rest of a READ may have seen a response behind the one that it lacks: an implied NAK
@@ -187,9 +187,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
 bool recorder_lost_packets(const Timeline& timeline) {
     if (timeline.quality.drops.dropped + timeline.quality.drops.dropped_by_system != 0) return true;
     return std::ranges::any_of(timeline.connections, [](const Connection& connection) {
-        return std::ranges::any_of(connection.ways, [](const Way& way) {
-            return way.incidents->gaps.tap + way.incidents->response_gaps.tap != 0;
-        });
+        return std::ranges::any_of(connection.ways, [](const Way& way) { return losses_of(way).by_capture != 0; });
     });
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <dissect/base/types.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <cstdint>
 
@@ -30,9 +31,6 @@ public:
     static constexpr std::uint16_t kMostStep = 1024;
     // In a row. Identifications drawn by chance make so many in one of 2^18 cases.
     static constexpr std::uint8_t kProof = 3;
-    // A request that passes later than this after the newest was not overtaken by it: a fast host may have counted once
-    // around, and no path is longer by so much.
-    static constexpr dissect::Duration kLatest{10'000'000};
 
     // A request with a new PSN, the highest so far. Returns what it passed, should PSNs before it be missing.
     GapSides advance(std::uint16_t id, dissect::Instant time) {
@@ -50,7 +48,7 @@ public:
     bool is_overtaken(std::uint16_t id, dissect::Instant time) {
         if (!counts()) return false;
         const auto behind = static_cast<std::uint16_t>(newest_ - id);
-        if (behind != 0 && behind <= kMostStep && time - newest_time_ <= kLatest) return true;
+        if (behind != 0 && behind <= kMostStep && time - newest_time_ <= kLatestOvertaken) return true;
         newest_ = id;
         newest_time_ = time;
         return false;
@@ -81,7 +79,7 @@ public:
     }
     // Likewise, by what may be chance.
     [[nodiscard]] static bool is_between(const GapSides& gap, std::uint16_t id, dissect::Instant time) {
-        if (time - gap.time > kLatest) return false;
+        if (time - gap.time > kLatestOvertaken) return false;
         const auto wide = static_cast<std::uint16_t>(gap.after - gap.before),
                    deep = static_cast<std::uint16_t>(id - gap.before);
         return is_step(wide) && deep != 0 && deep < wide;

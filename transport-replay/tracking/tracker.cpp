@@ -291,7 +291,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             if (!gap) direction.requests.perhaps_again(observation.psn);
             // Else a NAK may have asked for it, one that the capture lacks where it comes so late.
             const bool hears = entry.connection.joined_by != JoinedBy::nothing &&
-                               (!gap || observation.time - gap->passing.sides.time <= SendingOrder::kLatest);
+                               (!gap || observation.time - gap->passing.sides.time <= kLatestOvertaken);
             const bool asked = gap && gap->asked_for;
             // What passed twice before it may be the start of a go-back that this one goes on with.
             const bool doubled_before = direction.last_was_doubled || doubtful;
@@ -375,6 +375,11 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         direction.requests.doubled(observation.psn);
         direction.last_was_doubled = observation.ip_id == 0;
         return;
+    }
+    if (observation.psn.before(direction.requests.acknowledged()) &&
+        direction.gaps.came_behind_answer(observation.psn, observation.time)) {
+        record.arrival = Arrival::late;
+        return note_late(way, observation, {}, false);
     }
     const Psn next = direction.requests.next();
     const std::uint32_t reads_before = direction.requests.reads_open();

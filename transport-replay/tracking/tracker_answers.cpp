@@ -122,7 +122,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         }
         if (Incidents* had = responder.incidents.get())
             had->response_gaps.skipped -= std::min<std::uint64_t>(had->response_gaps.skipped, responded.withdrawn);
-        direction.gaps.acknowledge(direction.requests.acknowledged());
+        direction.gaps.acknowledge(direction.requests.acknowledged(), observation.time);
     } else {
         ++responder.incidents.made().unmatched;
         record.unmatched = true;
@@ -142,8 +142,9 @@ void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged
                                  const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
-    direction.gaps.acknowledge(direction.requests.acknowledged());
-    direction.naks.acknowledged(direction.requests.acknowledged(), observation.time);
+    amend(direction.naks.acknowledged(direction.requests.acknowledged(), observation.time, direction.gaps,
+                                      direction.requests));
+    direction.gaps.acknowledge(direction.requests.acknowledged(), observation.time);
     if (acknowledged.unseen_tail + acknowledged.unseen_responses != 0) {
         Gaps& responses = entry.connection.way(other(requester)).incidents.made().response_gaps;
         responses.skipped += acknowledged.unseen_tail;
@@ -213,7 +214,7 @@ void Tracker::apply_unread(Entry& entry, End requester, const Observation& obser
     const Psn through = direction.requests.waits_for(observation.psn) ? observation.psn : observation.psn.previous();
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
-    direction.gaps.acknowledge(observation.psn);
+    direction.gaps.acknowledge(observation.psn, observation.time);
     direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
 }
 

@@ -20,7 +20,6 @@ constexpr std::uint32_t kProven = 2;         // requests that came after their a
 constexpr std::uint32_t kEnoughReads = 8;    // likewise, READs and ATOMICs
 constexpr std::size_t kMaxEarly = 4096;      // answers of a way
 constexpr std::size_t kMaxWays = 1 << 14;    // that have such answers, some 700 bytes each
-constexpr Duration kLatestAgain{1'000'000};  // of a request that is sent again
 
 bool goes_on_with_read(const Observation& answer) {
     return info(answer.opcode).verb == Verb::read_response && !begins_message(info(answer.opcode).place);

@@ -89,7 +89,9 @@ void Tracker::finish_way(Entry& entry, End requester) {
                               done_, given_up);
     hand_on(entry, requester);
     if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
-    if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;
+    Gaps gaps = direction.gaps.counts(way.reorders());
+    if (!way.reorders()) gaps.again = direction.naks.lost_again();
+    if (gaps != Gaps{}) way.incidents.made().gaps = gaps;
     if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
         way.incidents.made().corrupt_again = corrupt.again;
         way.incidents.made().corrupt_taken = corrupt.taken;

@@ -27,7 +27,8 @@ TEST_CASE("losses: what the tap missed is never called lost by the network") {
 
 TEST_CASE("losses beside wrong ICRCs are put down to corruption") {
     Timeline timeline = healthy();
-    add_recovery(timeline, RecoveryKind::sequence_nak).lost = 3;
+    add_recovery(timeline, RecoveryKind::sequence_nak);
+    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 3, .network = 3};
     timeline.connections[0].ways[0].incidents.made().corrupt = 2;
     const Finding& finding = one(timeline, "go-back-n-loss");
     CHECK(says(finding.summary, "lost 3 packets from 10.0.0.1 (1 event"));
@@ -51,6 +52,7 @@ TEST_CASE("of a gap that nothing filled one packet is known to be missing where 
     Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
     episode.lost = 8;
     episode.resent = 20;
+    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 6, .network = 6, .again = 2};
     CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 8 packets"));
     episode.end = RecoveryEnd::open;
     CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 8 packets"));

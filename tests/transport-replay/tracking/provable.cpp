@@ -1,5 +1,6 @@
 // What few packets prove of a loss, and what they leave undecided.
 #include <tests/support/conversation.hpp>
+#include <transport-replay/model/losses.hpp>
 
 #include <algorithm>
 
@@ -25,7 +26,65 @@ NakCause cause_of_first(const Tracked& tracked) {
     return asked->cause;
 }
 
+// Of the end that sent the requests.
+Losses losses_of_requests(const Tracked& tracked) { return losses_of(tracked.connections.at(0).way(End::a)); }
+
 }  // namespace
+
+TEST_CASE("a packet that is lost again while its requester goes back counts each time") {
+    Conversation said = begun();
+    for (const std::uint32_t psn : {51U, 53U, 54U}) said.send(psn);
+    said.ask_again(52);
+    for (const std::uint32_t psn : {52U, 54U}) said.send(psn);
+    said.ask_again(53);
+    for (const std::uint32_t psn : {53U, 54U, 55U}) said.send(psn);
+    said.acknowledge(55);
+    const Losses losses = losses_of_requests(said.finish());
+    CHECK(losses.requests_before_tap == 2);
+    CHECK(losses.requests_behind_tap == 0);
+}
+
+TEST_CASE("the rest of a go-back that new packets follow was lost, where its requester is known to go back") {
+    const auto lost = [](bool goes_back) {
+        Conversation said = begun();
+        for (const std::uint32_t psn : {51U, 53U, 54U, 55U, 56U}) said.send(psn);
+        said.ask_again(52);
+        said.send(52);
+        if (goes_back) said.send(53);
+        said.send(57);
+        return losses_of_requests(said.finish()).requests_before_tap;
+    };
+    CHECK(lost(true) == 1 + 3);
+    CHECK(lost(false) == 1);  // it may repeat selectively
+}
+
+TEST_CASE("who sends what NAKs name, one after the other, passes nothing over") {
+    Conversation said = begun();
+    for (const std::uint32_t psn : {51U, 53U, 54U, 56U, 57U}) said.send(psn);
+    said.ask_again(52);
+    said.ask_again(55);
+    for (const std::uint32_t psn : {52U, 55U, 58U}) said.send(psn);
+    said.acknowledge(58);
+    CHECK(losses_of_requests(said.finish()).requests_before_tap == 2);
+}
+
+TEST_CASE(
+    "a responder that acknowledges what passed before its turn keeps it: what it asks for then was lost behind the tap") {
+    const auto cause_of_last = [](bool kept) {
+        Conversation said = begun();
+        for (const std::uint32_t psn : {51U, 53U, 54U, 55U, 56U}) said.send(psn);
+        said.ask_again(52);
+        said.wait(microseconds(8));
+        said.send(52);
+        said.wait(microseconds(8));
+        said.ask_again(kept ? 55 : 53);
+        const Tracked tracked = said.finish();
+        return tracked.recoveries.back().cause;
+    };
+    CHECK(cause_of_last(true) == NakCause::lost_behind_tap);
+    CHECK(cause_of_last(false) !=
+          NakCause::lost_behind_tap);  // it discarded 53, which was lost once more or is on its way
+}
 
 TEST_CASE(
     "without identifications a packet that fills its gap once was sent again, and one that passes twice may have been late") {
@@ -295,4 +354,65 @@ TEST_CASE("a response behind the one that is due passed the tap, though its requ
     }
     const Gaps gaps = said.finish().connections.front().ways[1].incidents->response_gaps;
     CHECK(gaps.network + gaps.tap + gaps.undecided == 2);
+}
+
+TEST_CASE(
+    "a READ that is asked for again while its answer is on the way was not answered too late for the first time") {
+    const auto again = [](Duration after) {
+        Conversation said = begun();
+        said.wait(microseconds(40));  // there and back to the requester
+        for (const std::uint32_t psn : {51U, 52U, 53U, 54U}) {
+            said.read(psn, 100);
+            said.wait(microseconds(10));
+            said.respond(kResponseOnly, psn, 100);
+            said.wait(microseconds(40));
+        }
+        said.read(55, 100);
+        said.wait(microseconds(2000));
+        said.respond(kResponseOnly, 55, 100);
+        said.wait(after);
+        said.read(55, 100);
+        said.wait(microseconds(10));
+        said.respond(kResponseOnly, 55, 100);
+        const Tracked tracked = said.finish();
+        REQUIRE(tracked.recoveries.size() == 1);
+        return tracked.recoveries[0];
+    };
+    CHECK(again(microseconds(20)).spurious);
+    CHECK(again(microseconds(20)).kind == RecoveryKind::timeout);
+    CHECK(again(microseconds(60)).crossed);
+    CHECK_FALSE(again(microseconds(60)).spurious);
+    CHECK_FALSE(again(microseconds(2000)).crossed);
+}
+
+TEST_CASE("an ACK that comes once more says nothing of the READ before it, whose response was lost") {
+    Conversation said = begun();
+    said.send(51);
+    said.read(52, 100);
+    said.send(53);
+    said.wait(microseconds(3));
+    said.acknowledge(53);
+    said.wait(microseconds(67'000));
+    said.read(52, 100);
+    said.send(53);
+    said.wait(microseconds(3));
+    said.respond(kResponseOnly, 52, 100);
+    said.acknowledge(53);
+    const Tracked tracked = said.finish();
+    REQUIRE(tracked.recoveries.size() == 1);
+    CHECK_FALSE(tracked.recoveries[0].spurious);
+}
+
+TEST_CASE("a packet that is recorded right behind its own ACK is in the capture") {
+    const auto lacking = [](Duration behind) {
+        Conversation said = begun();
+        for (const std::uint32_t psn : {51U, 53U}) said.send(psn);
+        said.acknowledge(53);
+        said.wait(behind);
+        said.send(52);
+        for (const std::uint32_t psn : {54U, 55U}) said.send(psn);
+        return losses_of_requests(said.finish()).by_capture;
+    };
+    CHECK(lacking(microseconds(3)) == 0);
+    CHECK(lacking(microseconds(9000)) == 1);
 }

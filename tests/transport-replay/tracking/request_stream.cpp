@@ -356,7 +356,7 @@ TEST_CASE("PSNs behind a corrupt request, which may be a READ, are not missed by
         gaps.skip(Psn(2), 1, {}, true);
         if (behind_read) gaps.skip_behind_read(Psn(3), 2, {});
         else gaps.skip(Psn(3), 2);
-        gaps.acknowledge(Psn(6));
+        gaps.acknowledge(Psn(6), {});
         CHECK(gaps.counts(false).tap == (behind_read ? 0U : 2U));
         CHECK(gaps.counts(false).undecided == (behind_read ? 2U : 0U));
     }

@@ -1,5 +1,6 @@
 // Conclusions on the capture itself, on formats and on responders.
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -17,7 +18,7 @@ namespace {
 std::uint64_t missed_by_tap(const Timeline& timeline) {
     std::uint64_t missed = 0;
     for (const Connection& connection : timeline.connections)
-        for (const Way& way : connection.ways) missed += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
+        for (const Way& way : connection.ways) missed += losses_of(way).by_capture;
     return missed;
 }
 
@@ -27,7 +28,7 @@ std::uint64_t perhaps_missed_by_tap(const Timeline& timeline) {
     std::uint64_t missed = 0;
     for (const Connection& connection : timeline.connections) {
         if (connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0) continue;
-        for (const Way& way : connection.ways) missed += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
+        for (const Way& way : connection.ways) missed += losses_of(way).by_capture;
     }
     return missed;
 }
