@@ -44,7 +44,7 @@ struct Reading {
 // The analysis of all inputs, and who listens to it.
 class Analyst {
 public:
-    Analyst(const Options& options, const Listening& listening, Reading& reading)
+    Analyst(const ReadingOptions& options, const Listening& listening, Reading& reading)
         : options_(options),
           listening_(listening),
           analysis_(settings(std::move(reading.known)), reading.lanes, listening.packet || listening.placed,
@@ -55,7 +55,7 @@ public:
     Analyst& operator=(const Analyst&) = delete;
 
     // As many packets as the user asked for have passed.
-    [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
+    [[nodiscard]] bool full() const { return options_.input.count != 0 && packets_ >= options_.input.count; }
     // What the lanes have counts for nothing.
     [[nodiscard]] bool over() const {
         return analysis_.over() || (analysis_.lanes() > 1 && listening_.over && listening_.over());
@@ -67,7 +67,7 @@ public:
 
     void sift(ShardedBatch& batch, std::size_t sieve) { analysis_.sift(batch, sieve); }
     void gate(ShardedBatch& batch) {
-        if (options_.count != 0) batch.cut(options_.count - packets_);
+        if (options_.input.count != 0) batch.cut(options_.input.count - packets_);
         packets_ += batch.size();
         analysis_.gate(batch);
     }
@@ -115,16 +115,16 @@ private:
         for (std::size_t lane = 0; lane < analysis_.lanes(); ++lane) listening_.numbered(lane, analysis_.numbers(lane));
     }
     AnalysisSettings settings(AnalysisSettings settings) {
-        settings.hints = options_.hints;
-        settings.icrc = options_.icrc;
-        settings.unordered = options_.unordered;
+        settings.hints = options_.analysis.hints;
+        settings.icrc = options_.analysis.icrc;
+        settings.unordered = options_.analysis.unordered;
         settings.message = listening_.message;
         settings.operation = listening_.operation;
         settings.retired = listening_.retired;
         return settings;
     }
 
-    const Options& options_;
+    const ReadingOptions& options_;
     const Listening& listening_;
     ShardedAnalysis analysis_;
     Drops drops_;
@@ -155,7 +155,7 @@ Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
 // Whether a file is a piece of the same recording as those before it: they overlap, or it begins as soon as a recorder
 // that goes from one file to the next does, or one of its first packets goes on where its connection was. Else nobody
 // recorded in between, silence there means nothing, and the same queue pair number may be another queue pair.
-bool continues(const Options& options, const Input& input, const ShardedAnalysis& analysis) {
+bool continues(const InputOptions& options, const Input& input, const ShardedAnalysis& analysis) {
     constexpr Duration kBetweenPieces{1'000'000'000};
     constexpr std::size_t kLookedAt = 4096;  // packets
     if (!analysis.last() || input.file() == nullptr || !can_be_read_twice(options)) return true;
@@ -180,22 +180,23 @@ bool continues(const Options& options, const Input& input, const ShardedAnalysis
 }
 
 // Nothing where several lanes needed more than there is; `reading` then knows what the listener has heard.
-std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output,
+std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter& filter, const Output& output,
                                      const Listening& listening, Reading& reading) {
     AnalysisSettings& known = reading.known;
-    known.sums_apart = !options.part.host.empty();
+    known.sums_apart = options.analysis.sums_apart;
     Analyzed analyzed;
     // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far
     // needs a copy.
-    const std::uint32_t analyses =
-        1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
-    known.memory = options.memory.part_of(analyses);
+    const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) +
+                                   (listening.meanwhile && !can_be_read_twice(options.input) ? 1U : 0U);
+    known.memory = options.analysis.memory.part_of(analyses);
     analyzed.known = known.traits;
     Analyst analyst(options, listening, reading);
     std::optional<Annotator> annotator;
     if (filter.needs_annotation()) {
-        AnalysisSettings settings = known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
-        settings.memory = options.memory.part_of(analyses);
+        AnalysisSettings settings =
+            known_settings(options.input, options.analysis, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
+        settings.memory = options.analysis.memory.part_of(analyses);
         annotator.emplace(std::move(settings));
     }
     Input::SoFar so_far;  // of the inputs before
@@ -204,14 +205,14 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         const std::uint16_t file = std::exchange(files, static_cast<std::uint16_t>(files + input.files()));
         analyzed.any = true;
         if (analyst.full() || analyst.over()) return ExitCode::done;
-        if (!continues(options, input, analyst.analysis())) {
+        if (!continues(options.input, input, analyst.analysis())) {
             analyst.end_recording();
             if (annotator) annotator->end_recording();
         }
         input.go_on_from(so_far);
         input.wake_when_idle();
         if (listening.opened) listening.opened(input);
-        const Jobs jobs = jobs_for(options, input);
+        const Jobs jobs = jobs_for(options.input, input);
         std::vector<ShardedBatch> parts(jobs.slots(), ShardedBatch(analyst.lanes(), reading.part));
         if (listening.slots) listening.slots(parts.size());
         std::vector<std::uint64_t> dropped(parts.size());  // by slot: as packets say
@@ -243,7 +244,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
     std::vector<std::string> incomplete;
-    analyzed.code = for_each_input(options, each_input, reading.again, &incomplete);
+    analyzed.code = for_each_input(options.input, each_input, reading.again, &incomplete);
     analyzed.frames = so_far.frames;
     reading.told = analyst.told();
     if (analyst.over()) return std::nullopt;
@@ -255,7 +256,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
 }
 
 // In as many lanes as asked for, or once more in one: who cannot take back what it heard then hears the rest.
-Analyzed analyze_in_lanes(const Options& options, const Filter& filter, const Output& output,
+Analyzed analyze_in_lanes(const ReadingOptions& options, const Filter& filter, const Output& output,
                           const Listening& listening, Reading reading) {
     const AnalysisSettings known = reading.known;
     if (auto several = analyze_once(options, filter, output, listening, reading)) return std::move(*several);
@@ -271,34 +272,34 @@ Analyzed analyze_in_lanes(const Options& options, const Filter& filter, const Ou
 
 // As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are
 // those of the whole. Who copies packets with their interfaces cannot be told of an input twice.
-std::size_t lanes_for(const Options& options, const Listening& listening) {
-    if (listening.opened || listening.batch || !options.hints.empty() || !can_be_read_twice(options)) return 1;
-    return jobs_for(options).count;
+std::size_t lanes_for(const ReadingOptions& options, const Listening& listening) {
+    if (listening.opened || listening.batch || !options.analysis.hints.empty() || !can_be_read_twice(options.input))
+        return 1;
+    return jobs_for(options.input).count;
 }
 
 }  // namespace
 
-std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
-    if (options.nccl_log.empty()) return NcclLog{};
-    const auto text = HeldInputs::of(options).contents(options.nccl_log, kMostOfLog);
+std::expected<NcclLog, ExitCode> read_nccl_log_of(const ReadingOptions& options) {
+    const std::string& file = options.analysis.nccl_log;
+    if (file.empty()) return NcclLog{};
+    const auto text = HeldInputs::of(options.input).contents(file, kMostOfLog);
     if (!text) {
-        say("qpscope: {}\n", cannot_read(options.nccl_log, text.error()));
+        say("qpscope: {}\n", cannot_read(file, text.error()));
         return std::unexpected(ExitCode::unreadable);
     }
     if (text->empty()) {
-        say("qpscope: {}: empty file\n", options.nccl_log);
+        say("qpscope: {}: empty file\n", file);
         return std::unexpected(ExitCode::unreadable);
     }
     NcclLog log = read_nccl_log(*text);
-    if (options.quiet) return log;
-    if (log.lines == 0) say("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
-    if (log.malformed != 0)
-        say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
+    if (log.lines == 0) remark("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", file);
+    if (log.malformed != 0) remark("qpscope: {}: {} of NCCL could not be read\n", file, counted(log.malformed, "line"));
     return log;
 }
 
 // Who prints at the end only reads the files a second time where the first time showed that it must.
-Analyzed analyze(const Options& options, const Filter& wanted_packets, const Output& output,
+Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, const Output& output,
                  const Listening& listening) {
     Analyzed analyzed;
     const auto filter = with_sets(options, wanted_packets, output);
@@ -313,14 +314,15 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     }
     AnalysisSettings known{.nccl_log = std::move(*log)};
     const bool on_the_way = prints_on_the_way(listening);
-    if (on_the_way) known.traits = traits_before(options);
+    if (on_the_way) known.traits = traits_before(options.input, options.analysis);
     const auto read = [&](const AnalysisSettings& settings, bool again) {
         return analyze_in_lanes(options, *filter, output, listening,
                                 {.known = settings, .lanes = lanes_for(options, listening), .again = again});
     };
     analyzed = read(known, false);
-    say_recordings(options, analyzed.timeline);
-    if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
+    say_recordings(analyzed.timeline);
+    if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options.input) || interrupted())
+        return analyzed;
     const ExitCode code = analyzed.code;
     known.traits = std::move(analyzed.timeline.learned);
     analyzed = {};
@@ -330,8 +332,8 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     return analyzed;
 }
 
-Analyzed analyze_again(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
-                       const Analyzed& first, bool said_before) {
+Analyzed analyze_again(const ReadingOptions& options, const Filter& filter, const Output& output,
+                       const Listening& listening, const Analyzed& first, bool said_before) {
     auto log = read_nccl_log_of(options);
     if (!log) {
         Analyzed failed;
@@ -346,7 +348,7 @@ Analyzed analyze_again(const Options& options, const Filter& filter, const Outpu
 
 // What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is
 // anything to find.
-Analyzed analyze_part(const Options& options, const Filter& wanted_packets, const Output& output,
+Analyzed analyze_part(const ReadingOptions& options, const Filter& wanted_packets, const Output& output,
                       const Listening& listening, PartOf part, PartReport& report) {
     Analyzed analyzed;
     const auto filter = with_sets(options, wanted_packets, output);
@@ -363,8 +365,8 @@ Analyzed analyze_part(const Options& options, const Filter& wanted_packets, cons
                                  .report = &report});
     };
     analyzed = read({}, false);
-    const bool icrcs = options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0;
-    if (!analyzed.any || (!icrcs && !report.gate.learned.any()) || !can_be_read_twice(options) || interrupted())
+    const bool icrcs = options.analysis.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0;
+    if (!analyzed.any || (!icrcs && !report.gate.learned.any()) || !can_be_read_twice(options.input) || interrupted())
         return analyzed;
     const ExitCode code = analyzed.code;
     const Analyzed whole = analyze(options, *filter, output, {});
@@ -378,66 +380,62 @@ namespace {
 
 // Whether the capture has the connections that were asked for by number; says which it lacks, and which made place for
 // others.
-ExitCode report_unknown(const Options& options, const transport::Timeline& timeline) {
+ExitCode report_unknown(const AnalysisOptions& options, const transport::Timeline& timeline) {
     ExitCode code = ExitCode::done;
     const auto look_up = [&](ConnectionId uid) {
         if (timeline.find(uid) != nullptr) return;
         const bool was_there = std::to_underlying(uid) <= timeline.connections.size() + timeline.retired.connections;
         if (was_there && timeline.retired.connections != 0) {
             code = worse(code, ExitCode::unjudged);
-            if (!options.quiet)
-                say("qpscope: connection {} was not followed to its end: it made place for others (--memory)\n",
-                    std::to_underlying(uid));
+            remark("qpscope: connection {} was not followed to its end: it made place for others (--memory)\n",
+                   std::to_underlying(uid));
             return;
         }
         code = worse(code, ExitCode::usage);
-        if (!options.quiet)
-            say("qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
-                counted(timeline.connections.size(), "connection"));
+        remark("qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
+               counted(timeline.connections.size(), "connection"));
     };
     std::ranges::for_each(options.connections, look_up);
-    if (options.followed) look_up(ConnectionId{*options.followed});
     return code;
 }
 
 }  // namespace
 
-ExitCode say_unjudged(const Options& options, const transport::Timeline& timeline) {
+ExitCode say_unjudged(const transport::Timeline& timeline) {
     if (judged_all(timeline)) return ExitCode::done;
-    if (!options.quiet) say("qpscope: not everything could be judged: {}\n", left_out_text(timeline));
+    remark("qpscope: not everything could be judged: {}\n", left_out_text(timeline));
     return ExitCode::unjudged;
 }
 
-ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline) {
-    const bool chosen =
-        !options.filter.empty() || !options.since.empty() || !options.until.empty() || !options.connections.empty();
+ExitCode say_nothing_seen(const ReadingOptions& options, const transport::Timeline& timeline) {
+    const bool chosen = options.filter.chooses() || !options.analysis.connections.empty();
     if (saw_anything(timeline) || chosen) return ExitCode::done;
-    if (!options.quiet) say("qpscope: {}\n", kNothingSeen);
+    remark("qpscope: {}\n", kNothingSeen);
     return ExitCode::unjudged;
 }
 
-void say_recordings(const Options& options, const transport::Timeline& timeline) {
-    if (timeline.recordings.empty() || options.quiet) return;
-    say("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n",
-        timeline.recordings.size() + 1);
+void say_recordings(const transport::Timeline& timeline) {
+    if (timeline.recordings.empty()) return;
+    remark("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n",
+           timeline.recordings.size() + 1);
 }
 
-ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
+ExitCode finish(const AnalysisOptions& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
     // A damaged file in which no packet can be read has no result.
     const bool result = analyzed.any && code != ExitCode::usage && !(code == ExitCode::damaged && analyzed.frames == 0);
-    if (analyzed.any) code = worse(code, say_unjudged(options, analyzed.timeline));
+    if (analyzed.any) code = worse(code, say_unjudged(analyzed.timeline));
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output, result));
 }
 
-void report_none(const Options& options, std::string_view what) {
-    if (options.format == OutputFormat::table && !options.quiet) say("qpscope: no {}\n", what);
+void report_none(OutputFormat format, std::string_view what) {
+    if (format == OutputFormat::table) remark("qpscope: no {}\n", what);
 }
 
-bool wanted(const Options& options, std::optional<ConnectionId> connection) {
+bool wanted(const AnalysisOptions& options, std::optional<ConnectionId> connection) {
     return is_wanted(options.connections, connection);
 }
 

@@ -4,7 +4,7 @@
 
 #include <cli/exit_code.hpp>
 #include <cli/input.hpp>
-#include <cli/options.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/output.hpp>
 #include <dissect/filter/filter.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -72,37 +72,38 @@ struct Analyzed {
     transport::CaptureTraits known;  // before the packets were analysed
 };
 
-[[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& wanted_packets, const Output& output,
-                               const Listening& listening);
+[[nodiscard]] Analyzed analyze(const ReadingOptions& options, const dissect::Filter& wanted_packets,
+                               const Output& output, const Listening& listening);
 
 // The same of one part of the pairs of hosts: nothing is concluded yet, and so the timeline is empty. `report` is what
 // the part has.
-[[nodiscard]] Analyzed analyze_part(const Options& options, const dissect::Filter& wanted_packets, const Output& output,
-                                    const Listening& listening, transport::PartOf part, transport::PartReport& report);
+[[nodiscard]] Analyzed analyze_part(const ReadingOptions& options, const dissect::Filter& wanted_packets,
+                                    const Output& output, const Listening& listening, transport::PartOf part,
+                                    transport::PartReport& report);
 
 // Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and
 // connections that they had in `first`. `said_before`: what is wrong with the inputs was told.
-[[nodiscard]] Analyzed analyze_again(const Options& options, const dissect::Filter& filter, const Output& output,
+[[nodiscard]] Analyzed analyze_again(const ReadingOptions& options, const dissect::Filter& filter, const Output& output,
                                      const Listening& listening, const Analyzed& first, bool said_before = true);
 
 // The log that --nccl-log names; says what of it could not be read.
-[[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const Options& options);
+[[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const ReadingOptions& options);
 
 // Says what bounds left out of it that may be a finding: its code, ExitCode::unjudged, or done.
-[[nodiscard]] ExitCode say_unjudged(const Options& options, const transport::Timeline& timeline);
+[[nodiscard]] ExitCode say_unjudged(const transport::Timeline& timeline);
 
 // Says that there was nothing to judge: its code, ExitCode::unjudged, or done.
-[[nodiscard]] ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline);
+[[nodiscard]] ExitCode say_nothing_seen(const ReadingOptions& options, const transport::Timeline& timeline);
 
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
-[[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
+[[nodiscard]] ExitCode finish(const AnalysisOptions& options, const Analyzed& analyzed, Output& output);
 // How many recordings the files are, where they do not continue each other.
-void say_recordings(const Options& options, const transport::Timeline& timeline);
+void say_recordings(const transport::Timeline& timeline);
 
 // Says that there is none of what a table lists: an empty table looks like a failure.
-void report_none(const Options& options, std::string_view what);
+void report_none(OutputFormat format, std::string_view what);
 
 // Whether the user wants to see that connection.
-[[nodiscard]] bool wanted(const Options& options, std::optional<transport::ConnectionId> connection);
+[[nodiscard]] bool wanted(const AnalysisOptions& options, std::optional<transport::ConnectionId> connection);
 
 }  // namespace qps::cli

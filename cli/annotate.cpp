@@ -2,10 +2,11 @@
 // the names of hosts, and the findings as the comment of the section. It is analysed, and read once more for the
 // packets, which stay as they were.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/message.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/packet_copies.hpp>
 #include <dissect/capture/writer.hpp>
 #include <transport-replay/evidence/host_names.hpp>
@@ -27,25 +28,47 @@ using namespace transport;
 
 namespace {
 
-std::string contradiction_of_annotating(const Options& options) {
+struct AnnotateOptions {
+    ListingOptions listing;
+    bool findings_only = false;  // comments of findings alone
+    std::string hosts;           // file of addresses and names
+    std::string capture;
+
+    void add(OptionTable& table) {
+        listing.begin(table);
+        listing.reading.analysis.add_knowledge(table);
+        table.under(headings::kOutput);
+        table.flag("--findings-only", findings_only, "Comment only on packets that prove a finding");
+        table
+            .add("--hosts", "FILE", hosts,
+                 "Add the names of hosts in this file: lines of address and name, as /etc/hosts")
+            .is(PathUse::read);
+        listing.known(table);
+        add_saved(table, "-o,--output", capture);
+        listing.reading.input.add_sandbox(table);
+    }
+};
+
+std::string contradiction_of_annotating(const AnnotateOptions& options) {
     if (options.capture.empty()) return "missing output: name a capture file with -o";
     if (format_for(options.capture) == WriterFormat::pcap)
         return "pcap has no comments: name a file that does not end in .pcap";
-    if (!can_be_read_twice(options)) return "cannot read the input twice: write it to a file first";
+    if (!can_be_read_twice(options.listing.reading.input))
+        return "cannot read the input twice: write it to a file first";
     return {};
 }
 
 constexpr std::size_t kMostOfHosts = std::size_t{1} << 20;  // bytes: of kMostHosts lines
 
 // The text of --hosts; says where the file cannot be read.
-std::optional<std::string> hosts_of(const Options& options) {
-    if (options.hosts.empty()) return std::string();
-    std::ifstream file(options.hosts, std::ios::binary);
+std::optional<std::string> hosts_of(const std::string& path) {
+    if (path.empty()) return std::string();
+    std::ifstream file(path, std::ios::binary);
     std::string text(kMostOfHosts, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (!text.empty()) return text;
-    say("qpscope: {}: cannot be read, or is empty\n", options.hosts);
+    say("qpscope: {}: cannot be read, or is empty\n", path);
     return std::nullopt;
 }
 
@@ -94,33 +117,45 @@ private:
     std::uint64_t annotated_ = 0;
 };
 
-}  // namespace
-
-ExitCode run_annotate(const Options& options) {
+ExitCode run_annotate(const AnnotateOptions& options) {
+    const ReadingOptions& reading = options.listing.reading;
     if (const std::string why = contradiction_of_annotating(options); !why.empty()) {
         say("qpscope: {}\n", why);
         return ExitCode::usage;
     }
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(reading.filter);
     if (!filter) return ExitCode::usage;
-    const auto hosts_text = hosts_of(options);
+    const auto hosts_text = hosts_of(options.hosts);
     if (!hosts_text) return ExitCode::unreadable;
-    auto file = open_capture(options);
+    auto file = open_capture(options.capture, reading.input.files);
     if (!file) return file.error();
-    Output output(options);  // of no use but to those who print
-    const Analyzed analyzed = analyze(options, *filter, output, {});
+    Output output("");  // of no use but to those who print
+    const Analyzed analyzed = analyze(reading, *filter, output, {});
     if (!analyzed.any) return analyzed.code;
-    if (analyzed.code == ExitCode::interrupted) return give_up_interrupted(options);
-    PacketCopies copies(*file, options);
+    if (analyzed.code == ExitCode::interrupted) return give_up_interrupted(options.capture);
+    PacketCopies copies(*file, reading.input);
     std::vector<HostName> hosts = read_hosts(*hosts_text);  // before those that the traffic tells; in the sandbox
     std::ranges::copy(host_names(analyzed.timeline), std::back_inserter(hosts));
     copies.begin_section(section_text(analyzed.timeline, kMaxComment), hosts);
     PacketNotes notes(analyzed.timeline, options.findings_only ? NoteScope::findings : NoteScope::all);
     Annotating annotating(notes, copies);
-    const Analyzed again = analyze_again(options, *filter, output, annotating.listening(), analyzed);
-    const ExitCode code = finish(options, analyzed, output);
-    return finish(options, *file, copies, worse(code, again.code),
+    const Analyzed again = analyze_again(reading, *filter, output, annotating.listening(), analyzed);
+    const ExitCode code = finish(reading.analysis, analyzed, output);
+    return finish(options.capture, *file, copies, worse(code, again.code),
                   fmt::format(", {} of them with comments", annotating.annotated()));
 }
+
+}  // namespace
+
+const Command annotate_command{
+    "annotate", kHandOn, "Write a capture with what happened to its packets as comments, for Wireshark",
+    "  qpscope annotate -o annotated.pcapng trace.pcap\n"
+    "  qpscope annotate --findings-only -o annotated.pcapng trace.pcap\n"
+    "  qpscope annotate --hosts /etc/hosts -o annotated.pcapng ring_*.pcap     # rotated files of one capture\n"
+    "  tshark -r annotated.pcapng -Y 'frame.comment contains \"retransmission\"'\n\n"
+    "Packets stay as they are, byte for byte. Retransmissions, gaps, timeouts, findings, set-up and the end of messages are\n"
+    "comments of packets; the findings are the comment of the capture. qpscope.lua makes filters and columns of them:\n"
+    "  wireshark -X lua_script:qpscope.lua annotated.pcapng",
+    prepared<AnnotateOptions, run_annotate>};
 
 }  // namespace qps::cli

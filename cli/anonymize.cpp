@@ -1,17 +1,19 @@
 // `anonymize`: the capture once more, with other addresses, keys and names and without payload, so that it may be given
 // away.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/message.hpp>
-#include <cli/options/anonymize_options.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/packet_copies.hpp>
 #include <dissect/base/parse_value.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <expected>
 #include <fstream>
@@ -28,6 +30,77 @@ using namespace dissect;
 using namespace transport;
 
 namespace {
+
+// "-86400", "3600.5": seconds.
+std::expected<Duration, std::string> read_shift(const std::string& typed) {
+    std::string_view text = typed;
+    const bool back = text.starts_with('-');
+    if (back) text.remove_prefix(1);
+    constexpr double kMost = 4e9;  // seconds: more than a century
+    const auto seconds = parse_real(text);
+    if (!seconds || !seconds->second.empty() || seconds->first > kMost)
+        return std::unexpected(fmt::format("invalid --shift-time '{}': expected seconds, such as -86400", typed));
+    const Duration shift{std::llround(seconds->first * 1e9)};
+    return back ? -shift : shift;
+}
+
+// "64 hexadecimal digits"; nothing where it is none.
+std::optional<Pseudonyms::Key> read_anonymize_key(std::string_view text) {
+    Pseudonyms::Key key{};
+    if (text.size() != 2 * key.size()) return std::nullopt;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const auto high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (!high || !low) return std::nullopt;
+        key[i] = static_cast<std::byte>(*high << 4 | *low);
+    }
+    return key;
+}
+
+constexpr const char* kKeyVariable = "QPSCOPE_ANONYMIZE_KEY";
+constexpr std::array kPayloads{NamedValue{"zero", PayloadMode::zero}, NamedValue{"cut", PayloadMode::cut},
+                               NamedValue{"keep", PayloadMode::keep}};
+
+struct AnonymizeOptions {
+    ListingOptions listing;
+    std::optional<Pseudonyms::Key> key;  // on the command line; without any, one is drawn
+    std::string key_file;
+    bool keep_vendor = false;  // of MAC addresses
+    PayloadMode payload = PayloadMode::zero;
+    std::string map;   // file: who is who; empty: none
+    Duration shift{};  // added to every time
+    std::string capture;
+
+    void add(OptionTable& table) {
+        listing.begin(table);
+        table.under(headings::kOutput);
+        table.add(
+            "--key", "HEX", [this](const std::string& text) { take_key(text); },
+            "Choose pseudonyms by this key of 64 hexadecimal digits: the same in several captures (default: drawn); "
+            "others see it in the list of processes");
+        table
+            .add("--key-file", "FILE", key_file,
+                 "Read that key from FILE; without it from QPSCOPE_ANONYMIZE_KEY, if that is set")
+            .is(PathUse::read)
+            .not_with("--key");
+        table.flag("--keep-vendor", keep_vendor, "Keep the vendor's half of MAC addresses");
+        add_choice(table, "--payload", payload, kPayloads,
+                   "Write payload as: zero, cut or keep (default: zero); keep may reveal names");
+        table
+            .add("--map", "FILE", map,
+                 "Write key, originals and pseudonyms to FILE as JSON, which its owner alone can read")
+            .is(PathUse::written);
+        table.add("--shift-time", "SECONDS", into(shift, read_shift), "Add SECONDS to all timestamps");
+        listing.known(table);
+        add_saved(table, "-o,--output", capture);
+        listing.reading.input.add_sandbox(table);
+    }
+
+private:
+    void take_key(const std::string& text) {
+        key = read_anonymize_key(text);
+        if (!key) refuse("invalid key: expected 64 hexadecimal digits");
+    }
+};
 
 // Of the memory that the user grants, one part in so many is for pairs of originals and pseudonyms; what one of them
 // costs, and how many kinds there are.
@@ -95,49 +168,60 @@ private:
     std::vector<std::vector<Frame>> frames_;  // borrowed from batches, which stay until they are consumed
 };
 
-}  // namespace
-
-ExitCode run_anonymize(const Options& asked) {
+ExitCode run_anonymize(const AnonymizeOptions& asked) {
     if (asked.capture.empty()) {
         say("qpscope: missing output: name a capture file with -o\n");
         return ExitCode::usage;
     }
-    const auto chosen = chosen_key(asked.anonymize);
+    const auto chosen = chosen_key(asked);
     if (!chosen) {
         say("qpscope: {}\n", chosen.error());
         return ExitCode::usage;
     }
-    Options options = asked;
-    const std::uint64_t memory = asked.memory.bytes();
-    options.memory = MemoryBudget(memory - memory / kPartForPairs);
-    const auto filter = compile_filter(options);
+    ReadingOptions reading = asked.listing.reading;
+    const std::uint64_t memory = reading.analysis.memory.bytes();
+    reading.analysis.memory = MemoryBudget(memory - memory / kPartForPairs);
+    const auto filter = compile_filter(reading.filter);
     if (!filter) return ExitCode::usage;
-    auto file = open_capture(options);
+    auto file = open_capture(asked.capture, reading.input.files);
     if (!file) return file.error();
-    options.output = options.anonymize.map;
-    Output map(options, Readers::owner_only);
+    Output map(asked.map, reading.input.files, Readers::owner_only);
     if (!map.ok()) return finish(map, false);
     const Pseudonyms::Key key = *chosen ? **chosen : drawn_key();
-    Pseudonyms pseudonyms(key, options.anonymize.keep_vendor, memory / kPartForPairs / kPairBytes / kKinds);
-    Anonymizer anonymizer(pseudonyms, options.anonymize.payload);
-    PacketCopies copies(*file, options);
+    Pseudonyms pseudonyms(key, asked.keep_vendor, memory / kPartForPairs / kPairBytes / kKinds);
+    Anonymizer anonymizer(pseudonyms, asked.payload);
+    PacketCopies copies(*file, reading.input);
     copies.hide_names();
     Analyzed first;
-    if (can_be_read_twice(options)) {
-        const KnownBefore known = known_before(options, LookAhead::all);
-        options.hints = known.hints;
+    if (can_be_read_twice(reading.input)) {
+        const KnownBefore known = known_before(reading.input, reading.analysis, LookAhead::all);
+        reading.analysis.hints = known.hints;
         first.known = known.traits;
-        if (interrupted()) return give_up_interrupted(options);
+        if (interrupted()) return give_up_interrupted(asked.capture);
     }
-    Anonymizing anonymizing(anonymizer, copies, options.anonymize.shift);
-    const Analyzed analyzed = analyze_again(options, *filter, map, anonymizing.listening(), first, false);
+    Anonymizing anonymizing(anonymizer, copies, asked.shift);
+    const Analyzed analyzed = analyze_again(reading, *filter, map, anonymizing.listening(), first, false);
     if (!analyzed.any) return analyzed.code;
-    if (!options.anonymize.map.empty()) write_map(key, pseudonyms, [&](std::string_view piece) { map.write(piece); });
+    if (!asked.map.empty()) write_map(key, pseudonyms, [&](std::string_view piece) { map.write(piece); });
     map.flush();
     if (!map.ok()) return finish(map, false);  // without its map a capture is not what was asked for
-    const ExitCode code = finish(options, *file, copies, analyzed.code);
+    const ExitCode code = finish(asked.capture, *file, copies, analyzed.code);
     // The map of the capture that is there: of this one, or else of the one before.
     return worse(code, finish(map, file->committed() || code == ExitCode::done));
 }
+
+}  // namespace
+
+const Command anonymize_command{
+    "anonymize", kHandOn, "Write a capture with other addresses, keys and names, and without payload",
+    "  qpscope anonymize -o clean.pcapng trace.pcap\n"
+    "  qpscope anonymize --map map.json -o clean.pcapng trace.pcap               # the map stays with you\n"
+    "  qpscope anonymize --payload cut --keep-vendor -o clean.pcapng trace.pcap\n"
+    "  qpscope anonymize --key-file key -o clean.pcapng ring_*.pcap                # a key of openssl rand -hex 32\n\n"
+    "IP addresses keep their common prefixes (Crypto-PAn). MAC addresses, GIDs, GUIDs, LIDs, keys of memory, partitions and queues,\n"
+    "addresses of memory, NQNs, IQNs, names of hosts, services and files are each replaced by the same other one everywhere.\n"
+    "What no header explains becomes zero. Numbers of queue pairs and ports, sizes and times stay. Checksums, ICRCs and VCRCs\n"
+    "are made right again where they were right; of a wrong one nothing is left but that it was wrong, or 0.",
+    prepared<AnonymizeOptions, run_anonymize>};
 
 }  // namespace qps::cli

@@ -1,5 +1,7 @@
 #include <cli/checking.hpp>
 #include <cli/message.hpp>
+#include <cli/options/check_options.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -20,10 +22,10 @@ namespace {
 
 constexpr double kSecond = 1e9;  // in nanoseconds
 
-Report report_of(const Options& options, const Profile& profile, const transport::Timeline& timeline,
-                 const PassiveRecord& record) {
+Report report_of(const InputOptions& input, const CheckOptions& options, const Profile& profile,
+                 const transport::Timeline& timeline, const PassiveRecord& record) {
     Report report;
-    report.subject = fmt::format("{}", fmt::join(input_names(options), ", "));
+    report.subject = fmt::format("{}", fmt::join(input_names(input), ", "));
     for (const std::string& each : timeline.incomplete) report.facts.push_back({"incomplete", each});
     if (!saw_anything(timeline)) report.facts.push_back({"nothing judged", std::string(kNothingSeen)});
     report.facts.push_back({"packets", grouped(timeline.packets), fmt::format("{}", timeline.packets)});
@@ -34,40 +36,37 @@ Report report_of(const Options& options, const Profile& profile, const transport
         report.facts.push_back({"duration", duration_text(length),
                                 fmt::format("{:.9f}", static_cast<double>(std::to_underlying(length)) / kSecond)});
     }
-    const auto& device = options.check.device;
+    const auto& device = options.device;
     if (device)
         report.facts.push_back({"judged", fmt::format("{} alone, {}", text(*device),
                                                       counted(packets_sent(record.hosts, device), "packet"))});
     if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
     report.results = judge(record, timeline, profile, device);
-    std::erase_if(report.results,
-                  [&](const CheckResult& result) { return !is_wanted_check(options.check, *result.check); });
+    std::erase_if(report.results, [&](const CheckResult& result) { return !is_wanted_check(options, *result.check); });
     return report;
 }
 
 // Whether the device could be told from other hosts.
-ExitCode say_device_unknown(const Options& options, const PassiveRecord& record) {
-    if (!options.check.device) return ExitCode::done;
+ExitCode say_device_unknown(const CheckOptions& options, const PassiveRecord& record) {
+    if (!options.device) return ExitCode::done;
     if (record.untold != 0) {
-        if (!options.quiet)
-            say("qpscope: not everything could be judged: {} of hosts that are not told apart (--memory)\n",
-                counted(record.untold, "packet"));
+        remark("qpscope: not everything could be judged: {} of hosts that are not told apart (--memory)\n",
+               counted(record.untold, "packet"));
         return ExitCode::unjudged;
     }
-    if (packets_sent(record.hosts, options.check.device) != 0) return ExitCode::done;
-    if (!options.quiet) say("qpscope: no packet comes from {}: nothing was judged\n", text(*options.check.device));
+    if (packets_sent(record.hosts, options.device) != 0) return ExitCode::done;
+    remark("qpscope: no packet comes from {}: nothing was judged\n", text(*options.device));
     return ExitCode::unjudged;
 }
 
 // Nothing was judged where every chosen check is another transport's, or needs a peer that provokes it.
-ExitCode say_undecided(const Options& options, const Report& report) {
+ExitCode say_undecided(const CheckOptions& options, const Report& report) {
     const auto decided = [](const CheckResult& result) {
         return result.verdict != Verdict::not_applicable && result.verdict != Verdict::inconclusive;
     };
     if (std::ranges::any_of(report.results, decided)) return ExitCode::done;
-    if (!options.quiet)
-        say("qpscope: none of the {} is decided by this capture\n",
-            options.check.only.empty() ? "checks" : "chosen checks (--only)");
+    remark("qpscope: none of the {} is decided by this capture\n",
+           options.only.empty() ? "checks" : "chosen checks (--only)");
     return ExitCode::unjudged;
 }
 
@@ -88,13 +87,14 @@ Listening listening_of(LaneSuites& suites) {
     return listening;
 }
 
-Verdicts write_verdicts(const Options& options, const Measures& measures, const transport::Timeline& timeline,
-                        const PassiveRecord& record, Output& output) {
-    Verdicts verdicts{.report = report_of(options, measures.profile, timeline, record), .code = ExitCode::done};
-    verdicts.code = write_report(options, verdicts.report, measures, output);
-    verdicts.code = worse(verdicts.code, say_device_unknown(options, record));
-    const ExitCode unseen = say_nothing_seen(options, timeline);
-    verdicts.code = worse(verdicts.code, unseen == ExitCode::done ? say_undecided(options, verdicts.report) : unseen);
+Verdicts write_verdicts(const ListingOptions& options, const CheckOptions& check, const Measures& measures,
+                        const transport::Timeline& timeline, const PassiveRecord& record, Output& output) {
+    Verdicts verdicts{.report = report_of(options.reading.input, check, measures.profile, timeline, record),
+                      .code = ExitCode::done};
+    verdicts.code = write_report(check, options.output.color, verdicts.report, measures, output);
+    verdicts.code = worse(verdicts.code, say_device_unknown(check, record));
+    const ExitCode unseen = say_nothing_seen(options.reading, timeline);
+    verdicts.code = worse(verdicts.code, unseen == ExitCode::done ? say_undecided(check, verdicts.report) : unseen);
     return verdicts;
 }
 

@@ -11,14 +11,13 @@ namespace qps::cli {
 [[nodiscard]] Listening listening_of(transport::LaneSuites& suites);
 
 // What the suite says of a capture whose files are those of the options, written as the options want it. The exit code
-// is that of
-// --fail-on and of a device that is not there.
+// is that of --fail-on and of a device that is not there.
 struct Verdicts {
     transport::conformance::Report report;
     ExitCode code = ExitCode::done;
 };
-[[nodiscard]] Verdicts write_verdicts(const Options& options, const Measures& measures,
-                                      const transport::Timeline& timeline,
+[[nodiscard]] Verdicts write_verdicts(const ListingOptions& options, const CheckOptions& check,
+                                      const Measures& measures, const transport::Timeline& timeline,
                                       const transport::conformance::PassiveRecord& record, Output& output);
 
 }  // namespace qps::cli

@@ -1,8 +1,9 @@
 // `cm`: how connections were set up and taken down: a ladder of messages for each attempt.
 #include <cli/analyzing.hpp>
 #include <cli/cm_text.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
@@ -18,7 +19,7 @@ using namespace transport;
 namespace {
 
 // Attempts of the connections that the user wants.
-std::vector<const CmAttempt*> chosen(const Options& options, const transport::Timeline& timeline) {
+std::vector<const CmAttempt*> chosen(const AnalysisOptions& options, const transport::Timeline& timeline) {
     std::vector<const CmAttempt*> attempts;
     if (options.connections.empty()) {
         for (const CmAttempt& attempt : timeline.cm.attempts) attempts.push_back(&attempt);
@@ -32,25 +33,26 @@ std::vector<const CmAttempt*> chosen(const Options& options, const transport::Ti
     return attempts;
 }
 
-void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {
-    const bool color = wants_color(options, output);
+void write_table(const ListingOptions& options, const transport::Timeline& timeline, Output& output) {
+    const bool color = wants_color(options.output.color, output);
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
     std::string out;
-    for (const CmAttempt* attempt : chosen(options, timeline)) {
+    for (const CmAttempt* attempt : chosen(options.reading.analysis, timeline)) {
         append_attempt(out, *attempt, start, color);
         out += '\n';
         output.write(out);
         out.clear();
     }
-    if (options.connections.empty()) append_joins(out, timeline.cm, start);
-    if (timeline.cm.attempts.empty() && timeline.cm.joins.empty()) report_none(options, "connection attempts");
+    if (options.reading.analysis.connections.empty()) append_joins(out, timeline.cm, start);
+    if (timeline.cm.attempts.empty() && timeline.cm.joins.empty())
+        report_none(options.output.format, "connection attempts");
     output.write(out);
 }
 
-void write_json(const Options& options, const transport::Timeline& timeline, Output& output) {
-    const bool lines = options.format == OutputFormat::ndjson;
+void write_json(const ListingOptions& options, const transport::Timeline& timeline, Output& output) {
+    const bool lines = options.output.format == OutputFormat::ndjson;
     std::string out;
-    Document document(options.format, out);
+    Document document(options.output.format, out);
     const auto each = [&](std::string_view type, const auto& add) {
         document.open();
         if (lines) document.add("type", type);
@@ -65,7 +67,7 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
         document.add("schema", kSchema);
         document.open_list("attempts");
     }
-    for (const CmAttempt* attempt : chosen(options, timeline))
+    for (const CmAttempt* attempt : chosen(options.reading.analysis, timeline))
         each("attempt", [&] { add_attempt(document, *attempt); });
     if (!lines) {
         document.close_list();
@@ -82,29 +84,38 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
 
 }  // namespace
 
-void show_cm(const Options& options, const transport::Timeline& timeline, Output& output) {
-    switch (options.format) {
+void show_cm(const ListingOptions& options, const transport::Timeline& timeline, Output& output) {
+    switch (options.output.format) {
         case OutputFormat::table: write_table(options, timeline, output); break;
         case OutputFormat::json:
         case OutputFormat::ndjson: write_json(options, timeline, output); break;
         case OutputFormat::csv:
         case OutputFormat::tsv: {
-            Sheet sheet(options, output, "messages", cm_columns());
-            for (const CmAttempt* attempt : chosen(options, timeline))
+            Sheet sheet(options.output, output, "messages", cm_columns());
+            for (const CmAttempt* attempt : chosen(options.reading.analysis, timeline))
                 for (const CmRung& rung : attempt->ladder) sheet.add(cm_columns(), CmRow{*attempt, rung});
             sheet.end();
         }
     }
 }
 
-ExitCode run_cm(const Options& options) {
-    const auto filter = compile_filter(options, FilterSets::taken);
+namespace {
+
+ExitCode run_cm(const ListingOptions& options) {
+    const ReadingOptions& reading = options.reading;
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(options.output.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    const Analyzed analyzed = analyze(options, *filter, output, {});
+    const Analyzed analyzed = analyze(reading, *filter, output, {});
     if (analyzed.any) show_cm(options, analyzed.timeline, output);
-    return finish(options, analyzed, output);
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command cm_command{"cm", kAnalyse, "Show how connections were set up and torn down",
+                         "  qpscope cm trace.pcap\n  qpscope cm -C 3 -f json trace.pcap",
+                         prepared<ListingOptions, run_cm>};
 
 }  // namespace qps::cli

@@ -119,9 +119,9 @@ void append_padded(std::string& out, const OutputColumn& column, std::string_vie
 
 }  // namespace
 
-std::optional<std::vector<OutputColumn>> columns_of(const Options& options) {
+std::optional<std::vector<OutputColumn>> columns_of(const std::vector<std::string>& names) {
     std::vector<OutputColumn> columns;
-    for (const std::string& name : options.columns.empty() ? kDefaultColumns : options.columns) {
+    for (const std::string& name : names.empty() ? kDefaultColumns : names) {
         OutputColumn output{name, TextColumn::line, 0};
         if (const auto text = std::ranges::find(kTextColumns, name, &TextColumnRow::name); text != kTextColumns.end()) {
             output.what = text->column;

@@ -1,9 +1,9 @@
 // The columns of `packets`: fields by name, and the few texts that are made of more than one field.
 #pragma once
 
-#include <cli/options.hpp>
 #include <dissect/base/packet.hpp>
 #include <dissect/filter/filter.hpp>
+#include <transport-replay/report/format.hpp>
 
 #include <optional>
 #include <string>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace qps::cli {
+
+using transport::OutputFormat;
 
 enum class TextColumn { source, destination, protocol, line };
 
@@ -20,8 +22,9 @@ struct OutputColumn {
     std::size_t width = 0;  // in tables
 };
 
-// The columns that -e asks for, else the default ones. Prints which name is wrong and returns nothing where one is.
-[[nodiscard]] std::optional<std::vector<OutputColumn>> columns_of(const Options& options);
+// The columns of those names, as -e has them, else the default ones. Prints which name is wrong and returns nothing
+// where one is.
+[[nodiscard]] std::optional<std::vector<OutputColumn>> columns_of(const std::vector<std::string>& names);
 
 [[nodiscard]] bool needs_annotation(const std::vector<OutputColumn>& columns);
 [[nodiscard]] bool needs_whole_capture(const std::vector<OutputColumn>& columns);

@@ -1,49 +1,18 @@
-// THE table of sub-commands: what each is called, is for and takes. Help, completion and the documents derive from it.
+// THE table of sub-commands. What each is called, is for and takes stands in the source that has its name; help,
+// completion and the documents derive from it.
 #pragma once
 
 #include <cli/exit_code.hpp>
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 
 namespace qps::cli {
 
-struct Options;
-
-// Which options a command has.
-struct Takes {
-    bool captures = false;
-    bool columns = false;
-    bool written = false;
-    bool frames = false;
-    bool pattern = false;
-    bool long_report = false;
-    bool analysis = false;
-    bool log_line = false;
-    bool nccl_log = false;  // names of ranks
-    bool interval = false;
-    bool followed = false;
-    bool tickets = false;
-    bool picture = false;
-    bool live = false;
-    bool program = false;
-    bool pingpong = false;
-    bool conform = false;
-    bool sent = false;  // packets by hand
-    bool replayed = false;
-    bool verdicts = false;
-    bool operations = false;
-    bool extracted = false;  // a slice of the capture
-    bool anonymized = false;
-    bool annotated = false;  // comments
-    bool page = false;       // one HTML file: no other format
-    bool saved = false;      // the packets go to a capture file, and nothing to standard output
-    bool tables = false;     // of a database
-    bool divided = false;    // into parts
-    bool parts = false;      // reads parts, no captures
-    bool sandbox = false;    // only reads captures, so it gives up all else (held_inputs.hpp)
-};
+class OptionTable;
 
 // The headings of --help: commands by purpose.
 inline constexpr std::string_view kAnalyse = "Analyse a capture";
@@ -75,12 +44,25 @@ struct Command {
     std::string_view group;
     std::string_view summary;
     std::string_view examples;
-    Takes takes;
-    ExitCode (*run)(const Options&);
+    // Writes its options into the table. What it returns runs the command with them, once they are read.
+    std::function<ExitCode()> (*prepare)(OptionTable& table);
 };
 
+// Of a command whose options are `Options`, made of blocks.
+template <class Options, ExitCode (*run)(const Options&)> std::function<ExitCode()> prepared(OptionTable& table) {
+    auto options = std::make_shared<Options>();  // rows of the table point into it
+    options->add(table);
+    return [options] { return run(*options); };
+}
+
 // Those that read captures, and doctor.
-[[nodiscard]] std::span<const Command> commands();
+extern const Command analyze_command, findings_command, connections_command, messages_command, operations_command,
+    timeline_command, cm_command, fabric_command, check_command, export_command, merge_command, info_command,
+    packets_command, show_command, follow_command, fields_command, report_command, extract_command, annotate_command,
+    anonymize_command, doctor_command;
+
+// In the order of --help.
+[[nodiscard]] std::span<const Command* const> commands();
 
 // The command for a line that names files only.
 inline constexpr std::string_view kDefaultCommand = "analyze";

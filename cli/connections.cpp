@@ -1,9 +1,10 @@
 // `connections`: a row each; with --match those that a line of a log may be about.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/latencies.hpp>
 #include <cli/message.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/sheet.hpp>
 #include <transport-replay/logs/log_candidates.hpp>
 #include <transport-replay/logs/log_line.hpp>
@@ -29,10 +30,36 @@ using namespace transport;
 
 namespace {
 
+struct ConnectionsOptions {
+    ListingOptions listing;
+    std::string log_line;      // candidates for what it complains of
+    std::string sort;          // by the values of that column, the largest first
+    bool performance = false;  // latencies, goodput, stalls and congestion in the table
+    bool by_host = false;      // summed up by pairs of hosts
+
+    void add(OptionTable& table) {
+        listing.begin(table);
+        table
+            .add("--match", "LINE", log_line,
+                 "List connections that this log line (NCCL, UCX, verbs, kernel) may be about, best match first")
+            .checked(
+                [](const std::string& text) { return text.empty() ? std::string("missing log line") : std::string(); });
+        table.under(headings::kOutput);
+        table.add("--sort", "COLUMN", sort, "Sort by this column of the table, or of TSV, largest first");
+        table.flag("--performance", performance,
+                   "Show latency, goodput, depth, stalls and congestion of each connection in the table");
+        table.flag("--by-host", by_host, "Sum up connections by the two hosts: who sent how much to whom")
+            .not_with("--match --sort --performance");
+        listing.known(table);
+        listing.output.add_format(table);
+        listing.end(table);
+    }
+};
+
 using Columns = std::span<const TableColumn<ConnectionRow>>;
 
-Columns shown_columns(const Options& options) {
-    if (options.format != OutputFormat::table) return connection_columns();
+Columns shown_columns(const ConnectionsOptions& options) {
+    if (options.listing.output.format != OutputFormat::table) return connection_columns();
     return connection_columns(options.performance ? ConnectionColumns::performance : ConnectionColumns::brief);
 }
 
@@ -47,12 +74,12 @@ const TableColumn<ConnectionRow>* column_called(std::string_view name) {
     return nullptr;
 }
 
-bool may_sort(const Options& options) {
-    if (options.sort.empty() || column_called(options.sort) != nullptr) return true;
+bool may_sort(const std::string& name) {
+    if (name.empty() || column_called(name) != nullptr) return true;
     std::vector<std::string_view> headings;
     for (const auto& column : connection_columns())
         if (!column.heading.empty()) headings.push_back(column.heading);
-    say("qpscope: --sort: no column '{}': expected one of {}\n", options.sort, fmt::join(headings, ", "));
+    say("qpscope: --sort: no column '{}': expected one of {}\n", name, fmt::join(headings, ", "));
     return false;
 }
 
@@ -67,14 +94,13 @@ ConnectionRow row_of(const Connection& connection, const transport::Timeline& ti
 }
 
 // When the line was written, if it says so.
-std::optional<LineMoment> moment_of_line(const Options& options, const transport::Timeline& timeline) {
-    const auto time = read_log_time(options.log_line, timeline.first.value_or(dissect::Instant{}));
+std::optional<LineMoment> moment_of_line(const std::string& line, const transport::Timeline& timeline) {
+    const auto time = read_log_time(line, timeline.first.value_or(dissect::Instant{}));
     if (!time) return std::nullopt;
     const auto moment = moment_of(*time, timeline);
-    if (options.quiet) return moment;
-    if (moment) say("qpscope: recognised time: {}\n", text(*moment, timeline));
-    else if (time->clock == LogClock::boot) say("qpscope: time since boot: not used\n");
-    else say("qpscope: time: more than an hour from this capture, not used\n");
+    if (moment) remark("qpscope: recognised time: {}\n", text(*moment, timeline));
+    else if (time->clock == LogClock::boot) remark("qpscope: time since boot: not used\n");
+    else remark("qpscope: time: more than an hour from this capture, not used\n");
     return moment;
 }
 
@@ -83,21 +109,18 @@ const CmAttempt& attempt_of(const AttemptCandidate& candidate, const transport::
     return *std::ranges::find(timeline.cm.attempts, candidate.attempt, &CmAttempt::uid);
 }
 
-bool is_json(const Options& options) {
-    return options.format == OutputFormat::json || options.format == OutputFormat::ndjson;
-}
+bool is_json(OutputFormat format) { return format == OutputFormat::json || format == OutputFormat::ndjson; }
 
 // Attempts have no row among connections: in a table a line each before them; JSON has a list of them, of other formats
 // they are said.
-void show_attempts(const Options& options, const transport::Timeline& timeline, const Attempts& attempts,
-                   Output& output) {
-    if (is_json(options)) return;
+void show_attempts(OutputFormat format, const transport::Timeline& timeline, const Attempts& attempts, Output& output) {
+    if (is_json(format)) return;
     for (const AttemptCandidate& candidate : attempts) {
         const CmAttempt& attempt = attempt_of(candidate, timeline);
         const std::string shown =
             fmt::format("{}, frames {} to {}: {}", title_text(attempt), std::to_underlying(attempt.first_frame),
                         std::to_underlying(attempt.last_frame), candidate.reasons);
-        if (options.format == OutputFormat::table) output.write(shown + "\n");
+        if (format == OutputFormat::table) output.write(shown + "\n");
         else say("qpscope: {}\n", shown);
     }
 }
@@ -137,34 +160,37 @@ void list_attempts(const transport::Timeline& timeline, const Attempts& attempts
 }
 
 // Candidates, best first, with the reasons under each; how many.
-std::size_t show_candidates(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times,
-                            const LogLine& line, Sheet& sheet, Output& output) {
-    if (!options.quiet)
-        for (const std::string& each : recognised(line)) say("qpscope: recognised {}\n", each);
-    const auto moment = moment_of_line(options, timeline);
-    const Attempts attempts = options.connections.empty() ? attempt_candidates_for(line, timeline, moment) : Attempts{};
-    show_attempts(options, timeline, attempts, output);
+std::size_t show_candidates(const ConnectionsOptions& options, const transport::Timeline& timeline,
+                            const ConnectionTimes& times, const LogLine& line, Sheet& sheet, Output& output) {
+    for (const std::string& each : recognised(line)) remark("qpscope: recognised {}\n", each);
+    const OutputFormat format = options.listing.output.format;
+    const AnalysisOptions& analysis = options.listing.reading.analysis;
+    const auto moment = moment_of_line(options.log_line, timeline);
+    const Attempts attempts =
+        analysis.connections.empty() ? attempt_candidates_for(line, timeline, moment) : Attempts{};
+    show_attempts(format, timeline, attempts, output);
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline, moment)) {
-        if (!wanted(options, candidate.connection)) continue;
+        if (!wanted(analysis, candidate.connection)) continue;
         const ConnectionRow row =
             row_of(*timeline.find(candidate.connection), timeline, over, times, candidate.reasons);
         sheet.add(shown_columns(options), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
     const std::size_t shown = sheet.rows() + attempts.size();
-    if (is_json(options)) list_attempts(timeline, attempts, sheet);
-    if (shown == 0 && !options.quiet)
-        say("qpscope: no connection matches that line{}\n",
-            line.empty() ? ": no address, queue pair or error found in it" : "");
+    if (is_json(format)) list_attempts(timeline, attempts, sheet);
+    if (shown == 0)
+        remark("qpscope: no connection matches that line{}\n",
+               line.empty() ? ": no address, queue pair or error found in it" : "");
     return shown;
 }
 
-void show_all(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, Sheet& sheet) {
+void show_all(const ConnectionsOptions& options, const transport::Timeline& timeline, const ConnectionTimes& times,
+              Sheet& sheet) {
     const auto over = given_up(timeline);
     std::vector<const Connection*> shown;
     for (const Connection& connection : timeline.connections)
-        if (wanted(options, connection.uid)) shown.push_back(&connection);
+        if (wanted(options.listing.reading.analysis, connection.uid)) shown.push_back(&connection);
     if (const auto* column = options.sort.empty() ? nullptr : column_called(options.sort)) {
         std::vector<std::pair<Cell, const Connection*>> keyed;
         for (const Connection* each : shown)
@@ -176,7 +202,7 @@ void show_all(const Options& options, const transport::Timeline& timeline, const
         const ConnectionRow row = row_of(*each, timeline, over, times);
         sheet.add(shown_columns(options), row, tone_of(row));
     }
-    if (timeline.connections.empty()) report_none(options, "connections");
+    if (timeline.connections.empty()) report_none(options.listing.output.format, "connections");
 }
 
 // Adds up the connections of two hosts, each direction by itself.
@@ -207,7 +233,7 @@ constexpr std::array kHostColumns{
 };
 
 // The busiest first.
-void show_hosts(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times,
+void show_hosts(const OutputOptions& options, const transport::Timeline& timeline, const ConnectionTimes& times,
                 Output& output) {
     const series::HostMatrix matrix(timeline, times);
     std::vector<const series::HostPair*> pairs;
@@ -217,39 +243,50 @@ void show_hosts(const Options& options, const transport::Timeline& timeline, con
     Sheet sheet(options, output, "host_pairs", columns);
     for (const series::HostPair* pair : pairs) sheet.add(columns, HostRow{matrix, *pair});
     sheet.end();
-    if (pairs.empty()) report_none(options, "connections");
-    if (matrix.left_out() != 0 && !options.quiet)
-        say("qpscope: {} left out: those with fewest bytes\n", counted(matrix.left_out(), "host"));
+    if (pairs.empty()) report_none(options.format, "connections");
+    if (matrix.left_out() != 0)
+        remark("qpscope: {} left out: those with fewest bytes\n", counted(matrix.left_out(), "host"));
 }
 
-}  // namespace
-
-ExitCode run_connections(const Options& options) {
-    const auto filter = compile_filter(options, FilterSets::taken);
-    if (!filter || !may_sort(options)) return ExitCode::usage;
-    Output output(options);
+ExitCode run_connections(const ConnectionsOptions& options) {
+    const auto& [reading, shown] = options.listing;
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
+    if (!filter || !may_sort(options.sort)) return ExitCode::usage;
+    Output output(shown.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    ConnectionTimes times(options.memory);
+    const MemoryBudget& memory = reading.analysis.memory;
+    ConnectionTimes times(memory);
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
         if (ended.answer_frame != dissect::FrameIndex{})
             times.add(connection, requester, ended.outcome, ended.first_time, ended.answer_time);
     };
-    const Analyzed analyzed = analyze(leave_room_for_latencies(options), *filter, output,
-                                      {.message = message, .again = [&] { times = ConnectionTimes(options.memory); }});
-    say_unknown_latencies(options, times);
+    const Analyzed analyzed = analyze(leave_room_for_latencies(reading), *filter, output,
+                                      {.message = message, .again = [&] { times = ConnectionTimes(memory); }});
+    say_unknown_latencies(times);
     bool matched = true;
     if (analyzed.any && options.by_host) {
-        show_hosts(options, analyzed.timeline, times, output);
+        show_hosts(shown, analyzed.timeline, times, output);
     } else if (analyzed.any) {
-        Sheet sheet(options, output, "connections", shown_columns(options));
+        Sheet sheet(shown, output, "connections", shown_columns(options));
         if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
         else
             matched =
                 show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet, output) != 0;
         sheet.end();
     }
-    const ExitCode code = finish(options, analyzed, output);
+    const ExitCode code = finish(reading.analysis, analyzed, output);
     return matched ? code : worse(code, ExitCode::findings);
 }
+
+}  // namespace
+
+const Command connections_command{
+    "connections", kAnalyse,
+    "List connections; --performance tells which are slow, --match those that a log line is about",
+    "  qpscope connections trace.pcap\n"
+    "  qpscope connections --performance --sort p99 trace.pcap    # the slowest first\n"
+    "  qpscope connections --by-host trace.pcap                   # who sent how much to whom\n"
+    "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
+    prepared<ConnectionsOptions, run_connections>};
 
 }  // namespace qps::cli

@@ -16,16 +16,16 @@ namespace qps::cli {
 
 using namespace dissect;
 
-Jobs jobs_for(const Options& options, const Input& input) { return input.live() ? Jobs{1} : jobs_for(options); }
+Jobs jobs_for(const InputOptions& options, const Input& input) { return input.live() ? Jobs{1} : jobs_for(options); }
 
-Jobs jobs_for(const Options& options) {
+Jobs jobs_for(const InputOptions& options) {
     if (options.jobs != 0) return {options.jobs};
     constexpr unsigned kEnough =
         16;  // what is left to one thread (bench_lanes) keeps no more of them busy, and each costs a few MB
     return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
 }
 
-std::string with_times(const Options& options, const std::string& filter) {
+std::string with_times(const FilterOptions& options, const std::string& filter) {
     std::string text;
     for (const std::string* condition : {&options.since, &options.until})
         if (!condition->empty()) text += fmt::format("{}{}", text.empty() ? "" : " && ", *condition);
@@ -33,20 +33,19 @@ std::string with_times(const Options& options, const std::string& filter) {
     return filter.empty() ? text : fmt::format("{} && ({})", text, filter);
 }
 
-std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
-    const auto text = transport::without_sets(options.filter);
+std::optional<Filter> compile_filter(const FilterOptions& options, FilterSets sets) {
+    const auto text = transport::without_sets(options.text);
     auto filter = text ? Filter::compile(*text) : std::unexpected(text.error());
     if (filter) filter = Filter::compile(with_times(options, *text));
     if (!filter) {
-        say("qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
-    } else if (sets == FilterSets::refused && transport::names_sets(options.filter)) {
+        say("qpscope: invalid display filter:\n{}\n", explain(options.text, filter.error()));
+    } else if (sets == FilterSets::refused && transport::names_sets(options.text)) {
         say("qpscope: this command cannot filter by rdma.message or rdma.finding: write the packets with qpscope packets -w first\n");
     } else if (sets != FilterSets::with_fields && filter->needs_whole_capture()) {
         say("qpscope: only packets and show can filter by fields of messages: use rdma.message == N, or qpscope packets -w first\n");
     } else {
-        if (!options.quiet)
-            for (const transport::Renamed* old : transport::old_names_in(options.filter))
-                say("qpscope: {}\n", sentence(*old));
+        for (const transport::Renamed* old : transport::old_names_in(options.text))
+            remark("qpscope: {}\n", sentence(*old));
         return std::move(*filter);
     }
     return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cli/input.hpp>
+#include <cli/options/filter_options.hpp>
 #include <cli/output.hpp>
 #include <cli/progress.hpp>
 #include <dissect/base/packet.hpp>
@@ -16,19 +17,19 @@ namespace qps::cli {
 
 // Threads for this input: what the user asked for, else one per processor up to sixteen; one where frames arrive live,
 // so that each is shown at once.
-[[nodiscard]] dissect::Jobs jobs_for(const Options& options, const Input& input);
-[[nodiscard]] dissect::Jobs jobs_for(const Options& options);  // for files
+[[nodiscard]] dissect::Jobs jobs_for(const InputOptions& options, const Input& input);
+[[nodiscard]] dissect::Jobs jobs_for(const InputOptions& options);  // for files
 
 // Whether a command can do with sets of packets in a filter (filter_sets.hpp): it asks with_sets() when its outputs are
 // open, as analyze() does. with_fields: it also knows the fields of messages (with_whole_capture()).
 enum class FilterSets { refused, taken, with_fields };
 
 // `filter`, and what --since and --until of the options demand.
-[[nodiscard]] std::string with_times(const Options& options, const std::string& filter);
+[[nodiscard]] std::string with_times(const FilterOptions& options, const std::string& filter);
 
 // The display filter of the options; prints what is wrong with it and returns nothing where it does not compile. Sets
 // in it still match every packet.
-[[nodiscard]] std::optional<dissect::Filter> compile_filter(const Options& options,
+[[nodiscard]] std::optional<dissect::Filter> compile_filter(const FilterOptions& options,
                                                             FilterSets sets = FilterSets::refused);
 
 struct Decoding {

@@ -34,9 +34,9 @@ std::expected<UlpProtocol, std::string> read_protocol(std::string_view word) {
     return std::unexpected(fmt::format("invalid protocol '{}': expected one of {}", word, protocol_words(true)));
 }
 
-bool can_be_read_twice(const Options& options) {
+bool can_be_read_twice(const InputOptions& input) {
     std::error_code error;
-    return options.interface.empty() && std::ranges::all_of(options.files, [&](const std::string& file) {
+    return input.interface.empty() && std::ranges::all_of(input.files, [&](const std::string& file) {
                return file != "-" && std::filesystem::is_regular_file(file, error);
            });
 }
@@ -49,15 +49,15 @@ constexpr std::uint64_t kQuickLook = 200'000;    // where only TCP is followed: 
 // Reads the files through, up to so many packets of each, in batches of that kind, which are consumed in order; whether
 // that was all.
 template <class Batches>
-bool read_through(const Options& options, AnnotatorScope scope, std::uint64_t most, const Batches& empty,
+bool read_through(const InputOptions& inputs, AnnotatorScope scope, std::uint64_t most, const Batches& empty,
                   const std::function<void(Batches&)>& consumed) {
     std::uint16_t number = 0;
     bool whole = true;
-    for (std::size_t i = 0; i < Input::count(options); ++i) {
+    for (std::size_t i = 0; i < Input::count(inputs); ++i) {
         std::uint64_t packets = 0;
-        auto input = Input::open(options, i);
+        auto input = Input::open(inputs, i);
         if (!input) continue;  // said when it is read again
-        const Jobs jobs = jobs_for(options, *input);
+        const Jobs jobs = jobs_for(inputs, *input);
         std::vector<Batches> parts(jobs.slots(), empty);
         const auto read = [&](Batch& batch) {
             if (packets >= most || !input->read(batch)) return false;
@@ -84,17 +84,17 @@ bool read_through(const Options& options, AnnotatorScope scope, std::uint64_t mo
     return whole;
 }
 
-bool read_through(const Options& options, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
-    return read_through<ObservationBatch>(options, scope, most, ObservationBatch{}, [&](const ObservationBatch& batch) {
+bool read_through(const InputOptions& inputs, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
+    return read_through<ObservationBatch>(inputs, scope, most, ObservationBatch{}, [&](const ObservationBatch& batch) {
         batch.follow(analysis, [](const Observation&, const PacketRecord&, std::size_t) { return true; });
     });
 }
 
 // Whether the beginning has copies of packets or wrong ICRCs, without which nothing is learned of it: nobody's
 // connections are followed.
-bool may_learn(const Options& options) {
+bool may_learn(const InputOptions& input, const AnalysisOptions& options) {
     ShardedAnalysis analysis({.icrc = options.icrc, .memory = options.memory}, 1, false, true);
-    read_through<ShardedBatch>(options, AnnotatorScope::all, kBeginning, ShardedBatch{1},
+    read_through<ShardedBatch>(input, AnnotatorScope::all, kBeginning, ShardedBatch{1},
                                [&](ShardedBatch& batch) { analysis.gate(batch); });
     const PartReport report = analysis.finish_part();
     return report.gate.learned.any() || (options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0);
@@ -111,39 +111,38 @@ bool has_any(const transport::Timeline& timeline) {
 
 }  // namespace
 
-KnownBefore known_before(const Options& options, LookAhead look_ahead) {
-    if (look_ahead == LookAhead::none || !can_be_read_twice(options))
-        return {options.hints, {}, !options.hints.empty()};
+KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead) {
+    if (look_ahead == LookAhead::none || !can_be_read_twice(input)) return {options.hints, {}, !options.hints.empty()};
     Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
     const bool whole =
-        read_through(options, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
+        read_through(input, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
     transport::Timeline timeline = analysis.finish();
     KnownBefore known{hints_of(timeline, whole), std::move(timeline.learned), has_any(timeline)};
     for (const auto& [uid, said] : options.hints) known.hints.insert_or_assign(uid, said);
     return known;
 }
 
-std::optional<Annotator> stream_annotator(const Options& options) {
-    if (!can_be_read_twice(options)) return Annotator({}, AnnotatorScope::streams);
+std::optional<Annotator> stream_annotator(const InputOptions& input) {
+    if (!can_be_read_twice(input)) return Annotator({}, AnnotatorScope::streams);
     Analysis analysis;
-    const bool whole = read_through(options, analysis, AnnotatorScope::streams, kQuickLook);
+    const bool whole = read_through(input, analysis, AnnotatorScope::streams, kQuickLook);
     const transport::Timeline timeline = analysis.finish();
     if (timeline.iwarp.conversations.empty()) return std::nullopt;
     return Annotator({.hints = hints_of(timeline, whole)}, AnnotatorScope::streams);
 }
 
-AnalysisSettings known_settings(const Options& options, LookAhead look_ahead) {
-    KnownBefore known = known_before(options, look_ahead);
+AnalysisSettings known_settings(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead) {
+    KnownBefore known = known_before(input, options, look_ahead);
     return {.hints = std::move(known.hints),
             .icrc = options.icrc,
             .traits = std::move(known.traits),
             .memory = options.memory};
 }
 
-CaptureTraits traits_before(const Options& options) {
-    if (!can_be_read_twice(options) || !may_learn(options)) return {};
+CaptureTraits traits_before(const InputOptions& input, const AnalysisOptions& options) {
+    if (!can_be_read_twice(input) || !may_learn(input, options)) return {};
     Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
-    read_through(options, analysis, AnnotatorScope::all, kBeginning);
+    read_through(input, analysis, AnnotatorScope::all, kBeginning);
     return analysis.finish().learned;
 }
 

@@ -2,7 +2,8 @@
 // are read twice, so that packets before the one that settled it are decoded too.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/analysis_options.hpp>
+#include <cli/options/input_options.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -31,18 +32,19 @@ struct KnownBefore {
     transport::CaptureTraits traits;
     bool any = false;  // there is an upper protocol to decode
 };
-[[nodiscard]] KnownBefore known_before(const Options& options, LookAhead look_ahead);
+[[nodiscard]] KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead);
 
 // For commands that show packets without asking for annotations: who follows TCP, so that iWARP is decoded. A quick
 // look at the beginning of the files decides whether one is needed, since it costs the threads; pipes and interfaces,
 // which have one thread and are read once, always have it.
-[[nodiscard]] std::optional<transport::Annotator> stream_annotator(const Options& options);
+[[nodiscard]] std::optional<transport::Annotator> stream_annotator(const InputOptions& input);
 // The same for who follows the packets.
-[[nodiscard]] transport::AnalysisSettings known_settings(const Options& options, LookAhead look_ahead);
+[[nodiscard]] transport::AnalysisSettings known_settings(const InputOptions& input, const AnalysisOptions& options,
+                                                         LookAhead look_ahead);
 
 // Files that are there the second time too.
-[[nodiscard]] bool can_be_read_twice(const Options& options);
+[[nodiscard]] bool can_be_read_twice(const InputOptions& input);
 // What the beginnings of the files tell of taps and ICRCs, for commands that print while they read.
-[[nodiscard]] transport::CaptureTraits traits_before(const Options& options);
+[[nodiscard]] transport::CaptureTraits traits_before(const InputOptions& input, const AnalysisOptions& options);
 
 }  // namespace qps::cli

@@ -2,8 +2,9 @@
 // with their timestamps and offloads, RDMA devices, programs beside us. It looks, and changes nothing.
 //
 // Where something could not be looked at it says so: a question without an answer is no good news.
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/sheet.hpp>
 #include <dissect/capture/descriptor.hpp>
 #include <transport-replay/capture/interfaces.hpp>
@@ -279,10 +280,10 @@ void examine_programs(std::vector<Diagnosis>& rows) {
     }
 }
 
-std::vector<Diagnosis> examine(const Options& options) {
+std::vector<Diagnosis> examine() {
     std::vector<Diagnosis> rows;
     examine_rights(rows);
-    rows.push_back({"memory", "for an analysis", Health::fine, bytes_text(options.memory.bytes()),
+    rows.push_back({"memory", "for an analysis", Health::fine, bytes_text(MemoryBudget::of_machine().bytes()),
                     "--memory grants another amount."});
     for (const std::string& name : names_in("/sys/class/net"))
         if (fs::is_directory("/sys/class/net/" + name)) examine_interface(rows, name);
@@ -300,14 +301,21 @@ Tone tone_of(Health health) {
     return health == Health::missing ? Tone::error : health == Health::fine ? Tone::plain : Tone::warning;
 }
 
-}  // namespace
+struct DoctorOptions {
+    OutputOptions output;
 
-ExitCode run_doctor(const Options& options) {
-    Output output(options);
+    void add(OptionTable& table) {
+        output.add_format(table);
+        output.add_path(table);
+    }
+};
+
+ExitCode run_doctor(const DoctorOptions& options) {
+    Output output(options.output.path);
     if (!output.ok()) return finish(output);
     const std::span<const TableColumn<Diagnosis>> columns = kDiagnosisColumns;
-    Sheet sheet(options, output, "diagnoses", columns);
-    const std::vector<Diagnosis> rows = examine(options);
+    Sheet sheet(options.output, output, "diagnoses", columns);
+    const std::vector<Diagnosis> rows = examine();
     for (const Diagnosis& row : rows) {
         sheet.add(columns, row, tone_of(row.health));
         if (!row.advice.empty()) sheet.remark("    -> " + row.advice);
@@ -315,5 +323,14 @@ ExitCode run_doctor(const Options& options) {
     sheet.end();
     return finish(output);
 }
+
+}  // namespace
+
+const Command doctor_command{"doctor", kOnAWire,
+                             "Tell what this machine can do: rights, interfaces, timestamps, offloads, RDMA devices",
+                             "  qpscope doctor\n"
+                             "  sudo qpscope doctor                        # what drivers tell root alone\n"
+                             "  qpscope doctor -f json | jq '.diagnoses[] | select(.state == \"missing\")'",
+                             prepared<DoctorOptions, run_doctor>};
 
 }  // namespace qps::cli

@@ -42,18 +42,18 @@ std::string readable(std::string_view section) {
 
 }  // namespace
 
-ExitCode explain_finding(const Options& options) {
-    const std::string_view id = transport::current_finding(options.explained);
+ExitCode explain_finding(std::string_view asked, const OutputOptions& options) {
+    const std::string_view id = transport::current_finding(asked);
     const std::string_view section = section_of(finding_pages(), id);
     if (transport::finding_row(id) == nullptr || section.empty()) {
         std::vector<std::string_view> ids;
         for (const transport::FindingRow& row : transport::finding_rows()) ids.push_back(row.id);
         const std::string_view near = nearest_of(id, ids);
-        say("qpscope: no finding '{}'{} (findings --list has them all)\n", dissect::printable(options.explained),
+        say("qpscope: no finding '{}'{} (findings --list has them all)\n", dissect::printable(asked),
             near.empty() ? "" : fmt::format(": did you mean {}?", near));
         return ExitCode::usage;
     }
-    Output output(options);
+    Output output(options.path);
     if (!output.ok()) return finish(output);
     output.write(readable(section));
     return finish(output);

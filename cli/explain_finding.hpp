@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cli/exit_code.hpp>
-#include <cli/options.hpp>
+#include <cli/options/output_options.hpp>
 
 #include <string_view>
 
@@ -12,6 +12,6 @@ namespace qps::cli {
 
 // `findings --explain ID`: the section of that finding. An id that no finding has is a usage error, with the nearest
 // one.
-[[nodiscard]] ExitCode explain_finding(const Options& options);
+[[nodiscard]] ExitCode explain_finding(std::string_view asked, const OutputOptions& options);
 
 }  // namespace qps::cli

@@ -1,13 +1,16 @@
 // `export`: what the analysis found as tables for a database or a data frame: connections, messages, operations,
 // findings, counters per interval, and packets where they are asked for.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/export_schema.hpp>
 #include <cli/export_sinks.hpp>
 #include <cli/intervals.hpp>
 #include <cli/latencies.hpp>
 #include <cli/message.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/reading_options.hpp>
+#include <cli/quantity.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
@@ -90,26 +93,56 @@ std::vector<Cell> cells_of(const SchemaTable& table, std::span<const TableColumn
     return cells;
 }
 
+struct ExportOptions {
+    ListingOptions listing;
+    std::optional<Duration> interval;  // of counters
+    std::string sqlite;                // path of the database
+    bool packets = false;              // a row each
+    bool schema = false;               // what the tables are, instead of them
+
+    void add(OptionTable& table) {
+        listing.begin(table, [this] { return !schema; });
+        table.under(headings::kOutput)
+            .add("--interval", "TIME",
+                 into(interval, [](const std::string& text) { return read_time(text, "interval"); }),
+                 "Use intervals of this length: 100us, 1s, ... (default: 1ms)");
+        listing.reading.analysis.add_knowledge(table);
+        listing.known(table);
+        listing.output.add_format(table, "Write files of this format, one a table: json, ndjson, csv or tsv");
+        table.add("--sqlite", "FILE", sqlite, "Write an SQLite database to FILE, replacing what is there")
+            .is(PathUse::written)
+            .not_with("--format");
+        table.flag("--packets", packets, "Add a row for each packet");
+        table.flag("--schema", schema, "Print the tables and columns with their meaning; needs no capture")
+            .not_with("files --interface");
+        table
+            .add("-o,--output", "FOLDER", listing.output.path,
+                 "With -f: write the files into FOLDER, which is made where there is none")
+            .is(PathUse::folder_written);
+        listing.reading.input.add_sandbox(table);
+    }
+};
+
 class Export {
 public:
-    Export(const Options& options, TableSink& sink)
+    Export(const ExportOptions& options, TableSink& sink)
         : options_(options),
           sink_(sink),
           interval_(options.interval.value_or(Duration{1'000'000})),
-          times_(options.memory) {}  // 1 ms
+          times_(options.listing.reading.analysis.memory) {}  // 1 ms
 
     void packet(const Observation& observation, const PacketRecord& record) {
         if (!start_ && observation.has_time) start_ = observation.time;
         ends_.learn(observation, record);
-        if (!wanted(options_, record.connection)) return;
+        if (!wanted(analysis(), record.connection)) return;
         count(observation, record);
-        if (options_.export_packets) add<ExportedPacket>("packets", kExportedColumns, {observation, record});
+        if (options_.packets) add<ExportedPacket>("packets", kExportedColumns, {observation, record});
     }
     void message(ConnectionId connection, End requester, const Message& message) {
         ++messages_;
         if (message.answer_frame != FrameIndex{})
             times_.add(connection, requester, message.outcome, message.first_time, message.answer_time);
-        if (!wanted(options_, connection)) return;
+        if (!wanted(analysis(), connection)) return;
         add<ReportedMessage>("messages", message_columns(),
                              {connection,
                               requester,
@@ -121,7 +154,7 @@ public:
     }
     void retired(ConnectionId connection) { ends_.forget(connection); }
     void operation(const UlpOperation& operation) {
-        if (!wanted(options_, operation.connection)) return;
+        if (!wanted(analysis(), operation.connection)) return;
         const ConnectionId connection = operation.connection;
         add<ReportedOperation>("operations", operation_columns(),
                                {operation,
@@ -131,7 +164,7 @@ public:
     }
     void again() {
         ends_ = {};
-        times_ = ConnectionTimes(options_.memory);
+        times_ = ConnectionTimes(analysis().memory);
         messages_ = 0;
         start_.reset();
         counted_.reset();
@@ -142,7 +175,7 @@ public:
         if (counted_) write(*counted_);
         const auto over = given_up(timeline);
         for (const Connection& connection : timeline.connections)
-            if (wanted(options_, connection.uid))
+            if (wanted(analysis(), connection.uid))
                 add<ConnectionRow>("connections", connection_columns(),
                                    {connection,
                                     over.contains(connection.uid),
@@ -155,7 +188,7 @@ public:
         if (!saw_anything(timeline)) sink_.add(schema_of("incomplete"), std::array<Cell, 1>{text_cell(kNothingSeen)});
         std::uint64_t number = 0;
         for (const Finding& finding : timeline.findings) {
-            if (!wanted(options_, finding.connection)) continue;
+            if (!wanted(analysis(), finding.connection)) continue;
             const SchemaTable& table = schema_of("findings");
             std::vector<Cell> cells = cells_of(table, finding_columns(), finding);
             cells.front() = ++number;
@@ -179,6 +212,7 @@ public:
     }
 
 private:
+    [[nodiscard]] const AnalysisOptions& analysis() const { return options_.listing.reading.analysis; }
     template <class Row> void add(std::string_view name, std::span<const TableColumn<Row>> columns, const Row& row) {
         const SchemaTable& table = schema_of(name);
         sink_.add(table, cells_of(table, columns, row));
@@ -200,7 +234,7 @@ private:
         add<IntervalRow>("timeline", interval_columns(), {interval, interval_, start_.value_or(Instant{}), 0});
     }
 
-    const Options& options_;
+    const ExportOptions& options_;
     TableSink& sink_;
     Duration interval_;
     KnownEnds ends_;
@@ -210,40 +244,38 @@ private:
     std::optional<Interval> counted_;
 };
 
-std::unique_ptr<TableSink> sink_for(const Options& options) {
+std::unique_ptr<TableSink> sink_for(const ExportOptions& options) {
     std::string problem;
-    auto sink = options.sqlite.empty() ? folder_sink(options, problem) : sqlite_sink(options.sqlite, problem);
+    auto sink =
+        options.sqlite.empty() ? folder_sink(options.listing.output, problem) : sqlite_sink(options.sqlite, problem);
     if (!sink) say("qpscope: {}\n", problem);
     return sink;
 }
 
-}  // namespace
-
-ExitCode run_export(const Options& options) {
+ExitCode run_export(const ExportOptions& options) {
+    const auto& [reading, shown] = options.listing;
     if (options.schema) {
-        Output output(options);
+        Output output(shown.path);
         output.write(schema_page());
         return finish(output);
     }
-    const bool folder = options.format != OutputFormat::table && !options.output.empty();
+    const bool folder = shown.format != OutputFormat::table && !shown.path.empty();
     if (options.sqlite.empty() == !folder) {
         say("qpscope: missing output: name a database with --sqlite FILE, or a format and a folder with -f csv -o FOLDER\n");
         return ExitCode::usage;
     }
-    if (is_one_of(options.sqlite, options.files)) {
+    if (is_one_of(options.sqlite, reading.input.files)) {
         say("qpscope: {} is also an input and would be overwritten: name another file\n", options.sqlite);
         return ExitCode::usage;
     }
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(reading.filter);
     if (!filter) return ExitCode::usage;
     const auto sink = sink_for(options);
     if (!sink) return ExitCode::output_failed;
-    Options quiet = options;
-    quiet.output.clear();
-    Output output(quiet);  // nothing goes there
+    Output output("");  // nothing goes there
     Export tables(options, *sink);
     const Analyzed analyzed =
-        analyze(leave_room_for_latencies(options), *filter, output,
+        analyze(leave_room_for_latencies(reading), *filter, output,
                 {.packet = [&](const Observation& observation,
                                const PacketRecord& record) { tables.packet(observation, record); },
                  .message = [&](ConnectionId connection, End requester,
@@ -252,13 +284,23 @@ ExitCode run_export(const Options& options) {
                  .retired = [&](ConnectionId connection) { tables.retired(connection); },
                  .again = [&] { tables.again(); }});
     if (!analyzed.any) return analyzed.code;
-    say_unknown_latencies(options, tables.times());
+    say_unknown_latencies(tables.times());
     tables.finish(analyzed.timeline);
     if (const auto problem = sink->problem()) {
         say("qpscope: {}\n", *problem);
         return ExitCode::output_failed;
     }
-    return finish(options, analyzed, output);
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command export_command{
+    "export", kAnalyse, "Write connections, messages, operations, findings and counters as tables: SQLite, CSV, NDJSON",
+    "  qpscope export --sqlite out.db trace.pcap\n"
+    "  qpscope export --sqlite out.db --packets trace.pcap        # with a row for each packet\n"
+    "  qpscope export -f csv -o tables trace.pcap                 # tables/connections.csv, tables/messages.csv, ...\n"
+    "  qpscope export --schema                                    # the tables and columns, and what they mean",
+    prepared<ExportOptions, run_export>};
 
 }  // namespace qps::cli

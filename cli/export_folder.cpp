@@ -1,5 +1,6 @@
 // Tables of `export` as files of a folder, in the format asked for.
 #include <cli/export_sinks.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <cli/sheet.hpp>
 
@@ -26,7 +27,7 @@ std::string_view file_ending(OutputFormat format) {
 
 class FolderSink final : public TableSink {
 public:
-    explicit FolderSink(const Options& options) : options_(options) { begin(); }
+    explicit FolderSink(const OutputOptions& options) : options_(options) { begin(); }
 
     void add(const SchemaTable& table, std::span<const Cell> cells) override {
         if (const auto found = files_.find(table.name); found != files_.end()) found->second->sheet->add(cells);
@@ -50,7 +51,9 @@ public:
 
 private:
     struct File {
-        File(const Options& options, const SchemaTable& schema) : own(options), output(own), table(schema) { begin(); }
+        File(const OutputOptions& options, const SchemaTable& schema) : own(options), output(own.path), table(schema) {
+            begin();
+        }
         // From its first line on; the file stays open, for it could not be opened again (sandbox/).
         void begin() {
             output.restart();
@@ -58,32 +61,32 @@ private:
             for (const SchemaColumn& column : table.columns) heads.push_back({column.name, {}, {}});
             sheet.emplace(own, output, table.name, std::move(heads));
         }
-        Options own;
+        OutputOptions own;
         Output output;
         const SchemaTable& table;
         std::optional<Sheet> sheet;
     };
     void begin() {
         for (const SchemaTable& table : schema()) {
-            Options own = options_;
-            own.output = (std::filesystem::path(options_.output) /
-                          fmt::format("{}.{}", table.name, file_ending(options_.format)))
-                             .string();
+            OutputOptions own = options_;
+            own.path =
+                (std::filesystem::path(options_.path) / fmt::format("{}.{}", table.name, file_ending(options_.format)))
+                    .string();
             files_.emplace(table.name, std::make_unique<File>(own, table));
         }
     }
 
-    const Options& options_;
+    const OutputOptions& options_;
     std::map<std::string_view, std::unique_ptr<File>> files_;
 };
 
 }  // namespace
 
-std::unique_ptr<TableSink> folder_sink(const Options& options, std::string& problem) {
+std::unique_ptr<TableSink> folder_sink(const OutputOptions& options, std::string& problem) {
     std::error_code error;
-    std::filesystem::create_directories(options.output, error);
-    if (!std::filesystem::is_directory(options.output)) {
-        problem = fmt::format("cannot write {}: {}", options.output, error ? error.message() : "it is no folder");
+    std::filesystem::create_directories(options.path, error);
+    if (!std::filesystem::is_directory(options.path)) {
+        problem = fmt::format("cannot write {}: {}", options.path, error ? error.message() : "it is no folder");
         return nullptr;
     }
     auto sink = std::make_unique<FolderSink>(options);

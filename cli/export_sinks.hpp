@@ -3,7 +3,7 @@
 
 #include <cli/exit_code.hpp>
 #include <cli/export_schema.hpp>
-#include <cli/options.hpp>
+#include <cli/options/output_options.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <memory>
@@ -33,6 +33,6 @@ public:
 // Nothing, and a sentence, where it cannot be opened. An existing database is replaced once the new one is whole.
 [[nodiscard]] std::unique_ptr<TableSink> sqlite_sink(const std::string& path, std::string& problem);
 // A file NAME.csv or NAME.ndjson for each table, in the folder, which is made where there is none.
-[[nodiscard]] std::unique_ptr<TableSink> folder_sink(const Options& options, std::string& problem);
+[[nodiscard]] std::unique_ptr<TableSink> folder_sink(const OutputOptions& options, std::string& problem);
 
 }  // namespace qps::cli

@@ -1,8 +1,9 @@
 // `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions,
 // groups, counters that moved, events, and what was asked and answered.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
 #include <cli/wrapped.hpp>
@@ -23,6 +24,32 @@ namespace qps::cli {
 using namespace transport;
 
 namespace {
+
+// A LID of one port (4.1.3).
+std::string check_lid(const std::string& text) {
+    constexpr std::uint64_t kLast = 0xbfff;
+    const auto lid = dissect::parse_number(text, kLast);
+    return lid && *lid != 0 ? std::string() : fmt::format("Value {} not in range 1 to {}", text, kLast);
+}
+
+struct FabricOptions {
+    ListingOptions listing;
+    bool dot = false;                  // a picture for Graphviz
+    std::vector<std::uint16_t> route;  // from that LID to that one; or none
+
+    void add(OptionTable& table) {
+        listing.reading.add_captures(table, listing.output);
+        listing.reading.add_known(table);
+        listing.output.add_format(table);
+        table.flag("--dot", dot, "Print nodes and links as a Graphviz graph").not_with("--format");
+        table.add("--route", "LID LID", route, "Print the way from a LID to a LID by the forwarding tables")
+            .exactly(2)
+            .checked(check_lid)
+            .not_with("--dot");
+        listing.reading.analysis.add_fail_on(table);
+        listing.end(table);
+    }
+};
 
 constexpr std::size_t kFabricIndent = 4;
 constexpr std::size_t kMostTroubles = 50;  // requests without a good answer that a terminal shows
@@ -69,10 +96,10 @@ void append_requests(std::string& out, const ManagementReport& report) {
         append_fabric_line(out, fmt::format("and {} more", grouped(troubles - kMostTroubles)));
 }
 
-void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {
+void write_table(const OutputOptions& options, const transport::Timeline& timeline, Output& output) {
     const ManagementReport& report = timeline.management;
     const FabricMap& map = report.fabric;
-    if (report.datagrams == 0) return report_none(options, "management datagrams of the fabric");
+    if (report.datagrams == 0) return report_none(options.format, "management datagrams of the fabric");
     if (!map.nodes.empty()) {
         output.write(fmt::format("{}, {}, {}\n\n", counted(map.nodes.size(), "node"), counted(map.links.size(), "link"),
                                  counted(report.datagrams, "datagram")));
@@ -104,7 +131,7 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
     output.write(map.nodes.empty() && out.starts_with('\n') ? std::string_view(out).substr(1) : std::string_view(out));
 }
 
-void write_json(const Options& options, const transport::Timeline& timeline, Output& output) {
+void write_json(const OutputOptions& options, const transport::Timeline& timeline, Output& output) {
     const ManagementReport& report = timeline.management;
     const bool lines = options.format == OutputFormat::ndjson;
     std::string out;
@@ -153,9 +180,10 @@ void write_picture(const transport::Timeline& timeline, Output& output) {
 }
 
 // A line for each node on the way, and one that says how it ends.
-void write_route(const Options& options, const transport::Timeline& timeline, Output& output) {
+void write_route(const FabricOptions& asked, const transport::Timeline& timeline, Output& output) {
+    const OutputOptions& options = asked.listing.output;
     const FabricRoutes routes(timeline.management.fabric);
-    const FabricRoute route = routes.route(dissect::Lid{options.route[0]}, dissect::Lid{options.route[1]});
+    const FabricRoute route = routes.route(dissect::Lid{asked.route[0]}, dissect::Lid{asked.route[1]});
     std::string out;
     if (options.format == OutputFormat::table) {
         out = route_text(route) + '\n';
@@ -173,7 +201,8 @@ void write_route(const Options& options, const transport::Timeline& timeline, Ou
 
 }  // namespace
 
-void show_fabric(const Options& options, const transport::Timeline& timeline, Output& output) {
+void show_fabric(const ListingOptions& asked, const transport::Timeline& timeline, Output& output) {
+    const OutputOptions& options = asked.output;
     switch (options.format) {
         case OutputFormat::table: write_table(options, timeline, output); break;
         case OutputFormat::json:
@@ -187,17 +216,30 @@ void show_fabric(const Options& options, const transport::Timeline& timeline, Ou
     }
 }
 
-ExitCode run_fabric(const Options& options) {
-    const auto filter = compile_filter(options, FilterSets::taken);
+namespace {
+
+ExitCode run_fabric(const FabricOptions& options) {
+    const auto& [reading, shown] = options.listing;
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(shown.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    const Analyzed analyzed = analyze(options, *filter, output, {});
-    if (!analyzed.any) return finish(options, analyzed, output);
+    const Analyzed analyzed = analyze(reading, *filter, output, {});
+    if (!analyzed.any) return finish(reading.analysis, analyzed, output);
     if (options.dot) write_picture(analyzed.timeline, output);
     else if (!options.route.empty()) write_route(options, analyzed.timeline, output);
-    else show_fabric(options, analyzed.timeline, output);
-    return finish(options, analyzed, output);
+    else show_fabric(options.listing, analyzed.timeline, output);
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command fabric_command{"fabric", kAnalyse,
+                             "Map the fabric from management datagrams: nodes, links, managers, counters, traps",
+                             "  qpscope fabric sweep.pcap\n"
+                             "  qpscope fabric -f csv sweep.pcap > ports.csv\n"
+                             "  qpscope fabric --route 1 3 sweep.pcap\n"
+                             "  qpscope fabric --dot sweep.pcap | dot -Tsvg > fabric.svg",
+                             prepared<FabricOptions, run_fabric>};
 
 }  // namespace qps::cli

@@ -1,8 +1,9 @@
 // `fields`: every field with its type and meaning, for -e and -Y.
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/json_rows.hpp>
 #include <cli/message.hpp>
+#include <cli/options/output_options.hpp>
 #include <dissect/base/field.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/packet/json_writer.hpp>
@@ -164,31 +165,47 @@ void append(std::string& out, OutputFormat format, const FieldRow& row, std::siz
     }
 }
 
-}  // namespace
+struct FieldsOptions {
+    std::string pattern;
+    OutputOptions output;
 
-ExitCode run_fields(const Options& options) {
+    void add(OptionTable& table) {
+        table.add("pattern", "TEXT", pattern, "Match name or meaning against this text");
+        output.add_format(table);
+        output.add_path(table);
+    }
+};
+
+ExitCode run_fields(const FieldsOptions& options) {
+    const OutputFormat format = options.output.format;
     std::vector<FieldRow> rows;
     for (const NameEntry& entry : all_names())
         if (FieldRow row = row_of(entry); matches(row, options.pattern)) rows.push_back(std::move(row));
-    Output output(options);
+    Output output(options.output.path);
     if (!output.ok()) return finish(output);
     std::size_t width = 0;
     for (const FieldRow& row : rows) width = std::max(width, row.name.size());
     std::string out;
-    if (options.format == OutputFormat::json) out += json_rows_begin("fields");
-    if (has_rows(options.format)) {
-        const char s = separator(options.format);
+    if (format == OutputFormat::json) out += json_rows_begin("fields");
+    if (has_rows(format)) {
+        const char s = separator(format);
         out += fmt::format("name{0}type{0}layer{0}meaning{0}values\n", s);
     }
-    for (const FieldRow& row : rows) append(out, options.format, row, width, &row == &rows.front());
-    if (options.format == OutputFormat::json) out += kJsonRowsEnd;
+    for (const FieldRow& row : rows) append(out, format, row, width, &row == &rows.front());
+    if (format == OutputFormat::json) out += kJsonRowsEnd;
     output.write(out);
-    if (rows.empty() && !options.quiet) {
+    if (rows.empty()) {
         const std::string near = nearest_name(options.pattern);
-        say("qpscope: no field matches '{}'{}\n", options.pattern,
-            near.empty() ? "" : fmt::format("; did you mean {}?", near));
+        remark("qpscope: no field matches '{}'{}\n", options.pattern,
+               near.empty() ? "" : fmt::format("; did you mean {}?", near));
     }
     return finish(output);
 }
+
+}  // namespace
+
+const Command fields_command{"fields", kLookAt, "List the fields for filters and columns, with type and meaning",
+                             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
+                             prepared<FieldsOptions, run_fields>};
 
 }  // namespace qps::cli

@@ -44,10 +44,10 @@ std::string digest_of(int descriptor) {
 
 }  // namespace
 
-std::future<std::string> sha256_of(const Options& options, const std::string& name) {
+std::future<std::string> sha256_of(const InputOptions& options, const std::string& name) {
     if (const auto held = HeldInputs::of(options).file(name))
         return std::async(std::launch::async, [descriptor = held->descriptor] { return digest_of(descriptor); });
-    if (options.sandbox && !options.no_sandbox)
+    if (options.confinement.holds())
         return std::async(std::launch::deferred, [] { return std::string(); });  // a pipe, standard input
     return std::async(std::launch::async, [name] {
         const dissect::Descriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true);

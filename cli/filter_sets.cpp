@@ -25,7 +25,7 @@ struct Rows {
     [[nodiscard]] bool full() { return cut |= index->bytes() > most; }
 };
 
-Analyzed read_rows(const Options& options, const Output& output, Rows& rows) {
+Analyzed read_rows(const ReadingOptions& options, const Output& output, Rows& rows) {
     const auto packet = [&](const Observation& observation, const PacketRecord& record) {
         if (!rows.full()) static_cast<void>(rows.index->packets.append(PacketRow(0, 0, observation, record)));
     };
@@ -36,13 +36,11 @@ Analyzed read_rows(const Options& options, const Output& output, Rows& rows) {
         rows.index = std::make_unique<CaptureIndex>();
         rows.cut = false;
     };
-    Options whole = options;
-    whole.filter.clear();
-    whole.since.clear();
-    whole.until.clear();
-    whole.connections.clear();
-    whole.count = 0;
-    whole.quiet = true;  // what is wrong with the files is said when they are read again
+    ReadingOptions whole = options;
+    whole.filter = {};
+    whole.analysis.connections.clear();
+    whole.input.count = 0;
+    const Hush hush;  // what is wrong with the files is said when they are read again
     return analyze(whole, dissect::Filter{}, output, {.packet = packet, .message = message, .again = again});
 }
 
@@ -59,27 +57,28 @@ Annotator::More messages_of(const CaptureIndex& index) {
 
 }  // namespace
 
-std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter,
+std::expected<WholeCapture, ExitCode> with_whole_capture(const ReadingOptions& options, dissect::Filter filter,
                                                          const Output& output, bool fields) {
     fields |= filter.needs_whole_capture();
-    if (!fields && !names_sets(options.filter)) return WholeCapture{std::move(filter)};
-    if (!can_be_read_twice(options)) {
+    if (!fields && !names_sets(options.filter.text)) return WholeCapture{std::move(filter)};
+    if (!can_be_read_twice(options.input)) {
         say("qpscope: rdma.message and rdma.finding are known when all packets were read: expected files that can be read twice\n");
         return std::unexpected(ExitCode::usage);
     }
-    Rows rows{.most = options.memory.bytes() / 2};
+    Rows rows{.most = options.analysis.memory.bytes() / 2};
     const Analyzed analyzed = read_rows(options, output, rows);
-    if (rows.cut && !options.quiet)
-        say("qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n",
+    if (rows.cut)
+        remark(
+            "qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n",
             rows.index->packets.size());
-    auto compiled =
-        dissect::Filter::compile(with_times(options, with_frames(options.filter, *rows.index, analyzed.timeline)));
+    auto compiled = dissect::Filter::compile(
+        with_times(options.filter, with_frames(options.filter.text, *rows.index, analyzed.timeline)));
     if (compiled) return WholeCapture{std::move(*compiled), fields ? messages_of(*rows.index) : Annotator::More{}};
     say("qpscope: invalid display filter: {}\n", compiled.error().message);
     return std::unexpected(ExitCode::usage);
 }
 
-std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter,
+std::expected<dissect::Filter, ExitCode> with_sets(const ReadingOptions& options, dissect::Filter filter,
                                                    const Output& output) {
     auto known = with_whole_capture(options, std::move(filter), output, false);
     if (!known) return std::unexpected(known.error());

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cli/exit_code.hpp>
-#include <cli/options.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/output.hpp>
 #include <dissect/filter/filter.hpp>
 #include <transport-replay/analysis/annotator.hpp>
@@ -15,7 +15,7 @@ namespace qps::cli {
 
 // `filter` as compile_filter() made it of the options, where it names no sets; else one that has them. Says why where
 // it cannot.
-[[nodiscard]] std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter,
+[[nodiscard]] std::expected<dissect::Filter, ExitCode> with_sets(const ReadingOptions& options, dissect::Filter filter,
                                                                  const Output& output);
 
 struct WholeCapture {
@@ -23,7 +23,8 @@ struct WholeCapture {
     transport::Annotator::More messages{};  // empty where nobody asks
 };
 // The same for who may show fields of messages: `fields`, or the filter, asks for them.
-[[nodiscard]] std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter,
-                                                                       const Output& output, bool fields);
+[[nodiscard]] std::expected<WholeCapture, ExitCode> with_whole_capture(const ReadingOptions& options,
+                                                                       dissect::Filter filter, const Output& output,
+                                                                       bool fields);
 
 }  // namespace qps::cli

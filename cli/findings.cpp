@@ -2,9 +2,10 @@
 // printed once, within about a second. With --list: the table of all findings that there are; with --explain: the
 // manual of one.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/explain_finding.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
@@ -29,13 +30,42 @@ using namespace transport;
 
 namespace {
 
+struct FindingsOptions {
+    ListingOptions listing;
+    bool markdown = false;  // each as a ticket
+    bool list = false;      // all there are, and what they mean
+    std::string explained;  // the section of that id
+
+    void add(OptionTable& table) {
+        listing.begin(table, [this] { return !list && explained.empty(); });
+        listing.reading.analysis.add_knowledge(table);
+        listing.known(table);
+        listing.output.add_format(table);
+        table.flag("--list", list, "List every finding with its meaning; needs no capture")
+            .not_with("files --interface");
+        table.under({})
+            .add("--explain", "ID", explained,
+                 "Print what a finding means, what else looks like it and what to do; needs no capture")
+            .not_with("files --interface --list");
+        table.under(headings::kOutput);
+        table.flag("--markdown", markdown, "Print each finding as a Markdown ticket with evidence and capture quality")
+            .not_with("--format --list");
+        listing.end(table);
+    }
+};
+
 // Findings in the format asked for, each once.
 class Findings {
 public:
-    Findings(const Options& options, Output& output)
-        : options_(options), output_(output), color_(wants_color(options, output)), document_(options.format, text_) {
-        if (rows()) sheet_.emplace(options, output, "findings", finding_columns());
-        if (options.format != OutputFormat::json) return;
+    Findings(const ListingOptions& options, bool markdown, Output& output)
+        : options_(options.reading),
+          format_(options.output.format),
+          markdown_(markdown),
+          output_(output),
+          color_(wants_color(options.output.color, output)),
+          document_(format_, text_) {
+        if (rows()) sheet_.emplace(options.output, output, "findings", finding_columns());
+        if (format_ != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
         document_.open_list("findings");
@@ -43,7 +73,8 @@ public:
 
     void print_new(const transport::Timeline& timeline) {
         for (const Finding& finding : timeline.findings) {
-            if (!wanted(options_, finding.connection) || !printed_.emplace(finding.id, finding.connection).second)
+            if (!wanted(options_.analysis, finding.connection) ||
+                !printed_.emplace(finding.id, finding.connection).second)
                 continue;
             print(finding, timeline);
         }
@@ -58,14 +89,14 @@ public:
             if (!timeline.incomplete.empty() && !timeline.findings.empty()) text_ += '\n';
         }
         if (folds() && printed_.empty()) {
-            append_findings(text_, options_, timeline, color_);
+            append_findings(text_, options_.analysis, timeline, color_);
         } else if (printed_.empty()) {
             for (const Finding& finding : timeline.findings)
-                if (wanted(options_, finding.connection)) print(finding, timeline);
+                if (wanted(options_.analysis, finding.connection)) print(finding, timeline);
         } else {
             print_new(timeline);
         }
-        if (options_.format == OutputFormat::json) {
+        if (format_ == OutputFormat::json) {
             document_.close_list();
             add_extent(document_, timeline);
             document_.close();
@@ -76,27 +107,29 @@ public:
     }
 
 private:
-    [[nodiscard]] bool folds() const { return options_.format == OutputFormat::table && !options_.markdown; }
-    [[nodiscard]] bool rows() const { return has_rows(options_.format); }
+    [[nodiscard]] bool folds() const { return format_ == OutputFormat::table && !markdown_; }
+    [[nodiscard]] bool rows() const { return has_rows(format_); }
 
     void print(const Finding& finding, const transport::Timeline& timeline) {
         if (rows()) return sheet_->add(finding_columns(), finding);
-        if (options_.format == OutputFormat::table) {
+        if (format_ == OutputFormat::table) {
             if (written_++ > 0) text_ += '\n';
-            if (options_.markdown) append_ticket(text_, timeline, finding, input_names(options_));
+            if (markdown_) append_ticket(text_, timeline, finding, input_names(options_.input));
             else append_finding(text_, finding, timeline, color_);
         } else {
             document_.open();
-            if (options_.format == OutputFormat::ndjson) document_.add("type", "finding");
+            if (format_ == OutputFormat::ndjson) document_.add("type", "finding");
             add_finding(document_, finding, timeline);
             document_.close();
-            if (options_.format == OutputFormat::ndjson) text_ += '\n';
+            if (format_ == OutputFormat::ndjson) text_ += '\n';
         }
         output_.write(text_);
         text_.clear();
     }
 
-    const Options& options_;
+    const ReadingOptions& options_;
+    OutputFormat format_;
+    bool markdown_;
     Output& output_;
     bool color_;
     std::string text_;
@@ -117,8 +150,8 @@ constexpr std::array kMeaningColumns{
                             [](const FindingRow& row) { return text_cell(row.clause); }},
 };
 
-ExitCode list_findings(const Options& options) {
-    Output output(options);
+ExitCode list_findings(const OutputOptions& options) {
+    Output output(options.path);
     if (!output.ok()) return finish(output);
     const std::span<const TableColumn<FindingRow>> columns = kMeaningColumns;
     Sheet sheet(options, output, "findings", columns);
@@ -127,33 +160,46 @@ ExitCode list_findings(const Options& options) {
     return finish(output);
 }
 
-}  // namespace
-
-void show_findings(const Options& options, const transport::Timeline& timeline, Output& output) {
-    Findings(options, output).end(timeline);
-    if (timeline.findings.empty()) report_none(options, "findings");
-}
-
-ExitCode run_findings(const Options& options) {
-    if (options.list_findings) return list_findings(options);
-    if (!options.explained.empty()) return explain_finding(options);
-    const auto filter = compile_filter(options, FilterSets::taken);
+ExitCode run_findings(const FindingsOptions& options) {
+    const auto& [reading, shown] = options.listing;
+    if (options.list) return list_findings(shown);
+    if (!options.explained.empty()) return explain_finding(options.explained, shown);
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(shown.path, reading.input.files);
     if (!output.ok()) return finish(output);
     std::optional<Findings> findings;
-    const auto begin = [&]() -> Findings& { return findings ? *findings : findings.emplace(options, output); };
+    const auto begin = [&]() -> Findings& {
+        return findings ? *findings : findings.emplace(options.listing, options.markdown, output);
+    };
     Listening listening;
-    if (options.format != OutputFormat::json)  // a document is one piece
+    if (shown.format != OutputFormat::json)  // a document is one piece
         listening.meanwhile = [&](const transport::Timeline& so_far) { begin().print_new(so_far); };
-    const Analyzed analyzed = analyze(options, *filter, output, listening);
+    const Analyzed analyzed = analyze(reading, *filter, output, listening);
     if (analyzed.any) {
         begin().end(analyzed.timeline);
-        output.write(next_step(options, analyzed.timeline, output));
+        if (!options.markdown) output.write(next_step(options.listing, analyzed.timeline, output));
     }
-    const ExitCode code = analyzed.any ? say_nothing_seen(options, analyzed.timeline) : ExitCode::done;
-    if (code == ExitCode::done && analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
-    return worse(code, finish(options, analyzed, output));
+    const ExitCode code = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;
+    if (code == ExitCode::done && analyzed.any && analyzed.timeline.findings.empty())
+        report_none(shown.format, "findings");
+    return worse(code, finish(reading.analysis, analyzed, output));
 }
+
+}  // namespace
+
+void show_findings(const ListingOptions& options, const transport::Timeline& timeline, Output& output) {
+    Findings(options, false, output).end(timeline);
+    if (timeline.findings.empty()) report_none(options.output.format, "findings");
+}
+
+const Command findings_command{
+    "findings", kAnalyse, "List what went wrong, with evidence and advice; --list shows all findings known",
+    "  qpscope findings trace.pcap\n"
+    "  qpscope findings --fail-on warning -f ndjson trace.pcap\n"
+    "  qpscope findings --markdown -C 3 trace.pcap > ticket.md    # a ticket for each finding\n"
+    "  qpscope findings -i eth0                                   # each as it happens\n"
+    "  qpscope findings --list                                    # every finding and what it means",
+    prepared<FindingsOptions, run_findings>};
 
 }  // namespace qps::cli

@@ -1,10 +1,12 @@
 // `follow`: what the messages of one connection carried, byte for byte, each once; where its protocol is known with the
 // operation that each belongs to, and on request as field trees.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/message.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <dissect/base/types.hpp>
 #include <dissect/packet/render.hpp>
@@ -41,16 +43,44 @@ std::size_t most_payload(const MemoryBudget& memory) {
     return static_cast<std::size_t>(std::min<std::uint64_t>(PayloadStore::kMost, memory.bytes() / kPart));
 }
 
+enum class Whose { both, a, b };  // messages, by the end that asked for them
+constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
+
+struct FollowOptions {
+    ListingOptions listing;
+    std::optional<std::uint32_t> connection;
+    Whose whose = Whose::both;
+    std::optional<std::uint64_t> message;  // only this one, counted from 1
+    bool raw = false;                      // bytes instead of text
+    bool decode = false;                   // messages of a known protocol as field trees
+
+    void add(OptionTable& table) {
+        table.add("connection", "N", connection, "Connection number (see qpscope connections)")
+            .checked(check_connection)
+            .needed();  // before the files: it is the first word
+        listing.reading.add_captures(table, listing.output);
+        table.flag("--raw", raw, "Write the raw bytes of all messages");
+        table.flag("--decode", decode, "Print messages of known protocols as field trees");
+        add_choice(table.under(headings::kFilter), "--from", whose, kEnds,
+                   "Keep messages requested by this end: a, b or both (default: both)");
+        table.add("--message", "N", message, "Keep the Nth message only");
+        listing.known(table);
+        listing.output.add_format(table);
+        listing.end(table);
+    }
+};
+
 // Writes the messages of one connection.
 class Following {
 public:
-    Following(const Options& options, Output& output)
+    Following(const FollowOptions& options, Output& output)
         : options_(options),
           output_(output),
-          document_(options.format, text_),
-          store_(most_payload(options.memory)),
-          stream_(most_payload(options.memory)) {
-        if (options.raw || options.format != OutputFormat::json) return;
+          format_(options.listing.output.format),
+          document_(format_, text_),
+          store_(most_payload(options.listing.reading.analysis.memory)),
+          stream_(store_.most()) {
+        if (options.raw || format_ != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
         document_.open_list("messages");
@@ -73,13 +103,13 @@ public:
             message.service == Service::iwarp ? stream_.take(requester, message) : store_.take(requester, message);
         if (options_.whose != Whose::both && (options_.whose == Whose::a) != (requester == End::a)) return;
         ++number_;
-        if (options_.message_number && *options_.message_number != number_) return;
+        if (options_.message && *options_.message != number_) return;
         ++written_;
         constexpr std::size_t kOfText = 5;  // of a byte of payload: a line of 16 has 76; and it grows by no more
         text_.reserve(kOfText * payload.bytes.size());
         if (options_.raw) {
             for (const std::byte byte : payload.bytes) text_ += static_cast<char>(byte);
-        } else if (options_.format == OutputFormat::table) {
+        } else if (format_ == OutputFormat::table) {
             append_message(requester, message, payload);
         } else {
             add_message(requester, message, payload);
@@ -90,29 +120,29 @@ public:
 
     // `known`: the capture has that connection.
     void end(bool known) {
-        if (!options_.raw && options_.format == OutputFormat::json) {
+        if (!options_.raw && format_ == OutputFormat::json) {
             document_.close_list();
             document_.close();
             text_ += '\n';
         }
         write();
-        if (options_.quiet) return;
+        if (is_quiet()) return;
         if (const std::uint64_t let_go = store_.let_go() + stream_.let_go(); let_go != 0)
             say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n", bytes_text(let_go),
                 bytes_text(store_.most()));
         if (written_ == 0 && known)
             say("qpscope: {}connection {} has {}{}\n",
-                options_.message_number ? fmt::format("no message {}: ", *options_.message_number) : "",
-                *options_.followed, number_ == 0 ? "no" : grouped(number_), number_ == 1 ? " message" : " messages");
+                options_.message ? fmt::format("no message {}: ", *options_.message) : "", *options_.connection,
+                number_ == 0 ? "no" : grouped(number_), number_ == 1 ? " message" : " messages");
     }
 
 private:
     [[nodiscard]] bool is_followed(std::optional<ConnectionId> connection) const {
-        return connection && std::to_underlying(*connection) == *options_.followed;
+        return connection && std::to_underlying(*connection) == *options_.connection;
     }
 
     void append_message(End requester, const Message& message, const MessagePayload& payload) {
-        const ConnectionId connection{*options_.followed};
+        const ConnectionId connection{*options_.connection};
         text_ += fmt::format("message {} at {}: {} from {} to {}, {} {}, {}, {}\n", number_,
                              seconds_text(message.first_time - start_.value_or(Instant{})), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
@@ -150,7 +180,7 @@ private:
         append_hex(hex, payload.bytes);
         document_.open();
         document_.add("message", number_);
-        document_.add("connection", *options_.followed);
+        document_.add("connection", *options_.connection);
         document_.add("requester", requester == End::a ? "a" : "b");
         document_.add("verb", verb_text(message));
         document_.add("first_psn", message.first);
@@ -169,12 +199,12 @@ private:
             document_.add_json("decoded", json);
         }
         document_.close();
-        if (options_.format == OutputFormat::ndjson) text_ += '\n';
+        if (format_ == OutputFormat::ndjson) text_ += '\n';
     }
 
     // Bytes that are not there are never made up.
     void report_missing(const Message& message, const MessagePayload& payload) const {
-        if (options_.quiet) return;
+        if (is_quiet()) return;
         if (payload.cut_bytes != 0)
             say("qpscope: message {}: {} truncated by the capture\n", number_, counted(payload.cut_bytes, "byte"));
         const bool whole = message.outcome == Outcome::completed || message.outcome == Outcome::sent;
@@ -194,9 +224,10 @@ private:
         text_.clear();
     }
 
-    const Options& options_;
+    const FollowOptions& options_;
     Output& output_;
     std::string text_;
+    OutputFormat format_;
     Document document_;
     PayloadStore store_;
     FollowedStream stream_;
@@ -208,25 +239,25 @@ private:
     std::uint64_t written_ = 0;
 };
 
-}  // namespace
-
-ExitCode run_follow(const Options& asked) {
-    Options options = asked;
+ExitCode run_follow(const FollowOptions& options) {
+    ReadingOptions reading = options.listing.reading;
+    const OutputOptions& shown = options.listing.output;
     if (options.decode && options.raw) {
         say("qpscope: --raw and --decode exclude each other\n");
         return ExitCode::usage;
     }
-    if (has_rows(options.format)) {
+    if (has_rows(shown.format)) {
         say("qpscope: follow prints no rows: use -f table, json or ndjson, or --raw\n");
         return ExitCode::usage;
     }
-    const auto filter = compile_filter(options, FilterSets::taken);
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(shown.path, reading.input.files);
     if (!output.ok()) return finish(output);
     // Messages before the one that settled the protocol are decoded too. A filter makes other connections of the same
     // packets.
-    if (options.decode && options.filter.empty()) options.hints = known_before(options, LookAhead::all).hints;
+    if (options.decode && reading.filter.text.empty())
+        reading.analysis.hints = known_before(reading.input, reading.analysis, LookAhead::all).hints;
     std::optional<Following> following;
     const auto begin = [&]() -> Following& { return following ? *following : following.emplace(options, output); };
     Listening listening;
@@ -238,11 +269,18 @@ ExitCode run_follow(const Options& asked) {
     };
     listening.retired = [&](ConnectionId connection) { begin().retired(connection); };
     listening.pause = [&] { output.flush(); };
-    Options beside = options;
-    beside.memory = transport::beside(options.memory, kTimes * most_payload(options.memory));
-    const Analyzed analyzed = analyze(beside, *filter, output, listening);
-    if (analyzed.any) begin().end(analyzed.timeline.find(ConnectionId{*options.followed}) != nullptr);
-    return finish(options, analyzed, output);
+    MemoryBudget& memory = reading.analysis.memory;
+    memory = transport::beside(memory, kTimes * most_payload(memory));
+    const Analyzed analyzed = analyze(reading, *filter, output, listening);
+    if (analyzed.any) begin().end(analyzed.timeline.find(ConnectionId{*options.connection}) != nullptr);
+    reading.analysis.connections = {ConnectionId{*options.connection}};  // it must be there
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command follow_command{"follow", kLookAt, "Print the payload of a connection's messages",
+                             "  qpscope follow 3 trace.pcap\n  qpscope follow 3 --raw --from a -o sent.bin trace.pcap",
+                             prepared<FollowOptions, run_follow>};
 
 }  // namespace qps::cli

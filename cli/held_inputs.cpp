@@ -53,16 +53,17 @@ std::optional<dissect::HeldFile> hold(const std::string& name) {
 
 }  // namespace
 
-HeldInputs& HeldInputs::of(const Options& options) {
+HeldInputs& HeldInputs::of(const InputOptions& options) {
     static HeldInputs inputs(options);
     return inputs;
 }
 
-HeldInputs::HeldInputs(const Options& options) {
+HeldInputs::HeldInputs(const InputOptions& options) {
     if (!options.capture_filter.empty()) filter_ = dissect::BpfFilter::compile_for_all(options.capture_filter);
-    if (!options.sandbox || options.no_sandbox || !options.interface.empty()) return;
+    const Confinement& confinement = options.confinement;
+    if (!confinement.holds() || !options.interface.empty()) return;
     std::vector<std::string> names = options.files;
-    if (!options.nccl_log.empty()) names.push_back(options.nccl_log);
+    names.insert(names.end(), confinement.also_read.begin(), confinement.also_read.end());
     std::erase_if(names, is_standard_input);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
@@ -70,15 +71,12 @@ HeldInputs::HeldInputs(const Options& options) {
     if (holds_)
         for (std::string& name : names)
             if (const auto file = hold(name)) files_.push_back({std::move(name), *file});
-    const bool evidence = !options.check.evidence.empty();
-    const sandbox::Rights rights{.open_to_read = files_.size() != names.size(),
-                                 .rename = evidence || !options.capture.empty() || !options.sqlite.empty() ||
-                                           !options.output.empty(),  // files take their names at the end
-                                 .create = evidence};
+    const sandbox::Rights rights{
+        .open_to_read = files_.size() != names.size(), .rename = confinement.renames, .create = confinement.creates};
     if (!sandbox::is_possible()) return;
-    if (const auto entered = sandbox::enter(rights); !entered && !options.quiet)
-        say("qpscope: reading without a sandbox: {}{}\n", entered.error(),
-            options.wire == nullptr ? " (--no-sandbox: do not try)" : "");
+    if (const auto entered = sandbox::enter(rights); !entered)
+        remark("qpscope: reading without a sandbox: {}{}\n", entered.error(),
+               confinement.may_be_declined ? " (--no-sandbox: do not try)" : "");
 }
 
 std::expected<std::string, std::string> HeldInputs::contents(
@@ -124,7 +122,7 @@ std::optional<dissect::Instant> HeldInputs::begin_of(const std::string& name) co
     return {};
 }
 
-const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
+const std::vector<std::string>& HeldInputs::in_order(const InputOptions& options) {
     if (options.in_order || options.by_time || options.files.size() < 2) return options.files;
     if (given_ == options.files) return ordered_;
     given_ = ordered_ = options.files;
@@ -147,9 +145,9 @@ const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
     std::ranges::stable_sort(begun, {}, &Begun::begin);
     ordered_.clear();
     for (Begun& each : begun) ordered_.push_back(std::move(each.name));
-    if (!options.quiet)
-        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n",
-            begun.size(), ordered_.front(), ordered_.back());
+    remark(
+        "qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n",
+        begun.size(), ordered_.front(), ordered_.back());
     return ordered_;
 }
 

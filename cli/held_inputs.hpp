@@ -3,10 +3,10 @@
 // Other files that options name (--hosts,
 // --profile, --compare) are small: their bytes are there before, and what they say is read after.
 //
-// Which commands: those whose row of the table says `sandbox`. A sandbox is of a process, and so is what is held here.
+// Which commands: those whose options add_sandbox(). A sandbox is of a process, and so is what is held here.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/input_options.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <dissect/capture/byte_source.hpp>
 
@@ -23,7 +23,7 @@ class HeldInputs {
 public:
     // Opens what there is to open and enters the sandbox, once for the process: later calls find it done. Everything
     // else that a command opens (-o, -w) it opens before.
-    [[nodiscard]] static HeldInputs& of(const Options& options);
+    [[nodiscard]] static HeldInputs& of(const InputOptions& options);
 
     // Regular files, also those that could not be opened; nothing for pipes, devices and standard input.
     [[nodiscard]] std::optional<dissect::HeldFile> file(const std::string& name) const;
@@ -34,12 +34,12 @@ public:
     [[nodiscard]] std::expected<std::string, std::string> contents(
         const std::string& name, std::size_t most, const std::function<bool(std::string_view)>& wanted = {}) const;
     // The files, in the order in which they are read; says so where that is not the order given.
-    [[nodiscard]] const std::vector<std::string>& in_order(const Options& options);
+    [[nodiscard]] const std::vector<std::string>& in_order(const InputOptions& options);
     // --capture-filter, for every link type; nullptr: none was asked for.
     [[nodiscard]] std::expected<dissect::BpfFilter, std::string>* filter() { return filter_ ? &*filter_ : nullptr; }
 
 private:
-    explicit HeldInputs(const Options& options);
+    explicit HeldInputs(const InputOptions& options);
     [[nodiscard]] std::optional<dissect::Instant> begin_of(const std::string& name) const;
     struct Named {
         std::string name;

@@ -1,8 +1,9 @@
 // `info`: what kind of file, how many packets of what, ICRC verdicts.
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/file_digest.hpp>
+#include <cli/options/reading_options.hpp>
 #include <dissect/packet/census.hpp>
 #include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/census.hpp>
@@ -283,16 +284,31 @@ void append_brief(std::string& out, const Input& input, const Census& census) {
                        grouped(census.bytes), length, printable(input.name()));
 }
 
+struct InfoOptions {
+    ReadingOptions reading;
+    OutputOptions output;
+    bool long_report = false;  // of each of several captures
+    bool hash = false;         // the SHA-256 of files of any size
+
+    void add(OptionTable& table) {
+        reading.add_captures(table, output);
+        table.flag("-l,--long", long_report, "Print the full report for each of several captures");
+        table.flag("--hash", hash, "Compute the SHA-256 of the file also where it has more than 64 MiB");
+        output.add_format(table);
+        output.add_path(table);
+        reading.input.add_sandbox(table);
+    }
+};
+
 // The reports of all inputs in the format asked for.
 class Reports {
 public:
-    Reports(const Options& options, Output& output)
-        : format_(options.format),
-          several_(options.files.size() > 1),
+    Reports(const InfoOptions& options, Output& output)
+        : format_(options.output.format),
+          several_(options.reading.input.files.size() > 1),
           brief_(several_ && !options.long_report),
           output_(output),
-          document_(options.format, text_,
-                    options.format == OutputFormat::ndjson ? JsonLayout::compact : JsonLayout::indented) {
+          document_(format_, text_, format_ == OutputFormat::ndjson ? JsonLayout::compact : JsonLayout::indented) {
         if (has_rows(format_)) output_.write(fmt::format("key{}value\n", separator(format_)));
         if (!in_one()) return;
         document_.open();
@@ -341,33 +357,32 @@ private:
     Document document_;
 };
 
-}  // namespace
-
-ExitCode run_info(const Options& asked) {
-    Options options = asked;
-    options.in_order = true;  // a row for each, where the user looks for it
-    const auto filter = compile_filter(options);
+ExitCode run_info(const InfoOptions& options) {
+    InputOptions inputs = options.reading.input;
+    inputs.in_order = true;  // a row for each, where the user looks for it
+    const auto filter = compile_filter(options.reading.filter);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(options.output.path, inputs.files);
     if (!output.ok()) return finish(output);
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation())
-        annotator.emplace(known_settings(options, filter->needs_ulp() ? LookAhead::all : LookAhead::none));
-    else annotator = stream_annotator(options);
+        annotator.emplace(
+            known_settings(inputs, options.reading.analysis, filter->needs_ulp() ? LookAhead::all : LookAhead::none));
+    else annotator = stream_annotator(inputs);
     Reports reports(options, output);
     bool opened = false;
-    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+    const ExitCode code = for_each_input(inputs, [&](Input& input, Progress& progress) {
         opened = true;
         std::future<std::string> digest;
         const bool small = input.size().value_or(0) <= kHashedUnasked;
         if (input.file() != nullptr && (options.hash || (small && reports.has_digests())))
-            digest = sha256_of(options, input.name());
-        const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread
+            digest = sha256_of(inputs, input.name());
+        const Jobs jobs = inputs.count != 0 ? Jobs{1} : jobs_for(inputs, input);  // a limit is exact in one thread
         std::vector<Census> parts(jobs.slots());
         Census census;
         const auto begin = [&](std::size_t slot) { parts[slot] = {}; };
         const auto full = [&](const Census& part) {
-            return options.count != 0 && census.packets + part.packets >= options.count;
+            return inputs.count != 0 && census.packets + part.packets >= inputs.count;
         };
         const auto each = [&](std::size_t slot, const Packet& packet) {
             if (!full(parts[slot])) count(parts[slot], packet);
@@ -385,5 +400,12 @@ ExitCode run_info(const Options& asked) {
     reports.end();
     return worse(output.closed() ? ExitCode::done : code, finish(output, opened));
 }
+
+}  // namespace
+
+const Command info_command{
+    "info", kLookAt, "Print the format, packet counts and ICRC verdicts of captures",
+    "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
+    prepared<InfoOptions, run_info>};
 
 }  // namespace qps::cli

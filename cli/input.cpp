@@ -44,22 +44,22 @@ void print(const InputProblem& problem) {
     say("{}\n", line);
 }
 
-OpenFailure wrong_filter(const Options& options, const std::string& input, const std::string& why) {
+OpenFailure wrong_filter(const InputOptions& options, const std::string& input, const std::string& why) {
     const std::string sentence = fmt::format("invalid capture filter '{}': {}", options.capture_filter, why);
     return {{InputProblemKind::unreadable, input, 0, sentence}, ExitCode::usage, {}};
 }
 
-dissect::Duration offset_of(const Options& options, const std::string& file) {
+dissect::Duration offset_of(const InputOptions& options, const std::string& file) {
     const auto found = std::ranges::find(options.offsets, file, &std::pair<std::string, dissect::Duration>::first);
     return found == options.offsets.end() ? dissect::Duration{} : found->second;
 }
 
 }  // namespace
 
-Input::Input(std::variant<CaptureFile, Listener, Merged> source, const Options& options)
+Input::Input(std::variant<CaptureFile, Listener, Merged> source, const InputOptions& options)
     : source_(std::move(source)), link_speed_(options.link_speed), interface_(options.interface) {}
 
-std::expected<Input, OpenFailure> Input::open(const Options& options, const std::string& name) {
+std::expected<Input, OpenFailure> Input::open(const InputOptions& options, const std::string& name) {
     if (name.empty()) {
         if (const auto bpf = dissect::BpfFilter::compile(options.capture_filter); !bpf)
             return std::unexpected(wrong_filter(options, options.interface, bpf.error()));
@@ -77,7 +77,7 @@ std::expected<Input, OpenFailure> Input::open(const Options& options, const std:
     return input;
 }
 
-std::expected<void, OpenFailure> Input::filter_by_bpf(const Options& options) {
+std::expected<void, OpenFailure> Input::filter_by_bpf(const InputOptions& options) {
     auto* filter = HeldInputs::of(options).filter();
     if (filter == nullptr) return {};
     if (!*filter) return std::unexpected(wrong_filter(options, name(), filter->error()));
@@ -92,7 +92,7 @@ std::expected<void, OpenFailure> Input::filter_by_bpf(const Options& options) {
     return {};
 }
 
-std::expected<Input, OpenFailure> Input::open_merged(const Options& options) {
+std::expected<Input, OpenFailure> Input::open_merged(const InputOptions& options) {
     std::vector<CaptureFile> files;
     std::vector<dissect::Duration> offsets;
     std::vector<OpenFailure> failures;
@@ -126,11 +126,11 @@ std::vector<std::string> Input::slices() const {
     return names;
 }
 
-std::size_t Input::count(const Options& options) {
+std::size_t Input::count(const InputOptions& options) {
     return !options.interface.empty() || options.by_time ? 1 : options.files.size();
 }
 
-std::expected<Input, OpenFailure> Input::open(const Options& options, std::size_t number) {
+std::expected<Input, OpenFailure> Input::open(const InputOptions& options, std::size_t number) {
     if (!options.interface.empty()) return open(options, std::string());
     if (options.by_time) return open_merged(options);
     return open(options, HeldInputs::of(options).in_order(options)[number]);
@@ -275,7 +275,7 @@ namespace {
 std::string how_far;  // the reading that was interrupted first
 
 // "interrupted after 2 of 24 files (8 %)": files count alike, as nobody knows how large those are that were not opened.
-std::string interrupted_text(const Options& options, std::size_t done, const Input* input) {
+std::string interrupted_text(const InputOptions& options, std::size_t done, const Input* input) {
     const std::size_t files = Input::count(options);
     const auto size = input == nullptr ? std::nullopt : input->size();
     const double part =
@@ -290,7 +290,7 @@ std::string interrupted_text(const Options& options, std::size_t done, const Inp
 
 const std::string& interruption() { return how_far; }
 
-ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command,
+ExitCode for_each_input(const InputOptions& options, const std::function<ExitCode(Input&, Progress&)>& command,
                         bool said_before, std::vector<std::string>* incomplete) {
     ExitCode code = ExitCode::done;
     const auto note = [&](std::string sentence) {
@@ -319,7 +319,7 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
             continue;
         }
         std::ranges::for_each(input->failures(), refuse);
-        Progress progress(!options.no_progress && !options.quiet, input->name());
+        Progress progress(!options.no_progress && !is_quiet(), input->name());
         code = worse(code, command(*input, progress));
         progress.clear();
         if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)

@@ -4,7 +4,7 @@
 
 #include <cli/exit_code.hpp>
 #include <cli/merged_files.hpp>
-#include <cli/options.hpp>
+#include <cli/options/input_options.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <transport-replay/capture/listener.hpp>
@@ -32,13 +32,13 @@ struct OpenFailure {
 class Input {
 public:
     // A path, "-", or options.interface where `name` is empty.
-    [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, const std::string& name);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open(const InputOptions& options, const std::string& name);
 
     // How many there are: an interface, each file, or all files as one where they are merged by time.
-    [[nodiscard]] static std::size_t count(const Options& options);
+    [[nodiscard]] static std::size_t count(const InputOptions& options);
     // The next one: a number below count(). Files come in the order of their first packets, unless the user wants his
     // own (--in-order): names of pieces sort otherwise in a shell.
-    [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, std::size_t number);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open(const InputOptions& options, std::size_t number);
     // Of the files that are merged those that could not be opened.
     [[nodiscard]] std::span<const OpenFailure> failures() const { return failures_; }
     // Files that say so far that packets were left out of them on purpose.
@@ -96,13 +96,13 @@ public:
 
 private:
     using Merged = std::unique_ptr<MergedFiles>;
-    Input(std::variant<dissect::CaptureFile, transport::Listener, Merged> source, const Options& options);
-    [[nodiscard]] static std::expected<Input, OpenFailure> open_merged(const Options& options);
+    Input(std::variant<dissect::CaptureFile, transport::Listener, Merged> source, const InputOptions& options);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open_merged(const InputOptions& options);
     [[nodiscard]] const MergedFiles* merged() const {
         const auto* merged = std::get_if<Merged>(&source_);
         return merged == nullptr ? nullptr : merged->get();
     }
-    [[nodiscard]] std::expected<void, OpenFailure> filter_by_bpf(const Options& options);
+    [[nodiscard]] std::expected<void, OpenFailure> filter_by_bpf(const InputOptions& options);
     [[nodiscard]] bool read_source(dissect::Batch& batch);
     void select(dissect::Batch& batch);
     void note_begin(std::span<const dissect::Frame> frames);
@@ -131,7 +131,8 @@ void catch_interrupts();
 // file name and byte offset, and returns the exit code that they and the command's own codes amount to.
 // `said_before`: it is not the first time, and what is wrong with the inputs was printed.
 // `incomplete`: what of the inputs was not read, a sentence each.
-[[nodiscard]] ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command,
+[[nodiscard]] ExitCode for_each_input(const InputOptions& options,
+                                      const std::function<ExitCode(Input&, Progress&)>& command,
                                       bool said_before = false, std::vector<std::string>* incomplete = nullptr);
 
 }  // namespace qps::cli

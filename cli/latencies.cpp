@@ -8,16 +8,17 @@ namespace qps::cli {
 
 using namespace transport;
 
-Options leave_room_for_latencies(const Options& options) {
-    Options left = options;
-    left.memory = beside(options.memory, bytes_beside(options.memory, Beside::latencies));
+ReadingOptions leave_room_for_latencies(const ReadingOptions& options) {
+    ReadingOptions left = options;
+    const MemoryBudget& memory = options.analysis.memory;
+    left.analysis.memory = beside(memory, bytes_beside(memory, Beside::latencies));
     return left;
 }
 
-void say_unknown_latencies(const Options& options, const ConnectionTimes& times) {
-    if (times.left_out() == 0 || options.quiet) return;
-    say("qpscope: latencies of {} of connections that the memory has no room for are not known (--memory)\n",
-        counted(times.left_out(), "message"));
+void say_unknown_latencies(const ConnectionTimes& times) {
+    if (times.left_out() == 0) return;
+    remark("qpscope: latencies of {} of connections that the memory has no room for are not known (--memory)\n",
+           counted(times.left_out(), "message"));
 }
 
 }  // namespace qps::cli

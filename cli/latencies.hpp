@@ -2,14 +2,14 @@
 // there was no room for.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/reading_options.hpp>
 #include <transport-replay/report/connection_times.hpp>
 
 namespace qps::cli {
 
 // What the analysis is to be given beside them.
-[[nodiscard]] Options leave_room_for_latencies(const Options& options);
+[[nodiscard]] ReadingOptions leave_room_for_latencies(const ReadingOptions& options);
 
-void say_unknown_latencies(const Options& options, const transport::ConnectionTimes& times);
+void say_unknown_latencies(const transport::ConnectionTimes& times);
 
 }  // namespace qps::cli

@@ -1,9 +1,12 @@
 // `merge`: parts of an analysis become the whole, and that is printed as the command would that --as names.
 #include <cli/checking.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
+#include <cli/options/check_options.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/shown.hpp>
 #include <dissect/packet/render_value.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
@@ -23,25 +26,75 @@ using namespace transport;
 
 namespace {
 
+// What is made of the parts that were joined: what the command of that name prints of a capture, or a part again.
+enum class MergedAs { analyze, findings, cm, fabric, check, part };
+constexpr std::array kProducts{NamedValue{"analyze", MergedAs::analyze}, NamedValue{"findings", MergedAs::findings},
+                               NamedValue{"cm", MergedAs::cm},           NamedValue{"fabric", MergedAs::fabric},
+                               NamedValue{"check", MergedAs::check},     NamedValue{"part", MergedAs::part}};
+
+// The files are parts.
+struct MergeOptions {
+    ListingOptions listing;
+    CheckOptions check;
+    MergedAs as = MergedAs::analyze;
+
+    void add(OptionTable& table) {
+        auto& [reading, output] = listing;
+        table.add("files", "", reading.input.files, "Parts, as analyze --part wrote them, in any order")
+            .is(PathUse::capture);
+        add_choice(
+            table.under(headings::kOutput), "--as", as, kProducts,
+            "Print what this command prints of the capture: analyze, findings, cm, fabric, or check (of parts made with --checks); part: write the parts as one to -o (default: analyze)",
+            "COMMAND");
+        reading.analysis.add_connections(table);
+        reading.analysis.add_knowledge(table);
+        add_words(table);
+        check.add(table, Judged::parts);
+        reading.analysis.add_memory(table);
+        output.add_color(table);
+        listing.end(table);
+    }
+
+private:
+    // They are those of the command that it prints as. Options are read in the order of their rows: --as is known.
+    void add_words(OptionTable& table) {
+        table.under(headings::kOutput);
+        table.add(
+            "--fail-on", "WORD",
+            [this](const std::string& word) {
+                if (as == MergedAs::check) check.take_level(word);
+                else listing.reading.analysis.take_fail_on(word);
+            },
+            "Exit with 1 on findings this severe or worse: note, warning or error; with --as check as check does");
+        table.add(
+            "-f,--format", "WORD",
+            [this](const std::string& word) {
+                if (as == MergedAs::check) check.take_format(word);
+                else listing.output.take_format(word);
+            },
+            "Print as table, json, ndjson, csv or tsv; with --as check as table, json, junit or html (default: table)");
+    }
+};
+
 ExitCode refuse_part(const std::string& name, std::string_view why, ExitCode code) {
     say("qpscope: {}: {}\n", name, why);
     return code;
 }
 
 // All of them, joined; says of every file what is wrong with it.
-std::expected<AnalysisPart, ExitCode> read_parts(const Options& options) {
-    HeldInputs& held = HeldInputs::of(options);
-    PartRoom room(options.memory.bytes());
+std::expected<AnalysisPart, ExitCode> read_parts(const InputOptions& input, const MemoryBudget& memory) {
+    HeldInputs& held = HeldInputs::of(input);
+    PartRoom room(memory.bytes());
     JoinedParts joined;
     std::optional<PartProblem> apart;  // they do not belong together
     ExitCode code = ExitCode::done;
-    for (const std::string& name : options.files) {
-        const auto bytes = held.contents(name, options.memory.bytes(), begins_as_part);
+    for (const std::string& name : input.files) {
+        const auto bytes = held.contents(name, memory.bytes(), begins_as_part);
         if (!bytes) {
             code = worse(code, refuse_part(name, bytes.error(), ExitCode::unreadable));
             continue;
         }
-        if (bytes->size() > options.memory.bytes()) {
+        if (bytes->size() > memory.bytes()) {
             room.refuse(bytes->size());
             continue;
         }
@@ -57,7 +110,7 @@ std::expected<AnalysisPart, ExitCode> read_parts(const Options& options) {
         }
     }
     if (room.exceeded())
-        code = worse(code, refuse_part(options.files.size() == 1 ? options.files.front() : "joining the parts",
+        code = worse(code, refuse_part(input.files.size() == 1 ? input.files.front() : "joining the parts",
                                        room.sentence(), ExitCode::unreadable));
     if (code != ExitCode::done) return std::unexpected(code);
     auto whole = apart ? std::unexpected(std::move(*apart)) : joined.finish();
@@ -66,8 +119,8 @@ std::expected<AnalysisPart, ExitCode> read_parts(const Options& options) {
     return std::unexpected(ExitCode::unreadable);
 }
 
-void show(const Options& options, const transport::Timeline& timeline, Output& output) {
-    switch (options.part.as) {
+void show(MergedAs as, const ListingOptions& options, const transport::Timeline& timeline, Output& output) {
+    switch (as) {
         case MergedAs::analyze: return show_analysis(options, timeline, output);
         case MergedAs::findings: return show_findings(options, timeline, output);
         case MergedAs::cm: return show_cm(options, timeline, output);
@@ -102,11 +155,12 @@ bool say_missing(const AnalysisPart& part) {
 }
 
 // An option that does not go with what is printed.
-std::string_view misplaced_in_merge(const Options& options) {
+std::string_view misplaced_in_merge(const MergeOptions& options) {
     const CheckOptions& check = options.check;
-    if (options.part.as == MergedAs::check) {
-        if (!options.connections.empty()) return "--as check excludes --connection";
-        if (!options.nccl_log.empty()) return "--as check excludes --nccl-log";
+    const AnalysisOptions& analysis = options.listing.reading.analysis;
+    if (options.as == MergedAs::check) {
+        if (!analysis.connections.empty()) return "--as check excludes --connection";
+        if (!analysis.nccl_log.empty()) return "--as check excludes --nccl-log";
         return {};
     }
     if (check.device) return "--device goes with --as check";
@@ -117,8 +171,8 @@ std::string_view misplaced_in_merge(const Options& options) {
 }
 
 // Verdicts on one capture, as `check` has them.
-ExitCode merge_checks(const Options& options, const Measures& measures, AnalysisPart&& joined, ExitCode code,
-                      Output& output) {
+ExitCode merge_checks(const ListingOptions& options, const CheckOptions& check, const Measures& measures,
+                      AnalysisPart&& joined, ExitCode code, Output& output) {
     CapturePart& capture = joined.captures.front();
     if (joined.captures.size() > 1) {
         say("qpscope: --as check judges one capture, and these are parts of {}: merge those of each by themselves\n",
@@ -132,18 +186,17 @@ ExitCode merge_checks(const Options& options, const Measures& measures, Analysis
     const conformance::PassiveRecord record = std::move(*capture.checks);
     capture.origin.host.clear();  // alone it is any capture
     Analyzed analyzed{.timeline = conclude(std::move(joined), {}), .code = code, .frames = 0, .any = true, .known = {}};
-    const Verdicts verdicts = write_verdicts(options, measures, analyzed.timeline, record, output);
-    return worse(verdicts.code, finish(options, analyzed, output));
+    const Verdicts verdicts = write_verdicts(options, check, measures, analyzed.timeline, record, output);
+    return worse(verdicts.code, finish(options.reading.analysis, analyzed, output));
 }
 
-}  // namespace
-
-ExitCode run_merge(const Options& options) {
-    if (options.files.empty()) {
+ExitCode run_merge(const MergeOptions& options) {
+    const auto& [reading, printed] = options.listing;
+    if (reading.input.files.empty()) {
         say("qpscope: missing input: name the parts that analyze --part wrote\n");
         return ExitCode::usage;
     }
-    if (options.part.as == MergedAs::part && options.output.empty()) {
+    if (options.as == MergedAs::part && printed.path.empty()) {
         say("qpscope: missing --output: where the part goes\n");
         return ExitCode::usage;
     }
@@ -153,40 +206,56 @@ ExitCode run_merge(const Options& options) {
     }
     const auto files = read_measure_files(options.check);
     if (!files) return ExitCode::usage;
-    Output output(options);
+    Output output(printed.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    static_cast<void>(HeldInputs::of(options));  // the sandbox: from here on, what strangers wrote is read
-    auto log = read_nccl_log_of(options);
+    static_cast<void>(HeldInputs::of(reading.input));  // the sandbox: from here on, what strangers wrote is read
+    auto log = read_nccl_log_of(reading);
     if (!log) return log.error();
     const auto measures = measures_of(options.check, *files);
     if (!measures) return ExitCode::usage;
-    auto joined = read_parts(options);
+    auto joined = read_parts(reading.input, reading.analysis.memory);
     if (!joined) return worse(joined.error(), finish(output, false));
     const ExitCode code = joined->damaged() ? ExitCode::damaged : ExitCode::done;
-    if (options.part.as == MergedAs::part) {
+    if (options.as == MergedAs::part) {
         output.write(write_part(*joined, QPSCOPE_VERSION));
         return worse(code, finish(output));
     }
     if (say_missing(*joined)) return worse(ExitCode::unreadable, finish(output, false));
-    Options shown = options;
-    shown.files.clear();
+    ListingOptions shown = options.listing;
+    std::vector<std::string>& names = shown.reading.input.files;
+    names.clear();
     for (const CapturePart& capture : joined->captures)
-        shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
-    if (options.part.as == MergedAs::check) return merge_checks(shown, *measures, std::move(*joined), code, output);
+        names.insert(names.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
+    if (options.as == MergedAs::check)
+        return merge_checks(shown, options.check, *measures, std::move(*joined), code, output);
     std::vector<std::string> incomplete;
     for (const CapturePart& capture : joined->captures)
         if (capture.origin.damaged)
             incomplete.push_back(fmt::format("{}: truncated or damaged: its readable part was analysed",
                                              fmt::join(capture.origin.inputs, ", ")));
-    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(options.unordered)),
+    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(reading.analysis.unordered)),
                       .code = code,
                       .frames = 0,
                       .any = true,
                       .known = {}};
     analyzed.timeline.incomplete = std::move(incomplete);
-    say_recordings(options, analyzed.timeline);
-    show(shown, analyzed.timeline, output);
-    return finish(options, analyzed, output);
+    say_recordings(analyzed.timeline);
+    show(options.as, shown, analyzed.timeline, output);
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command merge_command{
+    "merge", kAnalyse,
+    "Join the parts of an analysis that several machines made, and print what the whole capture shows",
+    "  qpscope analyze --part 1/2 -o part-1.qpp trace.pcap        # on one machine\n"
+    "  qpscope analyze --part 2/2 -o part-2.qpp trace.pcap        # on another\n"
+    "  qpscope merge part-*.qpp\n"
+    "  qpscope merge --as findings --fail-on error -f ndjson part-*.qpp\n"
+    "  qpscope merge --as check --device 10.0.0.2 part-*.qpp      # of parts made with analyze --checks\n"
+    "  qpscope merge --as part -o half.qpp part-[12].qpp          # of more: joined in steps\n"
+    "  qpscope merge node-*.qpp                                   # of hosts: analyze --host node-1 -o node-1.qpp node-1.pcap",
+    prepared<MergeOptions, run_merge>};
 
 }  // namespace qps::cli

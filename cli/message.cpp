@@ -9,6 +9,15 @@
 
 namespace qps::cli {
 
+namespace {
+
+bool quiet_ = false;  // of the process: set before anything is said
+
+}  // namespace
+
+void set_quiet(bool quiet) { quiet_ = quiet; }
+bool is_quiet() { return quiet_; }
+
 std::string cannot_read(std::string_view file) {
     const int error = errno;
     return cannot_read(file, std::generic_category().message(error));

@@ -22,4 +22,24 @@ template <class... Arguments> void say(fmt::format_string<Arguments...> format, 
     say_text(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
+// With -q nothing is remarked.
+void set_quiet(bool quiet);
+[[nodiscard]] bool is_quiet();
+// Nor while one of them lives.
+class Hush {
+public:
+    Hush() : before_(is_quiet()) { set_quiet(true); }
+    ~Hush() { set_quiet(before_); }
+    Hush(const Hush&) = delete;
+    Hush& operator=(const Hush&) = delete;
+
+private:
+    bool before_;
+};
+
+// What people may do without: said unless they want quiet.
+template <class... Arguments> void remark(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    if (!is_quiet()) say_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
 }  // namespace qps::cli

@@ -1,7 +1,8 @@
 // `messages`: a row each, as soon as nothing more can happen to it.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/sheet.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/messages.hpp>
@@ -13,16 +14,19 @@ namespace qps::cli {
 using namespace dissect;
 using namespace transport;
 
-ExitCode run_messages(const Options& options) {
-    const auto filter = compile_filter(options, FilterSets::taken);
+namespace {
+
+ExitCode run_messages(const ListingOptions& options) {
+    const ReadingOptions& reading = options.reading;
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(options.output.path, reading.input.files);
     if (!output.ok()) return finish(output);
     std::optional<Sheet> sheet;
     KnownEnds ends;
     std::optional<Instant> start;
     const auto begin = [&]() -> Sheet& {
-        return sheet ? *sheet : sheet.emplace(options, output, "messages", message_columns());
+        return sheet ? *sheet : sheet.emplace(options.output, output, "messages", message_columns());
     };
     const auto packet = [&](const Observation& observation, const PacketRecord& record) {
         if (!start && observation.has_time) start = observation.time;
@@ -31,7 +35,7 @@ ExitCode run_messages(const Options& options) {
     std::uint64_t number = 0;
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
         ++number;
-        if (!wanted(options, connection)) return;
+        if (!wanted(reading.analysis, connection)) return;
         const ReportedMessage row{connection,
                                   requester,
                                   ends.end(connection, requester),
@@ -41,14 +45,22 @@ ExitCode run_messages(const Options& options) {
                                   number};
         begin().add(message_columns(), row, tone_of(ended));
     };
-    const Analyzed analyzed = analyze(options, *filter, output,
+    const Analyzed analyzed = analyze(reading, *filter, output,
                                       {.packet = packet,
                                        .message = message,
                                        .retired = [&](ConnectionId connection) { ends.forget(connection); },
                                        .pause = [&] { begin().show_now(); }});
     if (analyzed.any) begin().end();
-    if (analyzed.any && begin().rows() == 0) report_none(options, "messages");
-    return finish(options, analyzed, output);
+    if (analyzed.any && begin().rows() == 0) report_none(options.output.format, "messages");
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command messages_command{
+    "messages", kAnalyse, "List messages: type, size, latency, outcome",
+    "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv\n\n"
+    "Rows are in the order in which messages end; open ones come last.",
+    prepared<ListingOptions, run_messages>};
 
 }  // namespace qps::cli

@@ -15,12 +15,13 @@ namespace {
 constexpr std::size_t kHeldBytes = 1U << 16;
 }  // namespace
 
-Output::Output(const Options& options, dissect::Readers readers) : path_(options.output) {
+Output::Output(std::string path, std::span<const std::string> inputs, dissect::Readers readers)
+    : path_(std::move(path)) {
     if (path_.empty()) {
         file_ = dissect::Descriptor(STDOUT_FILENO, false);
         return;
     }
-    refused_ = dissect::is_one_of(path_, options.files);
+    refused_ = dissect::is_one_of(path_, inputs);
     if (refused_) {
         error_ = EINVAL;
         return;

@@ -1,10 +1,10 @@
 // Where data goes: standard output or a file, written in large pieces, with failures remembered.
 #pragma once
 
-#include <cli/options.hpp>
 #include <dissect/capture/pending_file.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,12 +12,13 @@ namespace qps::cli {
 
 class Output {
 public:
-    // Opens options.output for writing, standard output where it is empty. ok() says whether that worked. A file that
-    // is one of the inputs is refused: it is evidence, and is not touched.
+    // Opens the file for writing, standard output where there is no name. ok() says whether that worked. A file that is
+    // one of the inputs is refused: it is evidence, and is not touched.
     //
     // A file takes its name at commit(): whatever was there stays until then, and for good where a command fails
     // before.
-    explicit Output(const Options& options, dissect::Readers readers = dissect::Readers::as_usual);
+    explicit Output(std::string path, std::span<const std::string> inputs = {},
+                    dissect::Readers readers = dissect::Readers::as_usual);
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;

@@ -53,27 +53,25 @@ bool PacketCopies::write(std::span<const Frame> frames, bool at_once) {
     return ok_ && !full();
 }
 
-std::expected<SavedCapture, ExitCode> open_capture(const Options& options) {
-    auto file = SavedCapture::open(options.capture, options.files);
+std::expected<SavedCapture, ExitCode> open_capture(const std::string& path, std::span<const std::string> inputs) {
+    auto file = SavedCapture::open(path, inputs);
     if (file) return std::move(*file);
-    const bool is_input = is_one_of(options.capture, options.files);
+    const bool is_input = is_one_of(path, inputs);
     return std::unexpected(fail_output(file.error(), is_input ? ExitCode::usage : ExitCode::output_failed));
 }
 
-ExitCode give_up_interrupted(const Options& options) {
-    if (!options.quiet && options.capture != "-")
-        say("qpscope: interrupted before the first packet was written to {}: {}\n", options.capture, kStays);
+ExitCode give_up_interrupted(const std::string& path) {
+    if (path != "-") remark("qpscope: interrupted before the first packet was written to {}: {}\n", path, kStays);
     return ExitCode::interrupted;
 }
 
-ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& copies, ExitCode code,
+ExitCode finish(const std::string& path, SavedCapture& file, const PacketCopies& copies, ExitCode code,
                 std::string_view about) {
     if (!copies.ok())
         return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
     const bool cut_short = code == ExitCode::interrupted || code == ExitCode::damaged;
-    if (cut_short && file.frames() == 0 && options.interface.empty()) {
-        if (!options.quiet && options.capture != "-")
-            say("qpscope: no packets written to {}: {}\n", options.capture, kStays);
+    if (cut_short && file.frames() == 0 && !copies.of_interface()) {
+        if (path != "-") remark("qpscope: no packets written to {}: {}\n", path, kStays);
         return code;
     }
     const std::string& broken_off = interruption();
@@ -82,9 +80,9 @@ ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& 
             return fail_output(said.error(), ExitCode::output_failed);
     if (const auto saved = file.commit(); !saved)
         return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
-    if (!options.quiet && options.capture != "-")
-        say("qpscope: {} packets written to {}{}{}{}\n", file.frames(), options.capture, about,
-            broken_off.empty() ? "" : ": ", broken_off);
+    if (path != "-")
+        remark("qpscope: {} packets written to {}{}{}{}\n", file.frames(), path, about, broken_off.empty() ? "" : ": ",
+               broken_off);
     return code;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cli/exit_code.hpp>
 #include <cli/input.hpp>
-#include <cli/options.hpp>
 #include <dissect/capture/saved_capture.hpp>
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace qps::cli {
 
 class PacketCopies {
 public:
-    PacketCopies(dissect::SavedCapture& file, const Options& options) : file_(file), options_(options) {}
+    PacketCopies(dissect::SavedCapture& file, const InputOptions& options) : file_(file), options_(options) {}
 
     // Before anything else: what is said of the capture as a whole, and the names of hosts.
     void begin_section(std::string_view comment, std::span<const dissect::HostName> hosts) {
@@ -39,6 +38,7 @@ public:
     // In order, up to the limit.
     bool write(std::span<const dissect::Frame> frames, bool at_once);
 
+    [[nodiscard]] bool of_interface() const { return !options_.interface.empty(); }
     [[nodiscard]] bool full() const { return options_.count != 0 && file_.frames() >= options_.count; }
     [[nodiscard]] const std::expected<void, dissect::OutputProblem>& ok() const { return ok_; }
 
@@ -46,7 +46,7 @@ private:
     [[nodiscard]] bool is_gone(const dissect::Frame& frame);
 
     dissect::SavedCapture& file_;
-    const Options& options_;
+    const InputOptions& options_;
     std::size_t described_ = 0;  // interfaces of this input
     const Input* input_ = nullptr;
     std::uint64_t drained_ = 0;  // when the input was last asked whether it shrank
@@ -55,15 +55,16 @@ private:
     std::expected<void, dissect::OutputProblem> ok_;
 };
 
-// Opens options.capture for writing; says what is wrong, and with which code to end.
-[[nodiscard]] std::expected<dissect::SavedCapture, ExitCode> open_capture(const Options& options);
+// Opens a file for packets of the inputs; says what is wrong, and with which code to end.
+[[nodiscard]] std::expected<dissect::SavedCapture, ExitCode> open_capture(const std::string& path,
+                                                                          std::span<const std::string> inputs);
 // The end: the file takes its name, and people are told so. `about` is added to the sentence.
 // Says that the user interrupted while a capture was read for what must be known before its first packet is written.
-[[nodiscard]] ExitCode give_up_interrupted(const Options& options);
+[[nodiscard]] ExitCode give_up_interrupted(const std::string& path);
 
 // Where the user interrupted, or a file was damaged, before the first packet of a file was written, what was there
 // stays.
-[[nodiscard]] ExitCode finish(const Options& options, dissect::SavedCapture& file, const PacketCopies& copies,
+[[nodiscard]] ExitCode finish(const std::string& path, dissect::SavedCapture& file, const PacketCopies& copies,
                               ExitCode code, std::string_view about = {});
 
 }  // namespace qps::cli

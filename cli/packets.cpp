@@ -1,10 +1,11 @@
 // `packets`: one line a packet; or, with -w, the packets themselves.
 #include <cli/columns.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/filter_sets.hpp>
 #include <cli/json_rows.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/packet_copies.hpp>
 #include <cli/tone.hpp>
 
@@ -21,6 +22,25 @@ using namespace dissect;
 
 namespace {
 
+struct PacketsOptions {
+    ListingOptions listing;
+    std::vector<std::string> columns;
+    std::string capture;  // they are written to this capture file instead of printed
+
+    void add(OptionTable& table) {
+        listing.reading.add_captures(table, listing.output);
+        listing.reading.add_known(table);
+        table.under(headings::kOutput)
+            .add("-e,--column", "FIELD", columns,
+                 "Print this column: a field (see qpscope fields), source, destination, protocol or line")
+            .each();
+        listing.output.add_format(table);
+        listing.output.add_path(table);
+        add_saved(table, "-w,--write", capture).not_with("--output --column --format");
+        listing.reading.input.add_sandbox(table);
+    }
+};
+
 // What a batch became: rows, and where each ends, so that a limit can cut between them.
 struct Rendered {
     std::string text;
@@ -29,25 +49,26 @@ struct Rendered {
 
 class PacketRows {
 public:
-    PacketRows(const Options& options, std::vector<OutputColumn> columns, Output& output)
-        : options_(options),
+    PacketRows(const ListingOptions& options, std::vector<OutputColumn> columns, Output& output)
+        : format_(options.output.format),
+          most_(options.reading.input.count),
           columns_(std::move(columns)),
           output_(output),
-          color_(options.format == OutputFormat::table && wants_color(options, output)) {
-        if (options_.format == OutputFormat::json) output_.write(json_rows_begin("packets"));
+          color_(format_ == OutputFormat::table && wants_color(options.output.color, output)) {
+        if (format_ == OutputFormat::json) output_.write(json_rows_begin("packets"));
     }
 
     void end() {
-        if (options_.format == OutputFormat::json) output_.write(kJsonRowsEnd);
+        if (format_ == OutputFormat::json) output_.write(kJsonRowsEnd);
     }
 
     [[nodiscard]] bool none() const { return written_ == 0; }
-    [[nodiscard]] bool full() const { return options_.count != 0 && written_ >= options_.count; }
+    [[nodiscard]] bool full() const { return most_ != 0 && written_ >= most_; }
 
     void render(Rendered& rendered, const Packet& packet) const {
         const std::string_view start = color_ ? tone(packet) : std::string_view{};
         rendered.text += start;
-        append_row(rendered.text, options_.format, columns_, packet);
+        append_row(rendered.text, format_, columns_, packet);
         if (!start.empty()) rendered.text.insert(rendered.text.size() - 1, kToneEnd);
         rendered.ends.push_back(rendered.text.size());
     }
@@ -56,14 +77,13 @@ public:
     bool write(const Rendered& rendered, bool at_once) {
         if (!rendered.ends.empty()) write_heading();
         std::size_t begin = 0;
-        if (options_.format != OutputFormat::json &&
-            (options_.count == 0 || written_ + rendered.ends.size() <= options_.count)) {
+        if (format_ != OutputFormat::json && (most_ == 0 || written_ + rendered.ends.size() <= most_)) {
             output_.write(rendered.text);
             written_ += rendered.ends.size();
         } else {
             for (const std::size_t end : rendered.ends) {
                 if (full()) break;
-                if (options_.format == OutputFormat::json && written_ > 0) output_.write(kJsonRowsBetween);
+                if (format_ == OutputFormat::json && written_ > 0) output_.write(kJsonRowsBetween);
                 output_.write(std::string_view(rendered.text).substr(begin, end - begin));
                 begin = end;
                 ++written_;
@@ -77,13 +97,13 @@ public:
         if (headed_) return;
         headed_ = true;
         std::string heading;
-        append_heading(heading, options_.format, columns_);
+        append_heading(heading, format_, columns_);
         output_.write(heading);
     }
 
     // The widths of a table come from the first packets; it is decided before any thread renders.
     void fit_to(const Batch& batch) {
-        if (fitted_ || options_.format != OutputFormat::table) return;
+        if (fitted_ || format_ != OutputFormat::table) return;
         fitted_ = true;
         constexpr std::size_t kSample = 200;
         Packet packet;
@@ -94,7 +114,8 @@ public:
     }
 
 private:
-    const Options& options_;
+    OutputFormat format_;
+    std::uint64_t most_;  // 0: all
     std::vector<OutputColumn> columns_;
     Output& output_;
     bool color_;
@@ -103,23 +124,24 @@ private:
     std::uint64_t written_ = 0;
 };
 
-ExitCode copy_packets(const Options& options, const Filter& compiled, bool annotated, LookAhead look_ahead) {
-    auto file = open_capture(options);
+ExitCode copy_packets(const PacketsOptions& options, const Filter& compiled, bool annotated, LookAhead look_ahead) {
+    const ReadingOptions& reading = options.listing.reading;
+    auto file = open_capture(options.capture, reading.input.files);
     if (!file) return file.error();
-    const Output nothing_printed(options);
-    const auto known = with_whole_capture(options, compiled, nothing_printed, false);
+    const Output nothing_printed("");
+    const auto known = with_whole_capture(reading, compiled, nothing_printed, false);
     if (!known) return known.error();
     std::optional<transport::Annotator> annotator;
-    if (annotated) annotator.emplace(known_settings(options, look_ahead)).know(known->messages);
-    PacketCopies copies(*file, options);
+    if (annotated) annotator.emplace(known_settings(reading.input, reading.analysis, look_ahead)).know(known->messages);
+    PacketCopies copies(*file, reading.input);
     bool opened = false;
     Input::SoFar before;
-    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+    const ExitCode code = for_each_input(reading.input, [&](Input& input, Progress& progress) {
         opened = true;
         if (copies.full()) return ExitCode::done;
         input.go_on_from(before);
         copies.next_input();
-        const Jobs jobs = jobs_for(options, input);
+        const Jobs jobs = jobs_for(reading.input, input);
         std::vector<std::vector<Frame>> chosen(
             jobs.slots());  // borrowed from batches, which stay until they are consumed
         decode_all(input, progress, jobs,
@@ -132,33 +154,33 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (!opened && copies.ok()) return code;  // no input: no file
-    return finish(options, *file, copies, code);
+    return finish(options.capture, *file, copies, code);
 }
 
-}  // namespace
-
-ExitCode run_packets(const Options& options) {
-    const auto compiled = compile_filter(options, FilterSets::with_fields);
-    auto columns = columns_of(options);
+ExitCode run_packets(const PacketsOptions& options) {
+    const auto& [reading, shown] = options.listing;
+    const auto compiled = compile_filter(reading.filter, FilterSets::with_fields);
+    auto columns = columns_of(options.columns);
     if (!compiled || !columns) return ExitCode::usage;
     const LookAhead look_ahead = compiled->needs_ulp() || needs_ulp(*columns) ? LookAhead::all : LookAhead::none;
-    const bool annotated = compiled->needs_annotation() || needs_annotation(*columns) || !options.hints.empty();
+    const bool annotated =
+        compiled->needs_annotation() || needs_annotation(*columns) || !reading.analysis.hints.empty();
     if (!options.capture.empty()) return copy_packets(options, *compiled, annotated, look_ahead);
-    Output output(options);
+    Output output(shown.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    const auto known = with_whole_capture(options, *compiled, output, needs_whole_capture(*columns));
+    const auto known = with_whole_capture(reading, *compiled, output, needs_whole_capture(*columns));
     if (!known) return known.error();
     std::optional<transport::Annotator> annotator;
-    if (annotated) annotator.emplace(known_settings(options, look_ahead)).know(known->messages);
-    else annotator = stream_annotator(options);
-    PacketRows rows(options, std::move(*columns), output);
+    if (annotated) annotator.emplace(known_settings(reading.input, reading.analysis, look_ahead)).know(known->messages);
+    else annotator = stream_annotator(reading.input);
+    PacketRows rows(options.listing, std::move(*columns), output);
     bool opened = false;
     Input::SoFar before;
-    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+    const ExitCode code = for_each_input(reading.input, [&](Input& input, Progress& progress) {
         opened = true;
         if (rows.full()) return ExitCode::done;
         input.go_on_from(before);
-        const Jobs jobs = jobs_for(options, input);
+        const Jobs jobs = jobs_for(reading.input, input);
         std::vector<Rendered> parts(jobs.slots());
         const auto begin = [&](std::size_t slot) {
             parts[slot].text.clear();
@@ -180,5 +202,21 @@ ExitCode run_packets(const Options& options) {
     return worse(output.closed() ? ExitCode::done : code,
                  finish(output, opened && !(code == ExitCode::damaged && rows.none())));
 }
+
+}  // namespace
+
+const Command packets_command{
+    "packets", kLookAt, "Print packets, one line each, or write them to a capture",
+    "  qpscope packets trace.pcap\n"
+    "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
+    "  qpscope packets --since '2026-11-21 01:14:08' --until '2026-11-21 01:14:09' trace.pcap\n"
+    "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
+    "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
+    "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
+    "  qpscope packets -Y 'rdma.icrc.status == bad' -w damaged.pcapng trace.pcap\n\n"
+    "rdma.connection, rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet\n"
+    "is read. They need a single thread, and make several files pieces of one capture. To hand a connection on, take\n"
+    "`qpscope extract -C 3`: its CM handshake is of queue pair 1, and not of rdma.connection == 3.",
+    prepared<PacketsOptions, run_packets>};
 
 }  // namespace qps::cli

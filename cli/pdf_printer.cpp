@@ -188,8 +188,7 @@ std::optional<Pipe> make_pipe() {
 
 }  // namespace
 
-std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) {
-    const std::string& path = options.pdf;
+std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const std::string& path, std::span<const std::string> inputs) {
     const auto failed = [&] {
         return std::unexpected(
             PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, std::strerror(errno))});
@@ -198,7 +197,7 @@ std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) 
     if (!browser)
         return std::unexpected(PdfProblem{
             ExitCode::usage, "--pdf needs Chromium, which is not on PATH: print the page of -o from any browser"});
-    if (dissect::is_one_of(path, options.files))
+    if (dissect::is_one_of(path, inputs))
         return std::unexpected(PdfProblem{
             ExitCode::usage,
             fmt::format("{} is also an input and would be overwritten: name another file with --pdf", path)});

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cli/exit_code.hpp>
-#include <cli/options.hpp>
 #include <dissect/capture/descriptor.hpp>
 
 #include <expected>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +24,8 @@ class PdfPrinter {
 public:
     // For options.pdf. To be called before HeldInputs::of() and before any thread is begun. Problems: no Chromium on
     // PATH, the file is an input or the output, or cannot be written.
-    [[nodiscard]] static std::expected<PdfPrinter, PdfProblem> begin(const Options& options);
+    [[nodiscard]] static std::expected<PdfPrinter, PdfProblem> begin(const std::string& path,
+                                                                     std::span<const std::string> inputs);
     PdfPrinter(PdfPrinter&&) noexcept = default;
     PdfPrinter& operator=(PdfPrinter&&) noexcept = default;
     ~PdfPrinter();  // without finish() no file is left that was not there before

@@ -1,16 +1,12 @@
 #include <cli/commands.hpp>
 #include <cli/options/command_line.hpp>
-#include <cli/options/reading_options.hpp>
 #include <cli/reading.hpp>
 
 namespace qps::cli {
 
 int run_reading(int argc, char** argv) {
-    return run_program({.commands = commands(),
-                        .elsewhere = kWireCommands,
-                        .default_command = kDefaultCommand,
-                        .add_options = add_reading_options},
-                       argc, argv);
+    return run_program({.commands = commands(), .elsewhere = kWireCommands, .default_command = kDefaultCommand}, argc,
+                       argv);
 }
 
 }  // namespace qps::cli

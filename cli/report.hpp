@@ -2,7 +2,7 @@
 // (report_findings.cpp), which more than one command prints.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/output.hpp>
 
 #include <string>
@@ -16,13 +16,13 @@ struct Timeline;
 namespace qps::cli {
 
 // The whole capture; connections and findings as far as the options want them.
-void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color);
+void write_summary(const ReadingOptions& options, const transport::Timeline& timeline, Output& output, bool color);
 
 // What the connections carried, a paragraph a protocol; nothing where none is known.
-void append_carried(std::string& out, const Options& options, const transport::Timeline& timeline);
+void append_carried(std::string& out, const AnalysisOptions& options, const transport::Timeline& timeline);
 
 // The findings for people, worst first, those of one id folded into one block.
-void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color);
+void append_findings(std::string& out, const AnalysisOptions& options, const transport::Timeline& timeline, bool color);
 // One of them.
 void append_finding(std::string& out, const transport::Finding& finding, const transport::Timeline& timeline,
                     bool color);
@@ -30,9 +30,10 @@ void append_finding(std::string& out, const transport::Finding& finding, const t
 // "next: qpscope packets -Y 'rdma.finding == go-back-n-loss' trace.pcap" for somebody at a terminal: the packets of the
 // worst finding that names some. Nothing where that command would read other packets than this one did, or could not
 // read them again.
-[[nodiscard]] std::string next_step(const Options& options, const transport::Timeline& timeline, const Output& output);
+[[nodiscard]] std::string next_step(const ListingOptions& options, const transport::Timeline& timeline,
+                                    const Output& output);
 
 // Names of the inputs, as the user gave them.
-[[nodiscard]] std::vector<std::string> input_names(const Options& options);
+[[nodiscard]] std::vector<std::string> input_names(const InputOptions& options);
 
 }  // namespace qps::cli

@@ -119,7 +119,7 @@ void append_facts(std::string& out, const Carried& carried) {
 
 }  // namespace
 
-void append_carried(std::string& out, const Options& options, const transport::Timeline& timeline) {
+void append_carried(std::string& out, const AnalysisOptions& options, const transport::Timeline& timeline) {
     std::map<UlpProtocol, Carried> protocols;
     for (const UlpConversation& conversation : timeline.ulp.conversations) {
         if (!wanted(options, conversation.connection)) continue;

@@ -1,5 +1,7 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
 #include <cli/analyzing.hpp>
+#include <cli/message.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
@@ -115,7 +117,8 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
     append_finding_line(out, evidence(finding, timeline.hosts));
 }
 
-void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {
+void append_findings(std::string& out, const AnalysisOptions& options, const transport::Timeline& timeline,
+                     bool color) {
     std::vector<const Finding*> findings;
     for (const Finding& finding : timeline.findings)
         if (wanted(options, finding.connection)) findings.push_back(&finding);
@@ -134,22 +137,21 @@ void append_findings(std::string& out, const Options& options, const transport::
     }
 }
 
-std::string next_step(const Options& options, const transport::Timeline& timeline, const Output& output) {
-    const bool asked =
-        output.is_terminal() && options.format == OutputFormat::table && !options.markdown && !options.quiet;
-    const bool all = options.filter.empty() && options.capture_filter.empty() && options.since.empty() &&
-                     options.until.empty() && options.offsets.empty() && !options.by_time && !options.in_order &&
-                     options.roce_ports.empty() && !options.uet_protocol;
-    const bool again = options.interface.empty() && std::ranges::find(options.files, "-") == options.files.end();
-    if (!asked || !all || !again || options.files.empty()) return {};
+std::string next_step(const ListingOptions& options, const transport::Timeline& timeline, const Output& output) {
+    const bool asked = output.is_terminal() && options.output.format == OutputFormat::table && !is_quiet();
+    const InputOptions& input = options.reading.input;
+    const bool all = !options.reading.filter.chooses() && input.capture_filter.empty() && input.offsets.empty() &&
+                     !input.by_time && !input.in_order && input.roce_ports.empty() && !input.uet_protocol;
+    const bool again = input.interface.empty() && std::ranges::find(input.files, "-") == input.files.end();
+    if (!asked || !all || !again || input.files.empty()) return {};
     const auto first = std::ranges::find_if(timeline.findings, [&](const Finding& finding) {
-        return wanted(options, finding.connection) && !finding.packets.empty();
+        return wanted(options.reading.analysis, finding.connection) && !finding.packets.empty();
     });
     if (first == timeline.findings.end()) return {};
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,=:@%";
-    const std::string& name = options.files.front();
+    const std::string& name = input.files.front();
     const bool plain =
-        options.files.size() == 1 && !name.starts_with('-') && name.find_first_not_of(kPlain) == std::string::npos;
+        input.files.size() == 1 && !name.starts_with('-') && name.find_first_not_of(kPlain) == std::string::npos;
     return fmt::format("\nnext: qpscope packets -Y 'rdma.finding == {}' {}\n", first->id, plain ? name : "FILE...");
 }
 

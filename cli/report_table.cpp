@@ -1,5 +1,6 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <cli/analyzing.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
@@ -86,7 +87,7 @@ void append_hosts(std::string& out, const std::vector<CapturedHost>& hosts) {
         append_row(out, "", fmt::format("and {} more", counted(hosts.size() - kHostsShown, "host")));
 }
 
-void append_capture(std::string& out, const Options& options, const transport::Timeline& timeline) {
+void append_capture(std::string& out, const InputOptions& options, const transport::Timeline& timeline) {
     const auto names = input_names(options);
     out += fmt::format(
         "{}{}\n", printable(names.front()),
@@ -164,7 +165,7 @@ std::string line_of(const Connection& connection) {
 }
 
 // The few that a reader should know of: those in trouble, then the largest.
-std::vector<const Connection*> noteworthy(const Options& options, const transport::Timeline& timeline) {
+std::vector<const Connection*> noteworthy(const AnalysisOptions& options, const transport::Timeline& timeline) {
     std::vector<const Connection*> all;
     for (const Connection& connection : timeline.connections)
         if (wanted(options, connection.uid)) all.push_back(&connection);
@@ -182,7 +183,7 @@ bool setup_captured(const transport::Timeline& timeline, const Connection& conne
            timeline.cm.attempts[*connection.cm_attempt].requested.has_value();
 }
 
-void append_connections(std::string& out, const Options& options, const transport::Timeline& timeline) {
+void append_connections(std::string& out, const AnalysisOptions& options, const transport::Timeline& timeline) {
     std::map<std::string_view, std::uint64_t> services;
     std::uint64_t one_way = 0, all = 0, told = 0, unknown = 0;  // datagrams need no set-up
     for (const Connection& connection : timeline.connections) {
@@ -348,7 +349,7 @@ void append_left_out(std::string& out, const transport::Timeline& timeline) {
 }
 
 // Of each of the first few contexts, what its paths did.
-void append_ultra_ethernet(std::string& out, const Options& options, const transport::UetReport& report) {
+void append_ultra_ethernet(std::string& out, const AnalysisOptions& options, const transport::UetReport& report) {
     constexpr std::size_t kContextsShown = 8;
     std::size_t shown = 0, more = 0;
     for (const UetConversation& context : report.conversations) {
@@ -390,37 +391,37 @@ std::string finding_counts(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::vector<std::string> input_names(const Options& options) {
+std::vector<std::string> input_names(const InputOptions& options) {
     if (!options.interface.empty()) return {options.interface};
     std::vector<std::string> names = options.files;
     std::ranges::replace(names, std::string("-"), std::string("standard input"));
     return names;
 }
 
-void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
+void write_summary(const ReadingOptions& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
-    append_capture(out, options, timeline);
+    append_capture(out, options.input, timeline);
     const bool none = transport::rdma_packets(timeline) == 0 && timeline.connections.empty() &&
                       !transport::has_ultra_ethernet(timeline.uet);
     if (none && timeline.packets != 0)
         append_row(out, "RDMA", "none: no RoCE, InfiniBand, iWARP or Ultra Ethernet packet");
     if (!transport::saw_anything(timeline)) append_row(out, "judged", std::string(transport::kNothingSeen));
     append_quality(out, timeline.quality);
-    append_connections(out, options, timeline);
+    append_connections(out, options.analysis, timeline);
     append_setups(out, timeline.cm, timeline.totals.management);
     append_totals(out, timeline.totals);
     append_pauses(out, timeline.congestion);
     append_rates(out, timeline);
     append_collectives(out, timeline.collectives);
-    append_ultra_ethernet(out, options, timeline.uet);
+    append_ultra_ethernet(out, options.analysis, timeline.uet);
     append_left_out(out, timeline);
     append_row(out, "findings", finding_counts(timeline.findings));
-    append_carried(out, options, timeline);
+    append_carried(out, options.analysis, timeline);
     std::string findings;
-    append_findings(findings, options, timeline, color);
+    append_findings(findings, options.analysis, timeline, color);
     if (!findings.empty()) out += "\n" + findings;
     if (const std::string conclusion = transport::conclusion_of(timeline);
-        !conclusion.empty() && options.connections.empty()) {
+        !conclusion.empty() && options.analysis.connections.empty()) {
         out += '\n';
         append_wrapped(out, "conclusion  ", 12, conclusion);
     }

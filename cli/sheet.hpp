@@ -3,7 +3,7 @@
 // lines, which break between columns.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <cli/tone.hpp>
 #include <transport-replay/report/table.hpp>
@@ -27,10 +27,10 @@ class Sheet {
 public:
     // `plural` names the list in JSON. `more`: columns behind these, of cells that add() is given.
     template <class Row>
-    Sheet(const Options& options, Output& output, std::string_view plural,
+    Sheet(const OutputOptions& options, Output& output, std::string_view plural,
           std::span<const transport::TableColumn<Row>> columns, std::span<const SheetHead> more = {})
         : format_(options.format),
-          color_(options.format == OutputFormat::table && wants_color(options, output)),
+          color_(options.format == OutputFormat::table && wants_color(options.color, output)),
           output_(output),
           plural_(plural) {
         for (const auto& column : columns) heads_.push_back({column.name, column.heading, column.side});
@@ -39,7 +39,7 @@ public:
     }
 
     // For who has cells and names alone; the format is not a table for people.
-    Sheet(const Options& options, Output& output, std::string_view plural, std::vector<SheetHead> heads)
+    Sheet(const OutputOptions& options, Output& output, std::string_view plural, std::vector<SheetHead> heads)
         : format_(options.format), color_(false), output_(output), plural_(plural), heads_(std::move(heads)) {
         begin();
     }

@@ -2,7 +2,7 @@
 // for `merge`.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/output.hpp>
 
 namespace qps::transport {
@@ -12,9 +12,9 @@ struct Timeline;
 namespace qps::cli {
 
 // The files of the options are the captures.
-void show_analysis(const Options& options, const transport::Timeline& timeline, Output& output);
-void show_findings(const Options& options, const transport::Timeline& timeline, Output& output);
-void show_cm(const Options& options, const transport::Timeline& timeline, Output& output);
-void show_fabric(const Options& options, const transport::Timeline& timeline, Output& output);
+void show_analysis(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
+void show_findings(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
+void show_cm(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
+void show_fabric(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
 
 }  // namespace qps::cli

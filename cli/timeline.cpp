@@ -6,10 +6,13 @@
 // put together to some 20 to 60: a row for each moment where there are fewer. A capture that does not end by itself has
 // intervals of a second.
 #include <cli/analyzing.hpp>
-#include <cli/command.hpp>
+#include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/intervals.hpp>
 #include <cli/message.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/reading_options.hpp>
+#include <cli/quantity.hpp>
 #include <cli/sheet.hpp>
 #include <dissect/base/types.hpp>
 #include <transport-replay/index/named_sets.hpp>
@@ -40,13 +43,34 @@ constexpr std::int64_t kLive = 1'000'000'000;  // ns: while packets arrive
 constexpr std::int64_t kFewestRows = 20;
 constexpr std::size_t kMostFilters = 64;  // a bit each
 
+struct TimelineOptions {
+    ListingOptions listing;
+    std::optional<Duration> interval;  // nothing: chosen by the length of the capture
+    std::vector<std::string> columns;  // filters
+
+    void add(OptionTable& table) {
+        listing.begin(table);
+        table.under(headings::kOutput);
+        table.add("--interval", "TIME",
+                  into(interval, [](const std::string& text) { return read_time(text, "interval"); }),
+                  "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)");
+        table
+            .add("-e,--column", "FILTER", columns,
+                 "Count the packets that match this display filter, in a column of its own")
+            .each();
+        listing.known(table);
+        listing.output.add_format(table);
+        listing.end(table);
+    }
+};
+
 class IntervalRows {
 public:
-    IntervalRows(const Options& options, Output& output)
+    IntervalRows(const TimelineOptions& options, Output& output)
         : interval_(options.interval ? std::to_underlying(*options.interval) : kShortest),
           settled_(options.interval.has_value()),
           filters_(options.columns.size()),
-          sheet_(options, output, "intervals", interval_columns(), heads_of(options.columns)) {}
+          sheet_(options.listing.output, output, "intervals", interval_columns(), heads_of(options.columns)) {}
 
     // Of the capture, whatever of it is shown: times are then the same in every table.
     void begin_at(const Observation& observation) {
@@ -173,13 +197,13 @@ private:
 };
 
 // The filters of --column: of single packets, since they are matched where those are decoded.
-std::optional<std::vector<Filter>> counted_filters(const Options& options) {
-    if (options.columns.size() > kMostFilters) {
-        say("qpscope: too many --column ({}): expected at most {}\n", options.columns.size(), kMostFilters);
+std::optional<std::vector<Filter>> counted_filters(const std::vector<std::string>& columns) {
+    if (columns.size() > kMostFilters) {
+        say("qpscope: too many --column ({}): expected at most {}\n", columns.size(), kMostFilters);
         return std::nullopt;
     }
     std::vector<Filter> all;
-    for (const std::string& text : options.columns) {
+    for (const std::string& text : columns) {
         auto filter = Filter::compile(text);
         if (!filter) {
             say("qpscope: invalid display filter of --column:\n{}\n", explain(text, filter.error()));
@@ -215,19 +239,18 @@ private:
     std::vector<std::vector<std::uint64_t>> matches_;
 };
 
-}  // namespace
-
-ExitCode run_timeline(const Options& options) {
-    const auto filter = compile_filter(options, FilterSets::taken);
-    auto counted = counted_filters(options);
+ExitCode run_timeline(const TimelineOptions& options) {
+    const auto& [reading, shown] = options.listing;
+    const auto filter = compile_filter(reading.filter, FilterSets::taken);
+    auto counted = counted_filters(options.columns);
     if (!filter || !counted) return ExitCode::usage;
-    Output output(options);
+    Output output(shown.path, reading.input.files);
     if (!output.ok()) return finish(output);
     std::optional<IntervalRows> rows;
     const auto begin = [&]() -> IntervalRows& { return rows ? *rows : rows.emplace(options, output); };
     const auto count = [&](const Observation& observation, const PacketRecord& record, std::uint64_t matches) {
         begin().begin_at(observation);
-        if (wanted(options, record.connection)) begin().take(observation, record, matches);
+        if (wanted(reading.analysis, record.connection)) begin().take(observation, record, matches);
     };
     Matched matched(std::move(*counted));
     Listening listening{.pause = [&] { begin().show_now(); }};
@@ -240,9 +263,17 @@ ExitCode run_timeline(const Options& options) {
         listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation,
                                const PacketRecord& record) { count(observation, record, matched.of(slot, place)); };
     }
-    const Analyzed analyzed = analyze(options, *filter, output, listening);
+    const Analyzed analyzed = analyze(reading, *filter, output, listening);
     if (analyzed.any) begin().end();
-    return finish(options, analyzed, output);
+    return finish(reading.analysis, analyzed, output);
 }
+
+}  // namespace
+
+const Command timeline_command{
+    "timeline", kAnalyse, "Count per interval: bytes, retransmissions, NAKs, CE, CNPs, pauses",
+    "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv\n"
+    "  qpscope timeline -e 'udp.srcport == 49152' -e 'ip.dsfield.ecn == 3' trace.pcap    # a column for each filter",
+    prepared<TimelineOptions, run_timeline>};
 
 }  // namespace qps::cli

@@ -34,8 +34,8 @@ std::string_view tone_of_acknowledgment(const Packet& packet) {
 
 }  // namespace
 
-bool wants_color(const Options& options, const Output& output) {
-    if (options.color != ColorMode::automatic) return options.color == ColorMode::always;
+bool wants_color(ColorMode color, const Output& output) {
+    if (color != ColorMode::automatic) return color == ColorMode::always;
     if (is_set("NO_COLOR")) return false;
     if (is_set("CLICOLOR_FORCE")) return true;
     const char* terminal = std::getenv("TERM");

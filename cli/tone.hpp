@@ -1,7 +1,7 @@
 // Colours of lines on a terminal, by what the packet or the row says.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <dissect/base/packet.hpp>
 #include <transport-replay/report/table.hpp>
@@ -12,7 +12,7 @@
 namespace qps::cli {
 
 // Whether to colour: --color, else a terminal unless NO_COLOR or TERM=dumb forbid it; CLICOLOR_FORCE insists.
-[[nodiscard]] bool wants_color(const Options& options, const Output& output);
+[[nodiscard]] bool wants_color(ColorMode color, const Output& output);
 
 // The escape sequence that starts a line of that packet; empty for an ordinary one.
 [[nodiscard]] std::string_view tone(const dissect::Packet& packet);

@@ -47,16 +47,17 @@ std::optional<EarlierReport> parse_earlier(const CheckOptions& options, const st
     return {};
 }
 
-void write_verdicts(const Options& options, const Report& report, const Comparison* comparison, Output& output) {
-    switch (options.check.format) {
+void write_verdicts(const CheckOptions& options, ColorMode when, const Report& report, const Comparison* comparison,
+                    Output& output) {
+    switch (options.format) {
         case CheckFormat::json: return output.write(json_text(report, comparison));
-        case CheckFormat::junit: return output.write(junit_text(report, options.check.fail_on));
+        case CheckFormat::junit: return output.write(junit_text(report, options.fail_on));
         case CheckFormat::html: return output.write(html_text(report, comparison));
         case CheckFormat::table: break;
     }
-    const bool color = wants_color(options, output);
+    const bool color = wants_color(when, output);
     std::string text;
-    append_verdicts(text, report, options.check.all || !options.check.only.empty(), color);
+    append_verdicts(text, report, options.all || !options.only.empty(), color);
     if (comparison != nullptr) append_comparison(text, *comparison, color);
     output.write(text);
 }
@@ -114,19 +115,21 @@ bool is_wanted_check(const CheckOptions& options, const CheckRow& check) {
     return options.only.empty() || std::ranges::any_of(options.only, names_it);
 }
 
-ExitCode write_report(const Options& options, const Report& report, const Measures& measures, Output& output) {
+ExitCode write_report(const CheckOptions& options, ColorMode color, const Report& report, const Measures& measures,
+                      Output& output) {
     const std::optional<Comparison> comparison =
         measures.earlier ? std::optional(compare(*measures.earlier, report)) : std::nullopt;
-    write_verdicts(options, report, comparison ? &*comparison : nullptr, output);
-    return options.check.fail_on && fails_at(report, *options.check.fail_on) ? ExitCode::findings : ExitCode::done;
+    write_verdicts(options, color, report, comparison ? &*comparison : nullptr, output);
+    return options.fail_on && fails_at(report, *options.fail_on) ? ExitCode::findings : ExitCode::done;
 }
 
-ExitCode write_evidence(const Options& options, std::string_view name, const FillCapture& fill) {
+ExitCode write_evidence(const std::string& folder, std::string_view name, std::span<const std::string> inputs,
+                        const FillCapture& fill) {
     std::error_code error;
-    std::filesystem::create_directories(options.check.evidence, error);
-    if (error) return report_problem({options.check.evidence, error.message()});
-    const std::string path = (std::filesystem::path(options.check.evidence) / fmt::format("{}.pcapng", name)).string();
-    auto saved = SavedCapture::open(path, options.files);
+    std::filesystem::create_directories(folder, error);
+    if (error) return report_problem({folder, error.message()});
+    const std::string path = (std::filesystem::path(folder) / fmt::format("{}.pcapng", name)).string();
+    auto saved = SavedCapture::open(path, inputs);
     if (!saved) return report_problem(saved.error());
     if (const auto filled = fill(*saved); !filled) return report_problem(filled.error());
     const auto done = saved->commit();

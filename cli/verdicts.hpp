@@ -6,7 +6,8 @@
 #pragma once
 
 #include <cli/exit_code.hpp>
-#include <cli/options.hpp>
+#include <cli/options/check_options.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/checks/profile.hpp>
@@ -14,6 +15,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,11 +41,13 @@ struct MeasureFiles {
 [[nodiscard]] bool is_wanted_check(const CheckOptions& options, const transport::conformance::CheckRow& check);
 
 // In the format that the options want. The exit code is that of --fail-on.
-[[nodiscard]] ExitCode write_report(const Options& options, const transport::conformance::Report& report,
-                                    const Measures& measures, Output& output);
+[[nodiscard]] ExitCode write_report(const CheckOptions& options, ColorMode color,
+                                    const transport::conformance::Report& report, const Measures& measures,
+                                    Output& output);
 
 // NAME.pcapng in the folder of --evidence, which is made where it is not there. Prints what goes wrong.
 using FillCapture = std::function<std::expected<void, dissect::OutputProblem>(dissect::SavedCapture& capture)>;
-[[nodiscard]] ExitCode write_evidence(const Options& options, std::string_view name, const FillCapture& fill);
+[[nodiscard]] ExitCode write_evidence(const std::string& folder, std::string_view name,
+                                      std::span<const std::string> inputs, const FillCapture& fill);
 
 }  // namespace qps::cli

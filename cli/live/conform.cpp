@@ -4,6 +4,7 @@
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/message.hpp>
+#include <cli/options/check_options.hpp>
 #include <transport-replay/conformance/stage/script_program.hpp>
 #include <transport-replay/conformance/suite/builtin_scripts.hpp>
 #include <transport-replay/report/json.hpp>
@@ -83,7 +84,7 @@ std::string label_of(const script::Script& script) {
 
 class OutcomePrinter {
 public:
-    OutcomePrinter(const Options& options, Output& output)
+    OutcomePrinter(const ConformingOptions& options, Output& output)
         : table_(options.check.format == CheckFormat::table), output_(output), document_(OutputFormat::json, text_) {
         if (table_) return;
         document_.open();
@@ -144,35 +145,33 @@ ExitCode list(const std::vector<script::Script>& scripts, Output& output) {
     return finish(output);
 }
 
-ExitCode run_scripts(const Options& options, const std::vector<script::Script>& scripts, Output& output) {
+ExitCode run_scripts(const ConformingOptions& options, const std::vector<script::Script>& scripts, Output& output) {
     OutcomePrinter printer(options, output);
     ExitCode kept = ExitCode::done;
     const auto print = [&](const script::Script& script, const stage::ScriptOutcome& outcome) {
         printer.print(script, outcome);
         if (options.check.evidence.empty() || outcome.frames.empty()) return;
         const std::string name = std::filesystem::path(script.files.front().name).stem().string();
-        kept = worse(kept, write_frames(options, name, outcome));
+        kept = worse(kept, write_frames(options.check.evidence, name, outcome));
     };
-    stage::ScriptProgramSettings settings{.stage = stage_settings(options),
+    stage::ScriptProgramSettings settings{.stage = stage_settings(options.conform, options.wire),
                                           .scripts = {},
-                                          .agent_host = options.wire->conform.agent_host,
-                                          .agent_port = agent_port(options.wire->conform),
-                                          .agent_secret = options.wire->conform.agent_secret,
+                                          .agent_host = options.conform.agent_host,
+                                          .agent_port = agent_port(options.conform),
+                                          .agent_secret = options.conform.agent_secret,
                                           .on_outcome = print};
     for (const script::Script& each : scripts) settings.scripts.push_back(&each);
     auto program = stage::make_script_program(std::move(settings));
     if (!program) return fail({ExitCode::unreadable, program.error()});
-    const ExitCode acted = act(options, *program);
+    const ExitCode acted = act(options.wire, *program);
     printer.finish();
     const bool bad = printer.count(Verdict::fail) + printer.count(Verdict::inconclusive) > 0;
     const bool any = acted == ExitCode::done || acted == ExitCode::interrupted;
     return worse(worse(acted, kept), worse(bad ? ExitCode::findings : ExitCode::done, finish(output, any)));
 }
 
-}  // namespace
-
-ExitCode run_conform(const Options& options) {
-    const ConformOptions& conform = options.wire->conform;
+ExitCode run_conform(const ConformingOptions& options) {
+    const ConformOptions& conform = options.conform;
     if (!conform.script_of.empty()) return write_script_of(options);
     if (conform.coverage) return show_coverage(options);
     if (conform.iwarp) return run_iwarp_suite(options);
@@ -184,11 +183,28 @@ ExitCode run_conform(const Options& options) {
         return fail({ExitCode::usage, "--only, --profile and --compare apply to the suite: omit --script"});
     const auto scripts = read_scripts(conform);
     if (!scripts) return fail(scripts.error());
-    Output output(options);
+    Output output(options.output.path);
     if (!output.ok()) return finish(output);
     if (conform.list) return list(*scripts, output);
     if (!conform.device) return fail({ExitCode::usage, "missing --dut: name the device under test"});
     return run_scripts(options, *scripts, output);
 }
+
+}  // namespace
+
+const Command conform_command = wire_command(
+    "conform",
+    "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"
+    "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --only RSP --profile nic.profile\n"
+    "  qpscope conform ... --recovery-time 3m --evidence packets -f html -o report.html\n"
+    "  qpscope conform ... -f json -o new.json --compare old.json                        # between two firmwares\n"
+    "  qpscope conform --iwarp --dut 10.77.0.11 --port 7174                              # an iWARP service: rping -s, ...\n"
+    "  qpscope conform --nvme 10.77.0.11 -i eth1                                         # an NVMe over RDMA target\n"
+    "  qpscope conform --coverage\n"
+    "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
+    "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
+    "  qpscope conform --list --script rsp-05.script\n"
+    "  qpscope conform --script-of trace.pcapng -Y 'infiniband.bth.destqp in {17, 18}' -o again.script",
+    prepared<ConformingOptions, run_conform>);
 
 }  // namespace qps::cli

@@ -29,12 +29,12 @@ constexpr int kTickMs = 20;
 
 class IwarpTester {
 public:
-    IwarpTester(const Options& options, IwarpSuite& suite) : options_(options), suite_(suite) {}
+    IwarpTester(const ConformingOptions& options, IwarpSuite& suite) : options_(options), suite_(suite) {}
 
     void run() {
         while (const IwarpProbe* probe = suite_.next()) {
-            auto connection = ExchangeConnection::connect(transport::text(*options_.wire->conform.device),
-                                                          *options_.wire->conform.port);
+            auto connection =
+                ExchangeConnection::connect(transport::text(*options_.conform.device), *options_.conform.port);
             if (connection) play(*probe, *connection);
             else suite_.unreachable(connection.error().sentence);
         }
@@ -45,7 +45,7 @@ public:
 private:
     void play(const IwarpProbe& probe, ExchangeConnection& connection) {
         IwarpProbeRun run(probe, suite_.flow(), suite_.tallies(), clock_.now(),
-                          options_.wire->conform.patience.value_or(IwarpProbeRun::kPatience));
+                          options_.conform.patience.value_or(IwarpProbeRun::kPatience));
         while (!connection.finished()) {
             connection.drive(run);
             if (connection.finished() || run.over()) break;  // over: what could not be sent is not sent any more
@@ -61,13 +61,13 @@ private:
         if (alive && connection.problem() && !run.over()) return suite_.unreachable(connection.problem()->sentence);
         run.closed();  // where it was lost
         ProbeOutcome outcome = run.outcome();
-        if (!alive && !options_.quiet)
-            say("{:>3}/{}  {:<14}  {:<7} {}, {}\n", suite_.number() + 1, suite_.of(), name(outcome.verdict),
-                probe.check, probe.title, duration_text(outcome.took));
+        if (!alive)
+            remark("{:>3}/{}  {:<14}  {:<7} {}, {}\n", suite_.number() + 1, suite_.of(), name(outcome.verdict),
+                   probe.check, probe.title, duration_text(outcome.took));
         suite_.take(std::move(outcome));
     }
 
-    const Options& options_;
+    const ConformingOptions& options_;
     IwarpSuite& suite_;
     SteadyTime clock_;
     bool connected_ = false;
@@ -86,25 +86,26 @@ std::string words_on_unreachable(const ConformOptions& conform, const std::strin
 }
 
 // What nobody asked for is no pass.
-void say_unexamined(const VerdictCounts& counts, bool quiet) {
+void say_unexamined(const VerdictCounts& counts) {
     const std::uint64_t open = counts[Verdict::not_applicable] + counts[Verdict::inconclusive];
-    if (open == 0 || quiet) return;
-    say("qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided: without work of a consumer, a service sends few kinds of "
+    if (open == 0) return;
+    remark(
+        "qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided: without work of a consumer, a service sends few kinds of "
         "messages (judge a capture of such work with qpscope check)\n",
         counts.all() - open, transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", open);
 }
 
 }  // namespace
 
-ExitCode run_iwarp_suite(const Options& options) {
-    const ConformOptions& conform = options.wire->conform;
+ExitCode run_iwarp_suite(const ConformingOptions& options) {
+    const ConformOptions& conform = options.conform;
     if (!conform.device) return fail({ExitCode::usage, "missing --dut: name the device under test"});
     if (!conform.port)
         return fail(
             {ExitCode::usage, "missing --port: name the TCP port of an RDMA service of the device (rping: 7174)"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
-    Output output(options);
+    Output output(options.output.path);
     if (!output.ok()) return finish(output);
     const dissect::Instant begun = SteadyTime().now();
     IwarpSuite suite(*conform.device, *conform.port,
@@ -113,11 +114,11 @@ ExitCode run_iwarp_suite(const Options& options) {
     tester.run();
     if (!tester.connected()) return fail({ExitCode::unreadable, words_on_unreachable(conform, suite.silence())});
     Report report = suite.report(measures->profile);
-    std::vector<ReportFact> facts = provenance(options, begun);
+    std::vector<ReportFact> facts = provenance(options.command_line, options.wire, begun);
     report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()),
                         std::make_move_iterator(facts.end()));
-    ExitCode code = write_report(options, report, *measures, output);
-    say_unexamined(count(report), options.quiet);
+    ExitCode code = write_report(options.check, options.output.color, report, *measures, output);
+    say_unexamined(count(report));
     if (suite.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
     // What it sent is judged all the same: a failure of it says more than that nothing could be asked.
     if (suite.never_answered() && code != ExitCode::findings) code = worse(code, ExitCode::unreadable);

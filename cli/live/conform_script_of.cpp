@@ -12,21 +12,19 @@ namespace qps::cli {
 
 using namespace dissect;
 
-ExitCode write_script_of(const Options& given) {
-    Options options = given;
-    options.files = {given.wire->conform.script_of};
-    options.jobs = 1;  // packets in their order
-    options.interface.clear();
-    options.sandbox = true;
-    const auto filter = compile_filter(options);
+ExitCode write_script_of(const ConformingOptions& given) {
+    InputOptions inputs = given.input;
+    inputs.files = {given.conform.script_of};
+    inputs.jobs = 1;  // packets in their order
+    const auto filter = compile_filter(given.filter);
     if (!filter) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation()) annotator.emplace();
-    Output output(options);
+    Output output(given.output.path, inputs.files);
     if (!output.ok()) return finish(output);
     transport::conformance::script::ScriptWriter writer;
-    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
-        decode_all(input, progress, jobs_for(options, input),
+    const ExitCode code = for_each_input(inputs, [&](Input& input, Progress& progress) {
+        decode_all(input, progress, jobs_for(inputs, input),
                    {*filter,
                     {},
                     [](std::size_t) {},
@@ -40,12 +38,12 @@ ExitCode write_script_of(const Options& given) {
         return ExitCode::done;
     });
     if (code == ExitCode::done && writer.packets() == 0) {
-        say("qpscope: {} contains no RDMA packets{}\n", given.wire->conform.script_of,
-            options.filter.empty() ? "" : " that match the filter");
+        say("qpscope: {} contains no RDMA packets{}\n", given.conform.script_of,
+            given.filter.text.empty() ? "" : " that match the filter");
         return ExitCode::usage;
     }
     const bool read = code == ExitCode::done || (code == ExitCode::damaged && writer.packets() != 0);
-    if (read) output.write(writer.finish(given.wire->conform.script_of));
+    if (read) output.write(writer.finish(given.conform.script_of));
     return worse(code, finish(output, read));
 }
 

@@ -34,14 +34,14 @@ nvme::Names names_of(const ConformOptions& conform) {
     return names;
 }
 
-std::expected<std::vector<script::Script>, Failure> builtin(const Options& options) {
-    if (options.wire->conform.nvme) return nvme::scripts(names_of(options.wire->conform));
-    auto scripts = parse_builtin_scripts(defined_names(options.wire->conform));
+std::expected<std::vector<script::Script>, Failure> builtin(const ConformingOptions& options) {
+    if (options.conform.nvme) return nvme::scripts(names_of(options.conform));
+    auto scripts = parse_builtin_scripts(defined_names(options.conform));
     if (!scripts) return std::unexpected(Failure{ExitCode::usage, explain(scripts.error())});
     return std::move(*scripts);
 }
 
-bool is_wanted(const Options& options, const script::Script& script) {
+bool is_wanted(const ConformingOptions& options, const script::Script& script) {
     return std::ranges::any_of(script.checks, [&](const std::string& id) {
         const CheckRow* check = find_check(id);
         return check != nullptr && is_wanted_check(options.check, *check);
@@ -51,15 +51,15 @@ bool is_wanted(const Options& options, const script::Script& script) {
 // Tells what happens as it happens, and keeps the packets of each check.
 class Watching {
 public:
-    explicit Watching(const Options& options) : options_(options) {}
+    explicit Watching(const ConformingOptions& options) : options_(options) {}
 
     void see(const SuiteEvent& event) {
         if (event.kind == SuiteEventKind::died) died_ = true;
-        if (options_.wire->conform.nvme && event.kind == SuiteEventKind::given_up && event.script == nullptr)
+        if (options_.conform.nvme && event.kind == SuiteEventKind::given_up && event.script == nullptr)
             return;  // words_on_silence() say it
         if (event.outcome != nullptr && !options_.check.evidence.empty() && !event.outcome->frames.empty())
             for (const std::string& id : event.script->checks) keep(id, event);
-        if (!options_.quiet) say("{}\n", line_of(event));
+        remark("{}\n", line_of(event));
     }
     [[nodiscard]] bool died() const { return died_; }
     [[nodiscard]] ExitCode code() const { return code_; }
@@ -79,24 +79,24 @@ private:
         const std::string& file = event.script->files.front().name;
         const std::string name =
             kept_.insert(id).second ? id : fmt::format("{}.{}", id, file.substr(0, file.find('.')));
-        code_ = worse(code_, write_frames(options_, name, *event.outcome));
+        code_ = worse(code_, write_frames(options_.check.evidence, name, *event.outcome));
     }
 
-    const Options& options_;
+    const ConformingOptions& options_;
     std::set<std::string> kept_;
     bool died_ = false;
     ExitCode code_ = ExitCode::done;
 };
 
-SuiteProgramSettings settings_of(const Options& options, const Measures& measures,
+SuiteProgramSettings settings_of(const ConformingOptions& options, const Measures& measures,
                                  const std::vector<script::Script>& scripts) {
-    SuiteProgramSettings settings{.suite = {.stage = stage_settings(options), .scripts = {}},
-                                  .agent_host = options.wire->conform.agent_host,
-                                  .agent_port = agent_port(options.wire->conform),
-                                  .agent_secret = options.wire->conform.agent_secret};
+    SuiteProgramSettings settings{.suite = {.stage = stage_settings(options.conform, options.wire), .scripts = {}},
+                                  .agent_host = options.conform.agent_host,
+                                  .agent_port = agent_port(options.conform),
+                                  .agent_secret = options.conform.agent_secret};
     SuiteSettings& suite = settings.suite;
     suite.profile = measures.profile;
-    suite.comes_back = options.wire->conform.comes_back.value_or(suite.comes_back);
+    suite.comes_back = options.conform.comes_back.value_or(suite.comes_back);
     for (const script::Script& each : scripts) suite.scripts.push_back(&each);
     if (!options.check.only.empty() || options.check.quick)
         for (const CheckRow& check : checks())
@@ -105,12 +105,12 @@ SuiteProgramSettings settings_of(const Options& options, const Measures& measure
 }
 
 // A check that was not asked, or is undecided, is no pass.
-ExitCode say_undecided(const Report& report, const VerdictCounts& counts, bool quiet) {
+ExitCode say_undecided(const Report& report, const VerdictCounts& counts) {
     const std::uint64_t open = counts[Verdict::not_applicable] + counts[Verdict::inconclusive];
     if (open == 0) return ExitCode::done;
-    if (!quiet)
-        say("qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided (judge a capture of a host at work with qpscope check)\n",
-            counts.all() - open, transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", open);
+    remark(
+        "qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided (judge a capture of a host at work with qpscope check)\n",
+        counts.all() - open, transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", open);
     const bool asked = std::ranges::none_of(report.results, [](const CheckResult& result) {
         return result.check->active() &&
                (result.verdict == Verdict::inconclusive || result.verdict == Verdict::not_applicable);
@@ -120,24 +120,23 @@ ExitCode say_undecided(const Report& report, const VerdictCounts& counts, bool q
 
 // "10.0.0.1, port 4420, cannot be tested as an NVMe over RDMA target: the connection to port 4420 is rejected, reason 8
 // (Invalid service ID)".
-std::string words_on_silence(const Options& options, std::string_view silence) {
+std::string words_on_silence(const ConformingOptions& options, std::string_view silence) {
     constexpr std::string_view kLine = "alive:";
     if (silence.starts_with(kLine))
         silence.remove_prefix(std::min(silence.find(": ") + 2, silence.size()));  // the place in a script of ours
-    const auto settings = stage_settings(options);
+    const auto settings = stage_settings(options.conform, options.wire);
     return fmt::format("{}, port {}, cannot be tested as an NVMe over RDMA target: {}",
                        transport::text(settings.device),
                        static_cast<std::uint16_t>(settings.port.value_or(transport::live::IpPort{})), silence);
 }
 
 // A check that could not be asked is no pass.
-ExitCode say_unasked(const Report& report, const VerdictCounts& counts, bool quiet) {
+ExitCode say_unasked(const Report& report, const VerdictCounts& counts) {
     const auto unasked = std::ranges::count(report.results, stage::kNoAgent, &CheckResult::reason);
     if (unasked == 0) return ExitCode::done;
-    if (!quiet)
-        say("qpscope: {} of {} {} a verdict; without an agent beside the device (--agent), {} cannot be asked\n",
-            counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation],
-            transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", unasked);
+    remark("qpscope: {} of {} {} a verdict; without an agent beside the device (--agent), {} cannot be asked\n",
+           counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation],
+           transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", unasked);
     return ExitCode::unjudged;
 }
 
@@ -212,21 +211,21 @@ void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows
 
 constexpr dissect::Duration kQuick{120'000'000'000};  // of --quick, unless --for says otherwise
 
-ExitCode run_suite(const Options& options) {
-    if (!options.wire->conform.device)
+ExitCode run_suite(ConformingOptions options) {
+    if (!options.conform.device)
         return fail(
             {ExitCode::usage, "missing --dut: name the device under test (or use --list, --coverage, --script-of)"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
     const auto scripts = builtin(options);
     if (!scripts) return fail(scripts.error());
-    Output output(options);
+    Output output(options.output.path);
     if (!output.ok()) return finish(output);
     Watching watching(options);
-    if (options.check.quick && !options.wire->live.lasts) options.wire->live.lasts = kQuick;
+    if (options.check.quick && !options.wire.lasts) options.wire.lasts = kQuick;
     auto settings = settings_of(options, *measures, *scripts);
-    const script::Script life = nvme::sign_of_life(names_of(options.wire->conform));
-    if (options.wire->conform.nvme) {
+    const script::Script life = nvme::sign_of_life(names_of(options.conform));
+    if (options.conform.nvme) {
         settings.suite.belongs = is_of_storage;
         settings.suite.sign_of_life = &life;
     }
@@ -235,37 +234,36 @@ ExitCode run_suite(const Options& options) {
         std::ranges::none_of(only, [&](const CheckRow* check) { return settings.suite.belongs(check->family); }))
         return fail(
             {ExitCode::usage, fmt::format("--only names no check of this suite: `qpscope conform {}--list` lists them",
-                                          options.wire->conform.nvme ? "--nvme ADDRESS " : "")});
+                                          options.conform.nvme ? "--nvme ADDRESS " : "")});
     settings.suite.on_event = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return fail({ExitCode::unreadable, made.error()});
     const dissect::Instant begun = SteadyTime().now();
-    const ExitCode acted = act(options, made->program);
+    const ExitCode acted = act(options.wire, made->program);
     ExitCode code = worse(acted, watching.code());
-    if (options.wire->conform.nvme && !made->suite->silence().empty())
+    if (options.conform.nvme && !made->suite->silence().empty())
         return fail({ExitCode::unreadable, words_on_silence(options, made->suite->silence())});
     Report report = made->suite->take_report();
-    std::vector<ReportFact> facts = provenance(options, begun);
+    std::vector<ReportFact> facts = provenance(options.command_line, options.wire, begun);
     report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()),
                         std::make_move_iterator(facts.end()));
     const VerdictCounts counts = count(report);
     // Nothing was asked of anybody: the wire could not be opened, say.
     if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;
-    code = worse(code, write_report(options, report, *measures, output));
-    code = worse(code, options.wire->conform.nvme ? say_undecided(report, counts, options.quiet)
-                                                  : say_unasked(report, counts, options.quiet));
+    code = worse(code, write_report(options.check, options.output.color, report, *measures, output));
+    code = worse(code, options.conform.nvme ? say_undecided(report, counts) : say_unasked(report, counts));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
     if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0)
         code = worse(code, ExitCode::unreadable);
     if (options.check.format == CheckFormat::table) output.write(verdict_line(report, code));
-    else if (!options.quiet) say("qpscope: {}", verdict_line(report, code));
+    else remark("qpscope: {}", verdict_line(report, code));
     return worse(code, finish(output));
 }
 
-ExitCode list_suite(const Options& options) {
+ExitCode list_suite(const ConformingOptions& options) {
     const auto scripts = builtin(options);
     if (!scripts) return fail(scripts.error());
-    Output output(options);
+    Output output(options.output.path);
     std::string text;
     for (const script::Script& each : *scripts)
         if (is_wanted(options, each)) append_listed(text, each);
@@ -273,7 +271,7 @@ ExitCode list_suite(const Options& options) {
     return finish(output);
 }
 
-ExitCode show_coverage(const Options& options) {
+ExitCode show_coverage(const ConformingOptions& options) {
     const CheckFormat format = options.check.format;
     if (format != CheckFormat::table && format != CheckFormat::json)
         return fail({ExitCode::usage, "--coverage is a table or json: use -f table or -f json"});
@@ -281,7 +279,7 @@ ExitCode show_coverage(const Options& options) {
     if (!scripts) return fail(scripts.error());
     auto rows = coverage(*scripts);
     std::erase_if(rows, [&](const CoverageRow& row) { return !is_wanted_check(options.check, *row.check); });
-    Output output(options);
+    Output output(options.output.path);
     std::string text;
     if (format == CheckFormat::json) append_coverage_json(text, rows);
     else append_coverage(text, rows);

@@ -11,21 +11,35 @@ namespace qps::cli {
 
 using namespace transport::conformance;
 
+void ConformingOptions::add(OptionTable& table) {
+    command_line = table.command_line();
+    conform.add(table);
+    filter.add_text(table.under(headings::kScripts),
+                    "With --script-of: keep only packets that match this display filter");
+    wire.add(table);
+    check.add(table, Judged::device);
+    output.add_path(table);
+    input.confinement.wanted = true;  // of --script-of alone, which only reads
+    table.check([this, &table] {
+        input.confine(table);
+        return std::string();
+    });
+}
+
 std::vector<std::string> defined_names(const ConformOptions& options) {
     std::vector<std::string> names;
     for (const ConformVariable& each : options.defined) names.push_back(each.name);
     return names;
 }
 
-stage::StageSettings stage_settings(const Options& options) {
-    const ConformOptions& conform = options.wire->conform;
-    stage::StageSettings settings{.device = *conform.device, .roce_v1 = options.wire->live.roce_v1};
+stage::StageSettings stage_settings(const ConformOptions& conform, const WireOptions& wire) {
+    stage::StageSettings settings{.device = *conform.device, .roce_v1 = wire.roce_v1};
     if (conform.nvme) {
         settings.patience = nvme::kPatience;
         settings.port = transport::live::IpPort{nvme::kUsualPort};
     }
     settings.patience = conform.patience.value_or(settings.patience);
-    settings.seed = options.wire->live.seed.value_or(settings.seed);
+    settings.seed = wire.seed.value_or(settings.seed);
     if (conform.port) settings.port = transport::live::IpPort{*conform.port};
     for (const ConformVariable& each : conform.defined) settings.defined.push_back({each.name, each.value});
     return settings;
@@ -33,20 +47,21 @@ stage::StageSettings stage_settings(const Options& options) {
 
 std::uint16_t agent_port(const ConformOptions& options) { return options.agent_port.value_or(agent::kAgentPort); }
 
-ExitCode act(const Options& options, transport::live::Program& program) {
+ExitCode act(const WireOptions& options, transport::live::Program& program) {
     const SteadyTime clock;
-    auto opened = open_endpoint(options.wire->live, clock.now());
+    auto opened = open_endpoint(options, clock.now());
     if (!opened) return fail(opened.error());
     return act(options, program, *opened, clock);
 }
 
-ExitCode act(const Options& options, transport::live::Program& program, OpenEndpoint& opened, const SteadyTime& clock) {
+ExitCode act(const WireOptions& options, transport::live::Program& program, OpenEndpoint& opened,
+             const SteadyTime& clock) {
     if (auto settled = settle(opened.endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program.begin(opened.endpoint, clock.now()); !begun)
         return fail({ExitCode::unreadable, begun.error()});
     PauseRemarks remarks;
-    const Ending ending = drive(opened.endpoint, program, options.wire->live, clock, [&](dissect::Instant now) {
-        if (!options.quiet) remarks.say_new(opened.endpoint, now);
+    const Ending ending = drive(opened.endpoint, program, options, clock, [&](dissect::Instant now) {
+        if (!is_quiet()) remarks.say_new(opened.endpoint, now);
     });
     if (const auto problem = opened.endpoint.device().problem())
         say("qpscope: {}: {}\n", problem->device, problem->sentence);
@@ -57,9 +72,9 @@ ExitCode act(const Options& options, transport::live::Program& program, OpenEndp
     return ending == Ending::interrupted ? ExitCode::interrupted : ExitCode::done;
 }
 
-ExitCode write_frames(const Options& options, std::string_view name, const stage::ScriptOutcome& outcome) {
+ExitCode write_frames(const std::string& folder, std::string_view name, const stage::ScriptOutcome& outcome) {
     return write_evidence(
-        options, name, [&](dissect::SavedCapture& saved) -> std::expected<void, dissect::OutputProblem> {
+        folder, name, {}, [&](dissect::SavedCapture& saved) -> std::expected<void, dissect::OutputProblem> {
             std::string comment = fmt::format("{}: {}{}{}", name, kVerdictNames[std::to_underlying(outcome.verdict)],
                                               outcome.reason.empty() ? "" : ": ", outcome.reason);
             for (const stage::RecordedFrame& each : outcome.frames) {

@@ -67,11 +67,11 @@ Failure failure_of(const Problem& problem) {
     return {ExitCode::unreadable, fmt::format("{}: {}", problem.device, problem.sentence)};
 }
 
-Failure without_address(const LiveOptions& options) {
+Failure without_address(const WireOptions& options) {
     return {ExitCode::usage, fmt::format("{} has no address: set one with --address", options.interface)};
 }
 
-std::expected<Device, Failure> open_bare(const LiveOptions& options) {
+std::expected<Device, Failure> open_bare(const WireOptions& options) {
     const auto hold = [](auto opened) -> std::expected<Device, Failure> {
         if (!opened) return std::unexpected(failure_of(opened.error()));
         return Device(std::move(*opened));
@@ -106,7 +106,7 @@ struct OpenDevice {
 
 // Nearest to the wire is what records and tells, so that it shows what was really there; faults are behind. `mac`: who
 // we are.
-std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& options, std::uint64_t mac) {
+std::expected<OpenDevice, Failure> wrap(Device device, const WireOptions& options, std::uint64_t mac) {
     OpenDevice opened{.device = std::move(device), .capture = {}};
     if (!options.capture.empty()) {
         auto file = dissect::SavedCapture::open(options.capture, {});
@@ -208,7 +208,7 @@ bool has(const std::vector<AddressSetting>& all, const Address& address) {
 Mac mac_for(const Address& address) { return Mac{0x0251'0000'0000 | (address.bits[1] & 0xffff'ffff)}; }
 
 // The longest IP packet: as the interface says, if the device carries it. Where that costs path MTU, the user is told.
-std::size_t mtu_for(const LiveOptions& options, const DeviceLimits& limits) {
+std::size_t mtu_for(const WireOptions& options, const DeviceLimits& limits) {
     constexpr std::size_t kTags = 8;  // two VLAN tags
     const auto whole = mtu_of_interface(options.interface);
     if (!whole) return limits.frame_bytes - kEthernetHeader;
@@ -221,7 +221,7 @@ std::size_t mtu_for(const LiveOptions& options, const DeviceLimits& limits) {
 }
 
 // Who we are on the wire: an address of the system's is shared with it, any other is ours alone.
-std::expected<HostSettings, Failure> identity(const LiveOptions& options, const DeviceLimits& limits) {
+std::expected<HostSettings, Failure> identity(const WireOptions& options, const DeviceLimits& limits) {
     const std::vector<AddressSetting> systems = addresses_of_interface(options.interface);
     HostSettings host{.mac = Mac{limits.mac}, .vlan = options.vlan};
     host.mtu = mtu_for(options, limits);
@@ -261,7 +261,7 @@ dissect::Qpn random_first_qp() {
 
 }  // namespace
 
-std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, Instant now) {
+std::expected<OpenEndpoint, Failure> open_endpoint(const WireOptions& options, Instant now) {
     auto bare = open_bare(options);
     if (!bare) return std::unexpected(bare.error());
     auto host = identity(options, bare->limits());
@@ -314,7 +314,7 @@ std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock)
     return {};
 }
 
-Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, const SteadyTime& clock,
+Ending drive(Endpoint& endpoint, Program& program, const WireOptions& options, const SteadyTime& clock,
              const std::function<void(Instant)>& show) {
     Instant now = clock.now();
     const std::optional<Instant> end = options.lasts ? std::optional(now + *options.lasts) : std::nullopt;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cli/exit_code.hpp>
-#include <cli/live/options/live_options.hpp>
+#include <cli/live/options/wire_options.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/live/endpoint.hpp>
 #include <transport-replay/live/peers/program.hpp>
@@ -72,7 +72,7 @@ struct OpenEndpoint {
     std::vector<transport::Address> addresses;  // ours, without link-local ones that nobody typed
     bool of_system = false;                     // they are the system's too, whose sockets can use them
 };
-[[nodiscard]] std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, dissect::Instant now);
+[[nodiscard]] std::expected<OpenEndpoint, Failure> open_endpoint(const WireOptions& options, dissect::Instant now);
 
 // Lets the host find out whether its addresses are free, which takes a second at most. Fails where another has one of
 // them.
@@ -86,7 +86,7 @@ enum class Ending : std::uint8_t { done, interrupted, time_is_up, device_gone };
 // time is up, the program is told to stop and has kFarewell to take its connections down.
 inline constexpr dissect::Duration kFarewell{3'000'000'000};
 [[nodiscard]] Ending drive(transport::live::Endpoint& endpoint, transport::live::Program& program,
-                           const LiveOptions& options, const SteadyTime& clock,
+                           const WireOptions& options, const SteadyTime& clock,
                            const std::function<void(dissect::Instant)>& show);
 
 }  // namespace qps::cli

@@ -1,28 +1,25 @@
-// The sub-commands of qpscope-live: one function each, and the table of them.
+// The sub-commands of qpscope-live: each stands in the source that has its name.
 #pragma once
 
 #include <cli/commands.hpp>
-#include <cli/exit_code.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <span>
-#include <string>
+#include <string_view>
 
 namespace qps::cli {
 
-struct Options;
+// A command with the row that `name` has in kWireCommands; there must be one.
+consteval Command wire_command(std::string_view name, std::string_view examples,
+                               std::function<ExitCode()> (*prepare)(OptionTable& table)) {
+    const CommandName& row = *std::ranges::find(kWireCommands, name, &CommandName::name);
+    return {row.name, row.group, row.summary, examples, prepare};
+}
 
-[[nodiscard]] ExitCode run_conform(const Options& options);
-[[nodiscard]] ExitCode run_peer(const Options& options);
-[[nodiscard]] ExitCode run_pingpong(const Options& options);
-[[nodiscard]] ExitCode run_replay(const Options& options);
-[[nodiscard]] ExitCode run_replay_conversation(const Options& options);  // replay --as
-[[nodiscard]] ExitCode run_send(const Options& given);
-[[nodiscard]] ExitCode write_script_of(const Options& given);  // conform --script-of
+extern const Command peer_command, pingpong_command, replay_command, send_command, conform_command;
 
-[[nodiscard]] std::span<const Command> wire_commands();
-
-// The programs of `peer`, a line each.
-[[nodiscard]] std::string program_list();
+[[nodiscard]] std::span<const Command* const> wire_commands();
 
 // The whole program. Exit code of the process.
 [[nodiscard]] int run_live(int argc, char** argv);

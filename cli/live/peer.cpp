@@ -2,11 +2,16 @@
 #include <cli/live/driving.hpp>
 #include <cli/live/line_limit.hpp>
 #include <cli/live/live_commands.hpp>
+#include <cli/live/options/exchange_options.hpp>
+#include <cli/live/options/number.hpp>
+#include <cli/live/options/secret_file.hpp>
+#include <cli/live/options/target_options.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/pause_remarks.hpp>
 #include <cli/live/system_addresses.hpp>
 #include <cli/message.hpp>
 #include <cli/options/hints.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <dissect/base/types.hpp>
 #include <transport-replay/conformance/agent/agent_program.hpp>
@@ -28,6 +33,21 @@ using namespace transport::live;
 using dissect::Duration;
 using dissect::Instant;
 using live::Endpoint;
+
+struct PeerOptions {
+    std::string program;
+    TargetOptions target;
+    std::optional<std::uint32_t> connections;
+    bool fast_registration = false;
+    std::string folder;  // of rcopy
+    ExchangeOptions exchange;
+    std::string secret;  // of the agent, itself, not the name of its file
+    bool insecure = false;
+    WireOptions wire;
+    OutputOptions output;
+
+    void add(OptionTable& table);
+};
 
 namespace {
 
@@ -67,7 +87,7 @@ IpPort agent_port() { return transport::conformance::agent::agent_program().port
 
 class Reporting {
 public:
-    Reporting(const Options& options, const ProgramRow& row, Output& output, const SteadyTime& clock)
+    Reporting(const PeerOptions& options, const ProgramRow& row, Output& output, const SteadyTime& clock)
         : options_(options), row_(row), output_(output), clock_(clock) {}
 
     // The lines of the program so far. Machines get them on standard error: standard output is one document.
@@ -131,7 +151,7 @@ public:
 
     void summarize(Endpoint& endpoint, const Program& program, Instant now) {
         for (const std::string& sum : limit_.take_all(now)) print(sum, now);
-        if (options_.format == OutputFormat::table) summarize_for_people(endpoint, program, now);
+        if (options_.output.format == OutputFormat::table) summarize_for_people(endpoint, program, now);
         else summarize_for_programs(endpoint, program, now);
         output_.flush();
     }
@@ -155,10 +175,10 @@ private:
 
     void print(const std::string& line, Instant now) {
         const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(now - clock_.start()), line);
-        if (options_.format == OutputFormat::table) {
+        if (options_.output.format == OutputFormat::table) {
             output_.write(shown);
             output_.flush();
-        } else if (!options_.quiet) {
+        } else if (!is_quiet()) {
             std::fputs(shown.c_str(), stderr);
         }
     }
@@ -171,9 +191,9 @@ private:
         text += fmt::format("    connections   {}{}\n", done.connections,
                             done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
         text += fmt::format("    messages      {}, {}{}\n", grouped(done.messages), bytes_text(done.bytes),
-                            done.wrong > 0               ? fmt::format(", {} WRONG", done.wrong)
-                            : options_.wire->live.verify ? ""
-                                                         : ", not verified");
+                            done.wrong > 0           ? fmt::format(", {} WRONG", done.wrong)
+                            : options_.target.verify ? ""
+                                                     : ", not verified");
         text += fmt::format("    packets       {} received, {} sent\n", counts.packets_received, counts.packets_sent);
         if (adapter.marked + adapter.cnps_sent + adapter.cnps_received > 0)
             text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked,
@@ -216,7 +236,7 @@ private:
         const ProgramCounts done = program.counts();
         const EndpointCounts& counts = endpoint.counts();
         std::string text;
-        Document document(options_.format, text);
+        Document document(options_.output.format, text);
         document.open();
         document.add("schema", kSchema);
         document.add("program", row_.name);
@@ -238,7 +258,7 @@ private:
         output_.write(text);
     }
 
-    const Options& options_;
+    const PeerOptions& options_;
     const ProgramRow& row_;
     Output& output_;
     const SteadyTime& clock_;
@@ -259,11 +279,13 @@ std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& r
 
 // Where a server listens for TCP, unless the user says it: at an address of the system that callers of the endpoint can
 // reach. Nothing where it has none. The agent does what its callers ask, so it stays at the loopback (empty).
-std::optional<std::string> tcp_of(const ProgramRow& row, const LiveOptions& options) {
-    if (!options.tcp.empty() || options.target || options.rdma_cm) return options.tcp;
+std::optional<std::string> tcp_of(const ProgramRow& row, const PeerOptions& asked) {
+    const auto& [tcp, rdma_cm] = std::tie(asked.exchange.tcp, asked.exchange.rdma_cm);
+    const WireOptions& options = asked.wire;
+    if (!tcp.empty() || asked.target.target || rdma_cm) return tcp;
     if (options.via == Via::udp && options.addresses.size() == 1)
         return text(options.addresses.front().address);  // a socket's, so it is the system's
-    if (!over_tcp(row, options.rdma_cm)) return options.tcp;
+    if (!over_tcp(row, rdma_cm)) return tcp;
     const std::vector<SystemAddress> systems = system_addresses();
     std::vector<TypedAddress> own = options.addresses;
     for (const SystemAddress& each : systems)
@@ -278,7 +300,7 @@ std::optional<std::string> tcp_of(const ProgramRow& row, const LiveOptions& opti
     return std::nullopt;
 }
 
-std::string without_place(const ProgramRow& row, const LiveOptions& options) {
+std::string without_place(const ProgramRow& row, const WireOptions& options) {
     return fmt::format(
         "{}: callers exchange queue pairs with it over TCP, and this system has no address on {}{}: name one with --tcp "
         "(0.0.0.0: all)",
@@ -286,29 +308,30 @@ std::string without_place(const ProgramRow& row, const LiveOptions& options) {
         options.addresses.empty() ? "" : " or in the network of " + text(options.addresses.front().address));
 }
 
-ProgramRequest request_of(const LiveOptions& options) {
-    ProgramRequest request{
-        .target = options.target, .port = options.port, .count = options.count, .size = options.size};
-    request.depth = options.depth.value_or(request.depth);
+ProgramRequest request_of(const PeerOptions& options) {
+    const TargetOptions& target = options.target;
+    const ExchangeOptions& exchange = options.exchange;
+    ProgramRequest request{.target = target.target, .port = target.port, .count = target.count, .size = target.size};
+    request.depth = target.depth.value_or(request.depth);
     request.connections = options.connections.value_or(request.connections);
-    request.clients = options.clients;
-    set_timers(options, request.connect);
-    request.verify = options.verify;
+    request.clients = target.clients;
+    target.set_timers(request.connect);
+    request.verify = target.verify;
     request.fast_registration = options.fast_registration;
     request.folder = options.folder;
     request.secret = options.secret;
     request.insecure = options.insecure;
-    request.exchange = {.rdma_cm = options.rdma_cm,
-                        .tcp = options.tcp,
-                        .mtu = options.mtu,
-                        .service = options.service,
-                        .queue_pairs = options.queue_pairs,
-                        .both_ways = options.both_ways,
-                        .all_sizes = options.all_sizes,
-                        .duration = options.duration,
-                        .gap = options.gap,
-                        .compare_swap = options.compare_swap};
-    request.seed = options.seed.value_or(request.seed);
+    request.exchange = {.rdma_cm = exchange.rdma_cm,
+                        .tcp = exchange.tcp,
+                        .mtu = options.wire.mtu,
+                        .service = exchange.service,
+                        .queue_pairs = exchange.queue_pairs,
+                        .both_ways = exchange.both_ways,
+                        .all_sizes = exchange.all_sizes,
+                        .duration = exchange.duration,
+                        .gap = exchange.gap,
+                        .compare_swap = exchange.compare_swap};
+    request.seed = options.wire.seed.value_or(request.seed);
     return request;
 }
 
@@ -330,8 +353,7 @@ std::vector<ProgramRow> all_programs() {
     return rows;
 }
 
-}  // namespace
-
+// The programs of `peer`, a line each.
 std::string program_list() {
     std::string text = "Programs:\n";
     const std::vector<ProgramRow> rows = all_programs();
@@ -345,8 +367,6 @@ std::string program_list() {
     return text;
 }
 
-namespace {
-
 ExitCode no_such_program(const std::string& typed, const std::vector<ProgramRow>& rows) {
     std::vector<std::string_view> names;
     for (const ProgramRow& row : rows) names.push_back(row.name);
@@ -356,30 +376,28 @@ ExitCode no_such_program(const std::string& typed, const std::vector<ProgramRow>
                                               near.empty() ? "" : fmt::format(": did you mean {}?", near))});
 }
 
-}  // namespace
-
-ExitCode run_peer(const Options& options) {
+ExitCode run_peer(const PeerOptions& options) {
     const std::vector<ProgramRow> rows = all_programs();
-    const auto row = std::ranges::find(rows, options.wire->live.program, &ProgramRow::name);
-    if (row == rows.end()) return no_such_program(options.wire->live.program, rows);
-    ProgramRequest request = request_of(options.wire->live);
-    const std::optional<std::string> tcp = tcp_of(*row, options.wire->live);
+    const auto row = std::ranges::find(rows, options.program, &ProgramRow::name);
+    if (row == rows.end()) return no_such_program(options.program, rows);
+    ProgramRequest request = request_of(options);
+    const std::optional<std::string> tcp = tcp_of(*row, options);
     request.exchange.tcp = tcp.value_or("");
     if (const auto wrong = misuse(*row, request)) return fail({ExitCode::usage, *wrong});
     auto program = row->make(request);
     if (!program) return fail({ExitCode::usage, program.error()});
-    Output output(options);
+    Output output(options.output.path);
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
     const SteadyTime clock;
-    auto opened = open_endpoint(options.wire->live, clock.now());
+    auto opened = open_endpoint(options.wire, clock.now());
     if (!opened) return fail(opened.error());
-    if (!tcp) return fail({ExitCode::usage, without_place(*row, options.wire->live)});
+    if (!tcp) return fail({ExitCode::usage, without_place(*row, options.wire)});
     Endpoint& endpoint = opened->endpoint;
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     Reporting reporting(options, *row, output, clock);
     reporting.print_start(opened->addresses, request, clock.now());
-    const Ending ending = drive(endpoint, *program, options.wire->live, clock, [&](Instant now) {
+    const Ending ending = drive(endpoint, *program, options.wire, clock, [&](Instant now) {
         reporting.show(*program, now);
         reporting.watch_pauses(endpoint, now);
         reporting.watch_silence(endpoint, request, now);
@@ -394,5 +412,40 @@ ExitCode run_peer(const Options& options) {
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
     return code_of(ending, request, program->counts());
 }
+
+}  // namespace
+
+void PeerOptions::add(OptionTable& table) {
+    table.preface(program_list());
+    table.add("program", "", program, "Program to run (see below)").needed();
+    target.add(table);
+    table.add("--connections", "N",
+              number_into(connections, std::uint32_t{1}, std::uint32_t{kMaxClients}, "number of connections"),
+              "Open N connections");
+    table.flag("--fast-registration", fast_registration,
+               "Offer memory under a new key for each question, registered by a work request (memory)");
+    table.under({}).add("--folder", "DIR", folder,
+                        "Write received files into the folder DIR; none there is replaced (rcopy)");
+    exchange.add(table);
+    table.under("Agent");
+    table
+        .add(
+            "--secret", "FILE", [this](const std::string& path) { secret = read_secret_file(path); },
+            "Serve only clients that know the secret in FILE, which only you can read (agent)")
+        .is(PathUse::read);
+    table.flag("--insecure", insecure, "Serve other machines without a secret (agent)");
+    wire.add(table);
+    output.add_format(table);
+    output.add_path(table);
+}
+
+const Command peer_command = wire_command(
+    "peer",
+    "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # serve: rping -c -a 10.77.0.9\n"
+    "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
+    "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
+    "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # serve: ib_write_bw -s 4096 -x 1 HOST\n"
+    "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
+    prepared<PeerOptions, run_peer>);
 
 }  // namespace qps::cli

@@ -1,10 +1,13 @@
 // `pingpong`: serves, or measures round trips with a server, by RDMA and by sockets of the system.
 #include <cli/live/driving.hpp>
 #include <cli/live/live_commands.hpp>
+#include <cli/live/options/target_options.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/pause_remarks.hpp>
 #include <cli/live/pingpong_report.hpp>
 #include <cli/message.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
@@ -31,6 +34,40 @@ std::string mode_names() {
     return names;
 }
 
+struct PingpongOptions {
+    TargetOptions target;
+    std::vector<std::string> only;               // rows, by their names; none: all
+    std::optional<dissect::Duration> row_lasts;  // --seconds
+    std::vector<std::uint32_t> sizes;            // --sizes; none: that of --size
+    bool signaled = true;
+    WireOptions wire;
+    OutputOptions output;
+
+    void add(OptionTable& table) {
+        target.add(table);
+        table.add("--only", "MODE,MODE", only, fmt::format("Run only these modes: {}", mode_names())).each_of_list();
+        table
+            .add("--sizes", "SIZES",
+                 into(sizes, [](const std::string& text) { return read_sizes(text, kMaxTransfer, kMaxPingpongSizes); }),
+                 "Run each mode with messages of these sizes: 8..64K (doubled from one to the next) or 64,1000,4K")
+            .not_with("--size");
+        table.add(
+            "--seconds", "N", [this](const std::string& text) { take_seconds(text); },
+            "Run each mode for at most N seconds (without -n: for all of it)");
+        table.flag("!--unsignaled", signaled, "Signal only some of the SENDs and WRITEs");
+        wire.add(table);
+        output.add_format(table);
+        output.add_path(table);
+    }
+
+private:
+    void take_seconds(const std::string& text) {
+        const auto time = read_time(text + "s");
+        if (!time) refuse(fmt::format("invalid number of seconds '{}'", text));
+        row_lasts = *time;
+    }
+};
+
 std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<std::string>& only) {
     std::vector<std::size_t> modes;
     for (std::size_t mode = 0; mode < kPingpongModes.size(); ++mode)
@@ -41,22 +78,25 @@ std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<
     return modes;
 }
 
-PingpongSettings settings_of(const LiveOptions& live) {
-    PingpongSettings settings{.row_lasts = live.row_lasts,
-                              .signaled = live.signaled,
+PingpongSettings settings_of(const PingpongOptions& options) {
+    const TargetOptions& target = options.target;
+    PingpongSettings settings{.row_lasts = options.row_lasts,
+                              .signaled = options.signaled,
                               .processor =
                                   [] {
                                       const ProcessTime time = processor_time();
                                       return ProcessorTime{.worked = time.worked, .kernel = time.kernel};
                                   },
                               .clock = [clock = SteadyTime{}] { return clock.now(); }};
-    settings.request = {
-        .target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
-    settings.request.depth = live.depth.value_or(1);
-    settings.request.clients = live.clients;
-    set_timers(live, settings.request.connect);
-    settings.request.verify = live.verify;
-    settings.sizes = live.sizes;
+    settings.request = {.target = target.target,
+                        .port = target.port,
+                        .count = target.count,
+                        .size = target.size.value_or(kPingpongBytes)};
+    settings.request.depth = target.depth.value_or(1);
+    settings.request.clients = target.clients;
+    target.set_timers(settings.request.connect);
+    settings.request.verify = target.verify;
+    settings.sizes = options.sizes;
     return settings;
 }
 
@@ -68,7 +108,7 @@ std::uint64_t draw_token() {
 }
 
 // Sockets use the system's addresses, so where the endpoint has those and no own.
-PingpongSockets sockets_of(const LiveOptions& live, const OpenEndpoint& opened) {
+PingpongSockets sockets_of(const WireOptions& live, const OpenEndpoint& opened) {
     PingpongSockets sockets{.interface = live.interface};
     if (!opened.of_system)
         sockets.unreachable =
@@ -84,20 +124,20 @@ PingpongSockets sockets_of(const LiveOptions& live, const OpenEndpoint& opened) 
 
 // What goes over sockets is the system's: the ring hands it to us as well, and looking at it would cost the rows that
 // are to be compared.
-LiveOptions with_filter(LiveOptions live) {
+WireOptions with_filter(WireOptions live, const TargetOptions& target) {
     live.unheard = fmt::format("tcp port {0} or (udp port {0} and not udp port 4791)",
-                               std::to_underlying(live.port.value_or(kPingpongPort)));
+                               std::to_underlying(target.port.value_or(kPingpongPort)));
     return live;
 }
 
 // What the program says as it goes: of a server that is all there is; beside a client's rows it is a remark.
-void print_lines(Program& program, Output& output, bool serves, bool quiet) {
+void print_lines(Program& program, Output& output, bool serves) {
     for (const std::string& line : program.take_lines()) {
         if (serves) {
             output.write(line + "\n");
             output.flush();
-        } else if (!quiet) {
-            say("{}\n", line);
+        } else {
+            remark("{}\n", line);
         }
     }
 }
@@ -109,24 +149,23 @@ ExitCode code_of(Ending ending, const ProgramCounts& counts, bool all_there, boo
     return measured ? ExitCode::done : ExitCode::unjudged;
 }
 
-}  // namespace
-
-ExitCode run_pingpong(const Options& options) {
-    const LiveOptions& live = options.wire->live;
-    const bool serves = !live.target;
+ExitCode run_pingpong(const PingpongOptions& options) {
+    const WireOptions& live = options.wire;
+    const auto& target = options.target.target;
+    const bool serves = !target;
     std::vector<PingpongRow> rows;
-    PingpongSettings settings = settings_of(live);
+    PingpongSettings settings = settings_of(options);
     std::vector<PingpongLeftOut> left_out;
     settings.on_row = [&rows](const PingpongRow& row) { rows.push_back(row); };
     settings.on_left_out = [&left_out](const PingpongLeftOut& row) { left_out.push_back(row); };
-    const auto modes = modes_of(live.only);
+    const auto modes = modes_of(options.only);
     if (!modes) return fail({ExitCode::usage, modes.error()});
     settings.modes = *modes;
     if (const auto possible = make_pingpong(settings); !possible) return fail({ExitCode::usage, possible.error()});
-    Output output(options);
+    Output output(options.output.path);
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
     const SteadyTime clock;
-    auto opened = open_endpoint(with_filter(live), clock.now());
+    auto opened = open_endpoint(with_filter(live, options.target), clock.now());
     if (!opened) return fail(opened.error());
     settings.sockets = sockets_of(live, *opened);
     auto program = make_pingpong(settings);
@@ -134,25 +173,24 @@ ExitCode run_pingpong(const Options& options) {
     Endpoint& endpoint = opened->endpoint;
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
-    if (serves && !options.quiet && !opened->addresses.empty())
+    if (serves && !is_quiet() && !opened->addresses.empty())
         say("serving pingpong at {}\n", text(opened->addresses.front()));
     PauseRemarks remarks;
     const Ending ending = drive(endpoint, *program, live, clock, [&](Instant now) {
-        print_lines(*program, output, serves, options.quiet);
-        if (!options.quiet) remarks.say_new(endpoint, now);
+        print_lines(*program, output, serves);
+        if (!is_quiet()) remarks.say_new(endpoint, now);
     });
     const std::size_t wanted = settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
     const auto whole = static_cast<std::size_t>(std::ranges::count(rows, false, &PingpongRow::interrupted));
     const bool all_there = serves || whole + left_out.size() == wanted;
     if (!serves)
         print_pingpong(
-            options, settings,
+            options.output, settings,
             {.rows = rows, .left_out = left_out, .counts = program->counts(), .faults = !live.faults.empty()}, output);
     output.commit();
-    if (!options.quiet)
-        for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
+    for (const std::string& sentence : sentences_of(left_out)) remark("qpscope: {}\n", sentence);
     if (!serves && ending == Ending::time_is_up && program->counts().connections == 0)
-        say("qpscope: no answer from {} before the time was up\n", text(*live.target));
+        say("qpscope: no answer from {} before the time was up\n", text(*target));
     else if (!all_there && ending == Ending::time_is_up)
         say("qpscope: the time was up after {} of {} rows\n", whole, wanted);
     if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
@@ -164,5 +202,19 @@ ExitCode run_pingpong(const Options& options) {
         serves || std::ranges::any_of(rows, [](const PingpongRow& row) { return row.round_trips > 0; });
     return code_of(ending, program->counts(), all_there, measured);
 }
+
+}  // namespace
+
+const Command pingpong_command = wire_command(
+    "pingpong",
+    "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serve\n"
+    "  qpscope pingpong -i eth1 -a 10.77.0.10/24 10.77.0.9               # measure all modes\n"
+    "  qpscope pingpong -i eth1 10.77.0.9                                # with the system's address: TCP and UDP too\n"
+    "  qpscope pingpong -i eth1 --sizes 8..64K -f csv 10.77.0.9 > sizes.csv\n"
+    "  qpscope pingpong -i eth1 --only send-poll --seconds 10 -s 8 -f json 10.77.0.9\n"
+    "  qpscope pingpong --via udp -a 127.0.0.2 127.0.0.1                 # without root\n\n"
+    "The server listens on TCP and UDP too, at the same port number, where its address is the system's; where it is not, those\n"
+    "modes are left out.",
+    prepared<PingpongOptions, run_pingpong>);
 
 }  // namespace qps::cli

@@ -228,7 +228,7 @@ std::string result_text(std::span<const PingpongRow> rows) {
     return text.empty() ? text : fmt::format("\nresult: {}\n", text);
 }
 
-void print_for_people(const Options& options, const PingpongSettings& settings, const PingpongReport& report,
+void print_for_people(const OutputOptions& options, const PingpongSettings& settings, const PingpongReport& report,
                       Output& output) {
     output.write(fmt::format("depth {}, {}\n", settings.request.depth,
                              settings.signaled ? "all SENDs signaled" : "some SENDs signaled"));
@@ -334,7 +334,7 @@ std::string for_programs(OutputFormat format, const PingpongSettings& settings, 
 
 }  // namespace
 
-void print_pingpong(const Options& options, const PingpongSettings& settings, const PingpongReport& report,
+void print_pingpong(const OutputOptions& options, const PingpongSettings& settings, const PingpongReport& report,
                     Output& output) {
     if (options.format == OutputFormat::table) return print_for_people(options, settings, report, output);
     if (!has_rows(options.format)) return output.write(for_programs(options.format, settings, report));

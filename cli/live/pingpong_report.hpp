@@ -2,7 +2,7 @@
 // programs.
 #pragma once
 
-#include <cli/options.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
@@ -18,7 +18,7 @@ struct PingpongReport {
     transport::live::ProgramCounts counts{};
     bool faults = false;  // in the way of RDMA; TCP and UDP go by the system
 };
-void print_pingpong(const Options& options, const transport::live::PingpongSettings& settings,
+void print_pingpong(const OutputOptions& options, const transport::live::PingpongSettings& settings,
                     const PingpongReport& report, Output& output);
 
 // "tcp-poll, tcp-notify are left out: ...", a sentence for each reason.

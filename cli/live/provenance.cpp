@@ -22,15 +22,15 @@ std::string system_text() {
 
 }  // namespace
 
-std::vector<ReportFact> provenance(const Options& options, dissect::Instant made) {
+std::vector<ReportFact> provenance(std::span<const std::string> command_line, const WireOptions& wire,
+                                   dissect::Instant made) {
     std::vector<ReportFact> facts;
     facts.push_back({"made", dissect::utc(made)});
     facts.push_back({"program", fmt::format("qpscope {}", version_text())});
-    facts.push_back({"command", command_text(options.command_line)});
+    facts.push_back({"command", command_text(command_line)});
     facts.push_back({"tester", system_text()});
-    if (!options.wire->live.interface.empty()) facts.push_back({"interface", options.wire->live.interface});
-    facts.push_back({"seed", options.wire->live.seed ? fmt::format("{}", *options.wire->live.seed)
-                                                     : "none given: identifiers are random"});
+    if (!wire.interface.empty()) facts.push_back({"interface", wire.interface});
+    facts.push_back({"seed", wire.seed ? fmt::format("{}", *wire.seed) : "none given: identifiers are random"});
     return facts;
 }
 

@@ -3,7 +3,9 @@
 #include <cli/held_inputs.hpp>
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
+#include <cli/live/replaying.hpp>
 #include <cli/message.hpp>
+#include <cli/options/choice.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/null_device.hpp>
@@ -57,9 +59,9 @@ void rest(std::int64_t nanoseconds) {
     nanosleep(&time, nullptr);
 }
 
-std::optional<Rewriter> rewriter_of(const Options& options) {
+std::optional<Rewriter> rewriter_of(const std::vector<std::string>& texts) {
     std::vector<RewriteRule> rules;
-    for (const std::string& text : options.wire->rewrites) {
+    for (const std::string& text : texts) {
         auto rule = parse_rewrite(text);
         if (!rule || rules.size() == kMaxRewriteRules) {
             say("qpscope: {}\n", rule ? fmt::format("more than {} rewrite rules", kMaxRewriteRules) : rule.error());
@@ -73,18 +75,20 @@ std::optional<Rewriter> rewriter_of(const Options& options) {
 // Frames of the inputs to the replayer, one after the other.
 class Replay {
 public:
-    Replay(const Options& options, Replayer replayer, Filter filter)
+    Replay(const ReplayOptions& options, Replayer replayer, Filter filter)
         : options_(options),
           replayer_(std::move(replayer)),
           filter_(std::move(filter)),
-          real_(!options.wire->send_by.empty()) {
+          real_(!options.wire.interface.empty()) {
         if (filter_.needs_annotation()) annotator_.emplace();
-        takes_all_ = options.filter.empty();
+        takes_all_ = !options.reading.filter.chooses();
     }
 
     [[nodiscard]] const Replayer& replayer() const { return replayer_; }
     [[nodiscard]] std::int64_t elapsed() const { return clock_.since_start(); }
-    [[nodiscard]] bool full() const { return options_.count != 0 && taken_ >= options_.count; }
+    [[nodiscard]] bool full() const {
+        return options_.reading.input.count != 0 && taken_ >= options_.reading.input.count;
+    }
     [[nodiscard]] bool broken() const { return replayer_.device().problem().has_value(); }
     [[nodiscard]] std::uint64_t loops() const { return loops_; }
     // The next loop; a recording of the reconstruction begins anew with it.
@@ -133,7 +137,7 @@ private:
     template <class ShowProgress> bool send(const Frame& frame, const ShowProgress& show_progress) {
         if (full() || interrupted()) return false;
         ++taken_;
-        if (!options_.wire->fast || taken_ % kDeviceBatch == 0) tick();
+        if (!options_.fast || taken_ % kDeviceBatch == 0) tick();
         follow(frame);
         while (!replayer_.offer(frame, now_)) {
             replayer_.flush(now_);
@@ -153,7 +157,7 @@ private:
     void follow(const Frame& frame) {
         if (real_ || !frame.has_time) return;
         if (taken_ == 1) now_ = frame.time;
-        else if (options_.wire->fast) now_ = std::max(now_, frame.time);
+        else if (options_.fast) now_ = std::max(now_, frame.time);
     }
 
     // Until the replayer wants to be asked again. Without a wire time passes by itself.
@@ -168,7 +172,7 @@ private:
         tick();
     }
 
-    const Options& options_;
+    const ReplayOptions& options_;
     Replayer replayer_;
     Filter filter_;
     bool takes_all_ = true;
@@ -183,17 +187,17 @@ private:
 };
 
 // What happened, for people.
-std::string summary(const Options& options, const Replay& replay) {
+std::string summary(const WireOptions& wire, const Replay& replay) {
     const ReplayCounts& counts = replay.replayer().counts();
     const DeviceCounts device = replay.replayer().device().counts();
     const double seconds =
         std::max(static_cast<double>(replay.elapsed()) / static_cast<double>(kNanosecondsPerSecond), 1e-9);
     std::string text;
-    if (options.wire->send_by.empty()) {
-        text = fmt::format("{} written to {}", counted(device.sent, "frame"), options.capture);
+    if (wire.interface.empty()) {
+        text = fmt::format("{} written to {}", counted(device.sent, "frame"), wire.capture);
     } else {
         text = fmt::format("{} with {} sent by {} in {:.3f} s: {:.0f} frames/s, {}", counted(device.sent, "frame"),
-                           transport::bytes_text(device.sent_bytes), options.wire->send_by, seconds,
+                           transport::bytes_text(device.sent_bytes), wire.interface, seconds,
                            static_cast<double>(device.sent) / seconds,
                            transport::rate_text(static_cast<double>(device.sent_bytes) * 8 / seconds));
     }
@@ -241,81 +245,78 @@ ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitC
 }
 
 // What is wrong with the options together; empty where nothing is.
-std::string_view replay_contradiction(const Options& options) {
-    if (options.wire->conversation.any()) return "missing --as: choose the end to play, requester or responder";
-    if (options.files.empty()) return "missing input: name a capture file, or - for standard input";
-    if (options.wire->send_by.empty() && options.capture.empty())
+std::string_view replay_contradiction(const ReplayOptions& options) {
+    const std::vector<std::string>& files = options.reading.input.files;
+    if (options.conversation.any()) return "missing --as: choose the end to play, requester or responder";
+    if (files.empty()) return "missing input: name a capture file, or - for standard input";
+    if (options.wire.interface.empty() && options.wire.capture.empty())
         return "missing output: send with -i INTERFACE, or write with -w FILE";
-    const bool stream = std::ranges::find(options.files, "-") != options.files.end();
-    if (options.wire->loops != 1 && stream) return "--loop needs files: standard input can be read only once";
-    if (options.wire->live.via == Via::udp)
-        return "--via udp sends datagrams, not recorded frames: use ring, xdp or pcap";
-    if (options.wire->loops == 0 && options.wire->send_by.empty())
-        return "--loop 0 needs -i: a file would grow without end";
-    if (options.format != OutputFormat::table && options.format != OutputFormat::json)
+    const bool stream = std::ranges::find(files, "-") != files.end();
+    if (options.loops != 1 && stream) return "--loop needs files: standard input can be read only once";
+    if (options.wire.via == Via::udp) return "--via udp sends datagrams, not recorded frames: use ring, xdp or pcap";
+    if (options.loops == 0 && options.wire.interface.empty()) return "--loop 0 needs -i: a file would grow without end";
+    if (options.output.format != OutputFormat::table && options.output.format != OutputFormat::json)
         return "the summary is a table or json: use -f table or -f json";
-    if (options.capture == "-" && options.output.empty())
+    if (options.wire.capture == "-" && options.output.path.empty())
         return "-w - takes standard output: write the summary to a file with -o FILE";
     return {};
 }
 
-std::expected<Device, Problem> sending_device(const Options& options) {
+std::expected<Device, Problem> sending_device(const WireOptions& wire) {
     const auto hold = [](auto opened) -> std::expected<Device, Problem> {
         if (!opened) return std::unexpected(std::move(opened.error()));
         return Device(std::move(*opened));
     };
-    if (options.wire->live.via == Via::xdp)
-        return hold(XdpDevice::open({.interface = options.wire->send_by, .receive = false}));
-    if (options.wire->live.via == Via::pcap) return hold(PcapDevice::open(options.wire->send_by, ""));
-    return hold(PacketRing::open({.interface = options.wire->send_by, .receive = false}));
+    if (wire.via == Via::xdp) return hold(XdpDevice::open({.interface = wire.interface, .receive = false}));
+    if (wire.via == Via::pcap) return hold(PcapDevice::open(wire.interface, ""));
+    return hold(PacketRing::open({.interface = wire.interface, .receive = false}));
 }
 
-}  // namespace
-
-ExitCode run_replay(const Options& options) {
-    if (options.wire->conversation.part) return run_replay_conversation(options);
+ExitCode run_replay(const ReplayOptions& options) {
+    const auto& [inputs, chosen, analysis] = options.reading;
+    const WireOptions& wire = options.wire;
+    if (options.conversation.part) return run_replay_conversation(options);
     if (const std::string_view wrong = replay_contradiction(options); !wrong.empty()) {
         say("Try 'qpscope replay --help'.\nqpscope: {}\n", wrong);
         return ExitCode::usage;
     }
-    auto filter = compile_filter(options);
-    auto rewriter = rewriter_of(options);
+    auto filter = compile_filter(chosen);
+    auto rewriter = rewriter_of(options.rewrites);
     if (!filter || !rewriter) return ExitCode::usage;
-    Output output(options);
+    Output output(options.output.path, inputs.files);
     if (!output.ok()) return finish(output);
 
     std::optional<SavedCapture> saved;
-    if (!options.capture.empty()) {
-        auto opened = SavedCapture::open(options.capture, options.files);
+    if (!wire.capture.empty()) {
+        auto opened = SavedCapture::open(wire.capture, inputs.files);
         if (!opened)
             return fail_replay(opened.error().file, opened.error().sentence,
-                               is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+                               is_one_of(wire.capture, inputs.files) ? ExitCode::usage : ExitCode::output_failed);
         saved.emplace(std::move(*opened));
     }
     Device device = NullDevice();
-    if (!options.wire->send_by.empty()) {
-        auto opened = sending_device(options);
+    if (!wire.interface.empty()) {
+        auto opened = sending_device(wire);
         if (!opened) return fail_replay(opened.error().device, opened.error().sentence, ExitCode::output_failed);
         device = std::move(*opened);
     }
     if (saved) device = CaptureTap(std::move(device), [&saved](const Frame& frame) { return saved->write(frame); });
 
-    if (options.wire->send_by.empty()) {  // captures are read and written, no more: as the commands that only read
-        Options reading = options;
-        reading.sandbox = true;
+    if (wire.interface.empty()) {  // captures are read and written, no more: as the commands that only read
+        InputOptions reading = inputs;
+        reading.confinement.wanted = true;
         static_cast<void>(HeldInputs::of(reading));
     }
-    Replay replay(
-        options,
-        Replayer(std::move(device), {.speed = options.wire->speed, .fast = options.wire->fast}, std::move(*rewriter)),
-        std::move(*filter));
+    Replay replay(options,
+                  Replayer(std::move(device), {.speed = options.speed, .fast = options.fast}, std::move(*rewriter)),
+                  std::move(*filter));
     ExitCode code = ExitCode::done;
     for (bool more = true; more;) {
-        code = worse(code, for_each_input(options, [&](Input& input, Progress& progress) {
+        code = worse(code, for_each_input(inputs, [&](Input& input, Progress& progress) {
                          more = replay.run(input, progress) && more;
                          return replay.broken() ? ExitCode::output_failed : ExitCode::done;
                      }));
-        more = more && code == ExitCode::done && (options.wire->loops == 0 || replay.loops() < options.wire->loops);
+        more = more && code == ExitCode::done && (options.loops == 0 || replay.loops() < options.loops);
         if (more) replay.begin_again();
     }
     replay.finish();
@@ -327,9 +328,73 @@ ExitCode run_replay(const Options& options) {
         if (const auto committed = saved->commit(); !committed)
             code =
                 worse(code, fail_replay(committed.error().file, committed.error().sentence, ExitCode::output_failed));
-    if (any && (!options.quiet || options.format == OutputFormat::json))
-        output.write(options.format == OutputFormat::json ? document(replay) : summary(options, replay));
+    if (any && (!is_quiet() || options.output.format == OutputFormat::json))
+        output.write(options.output.format == OutputFormat::json ? document(replay) : summary(wire, replay));
     return worse(code, finish(output, any));
 }
+
+// "0.5", "10": a factor of time.
+std::string check_speed(const std::string& text) {
+    const auto factor = dissect::parse_real(text);
+    if (factor && factor->second.empty() && factor->first >= kSlowest && factor->first <= kFastest) return {};
+    return fmt::format("invalid speed '{}': expected a number such as 2.5, or use --fast", text);
+}
+
+}  // namespace
+
+void ReplayOptions::add(OptionTable& table) {
+    auto& [input, filter, analysis] = reading;
+    table.under(headings::kInput);
+    table
+        .add("files", "", input.files,
+             "Capture files, one after the other: pcap or pcapng, plain, .gz or .zst; - for standard input")
+        .is(PathUse::capture);
+    table.add("-r,--read", "FILE", input.files, "Read this capture file").is(PathUse::capture);
+    table.under(headings::kWire)
+        .add("-i,--interface", "NAME", wire.interface, "Send by this Ethernet interface (needs root or CAP_NET_RAW)");
+    table.under(headings::kOutput)
+        .add("-w,--write", "FILE", wire.capture, "Write the frames to FILE; without -i, instead of sending them")
+        .is(PathUse::written);
+    table.under("Pace");
+    table.add("--speed", "FACTOR", speed, "Send at FACTOR times the recorded speed (default: 1)").checked(check_speed);
+    table.flag("--fast", fast, "Send as fast as possible, ignoring recorded times").not_with("--speed");
+    table.add("--loop", "N", loops, "Send N times; 0: until interrupted (default: 1)").checked(check_count);
+    table.under(headings::kOutput).add("--rewrite", "RULE", rewrites, "Rewrite frames by this rule (see below)").each();
+    table.under(headings::kInput)
+        .add("-F,--capture-filter", "EXPRESSION", input.capture_filter,
+             "Keep only frames that match this libpcap (BPF) expression");
+    filter.add_text(table.under(headings::kFilter), "Keep only packets that match this display filter");
+    table.under(headings::kInput).add("-c,--count", "N", input.count, "Stop after N frames").checked(check_count);
+    input.add_progress(table);
+    conversation.add(table);
+    analysis.add_memory(table);
+    wire.add_settings(table);
+    output.add_format(table);
+    output.add_path(table);
+    table.check([this, &table] {
+        reading.input.confine(table);
+        return std::string();
+    });
+}
+
+const Command replay_command = wire_command(
+    "replay",
+    "  qpscope replay -i eth1 trace.pcap                          # as it was recorded, frame by frame\n"
+    "  qpscope replay -i eth1 --fast --loop 10 -Y 'infiniband.bth' trace.pcap\n"
+    "  qpscope replay -i eth1 --speed 0.5 --rewrite 'ip 10.0.0.1=10.77.0.11' --rewrite 'dst-mac *=02:00:00:00:00:0b' trace.pcap\n"
+    "  qpscope replay --rewrite 'qpn 0x11=0x42 at 10.0.0.2' --rewrite 'psn 0x11+1000' -w other.pcapng trace.pcap\n"
+    "  qpscope replay --as requester -C 3 -i eth1 --address 10.77.0.9/24 --connect 10.77.0.12:4420 trace.pcap\n"
+    "  qpscope replay --as responder -C 1 -i eth1 --address 10.77.0.9/24 --fast -f json trace.pcap\n\n"
+    "With --as, the messages of that end are replayed in their order, with keys and addresses of the live peer in place of\n"
+    "the recorded ones. Its answers are compared; differences make the exit code 1.\n\n"
+    "Rewrite rules are OLD=NEW, where OLD may be * for any:\n"
+    "  mac, src-mac, dst-mac      02:00:00:00:00:01=02:00:00:00:00:0b\n"
+    "  ip, src-ip, dst-ip         10.0.0.1=10.77.0.11, 10.0.0.0/24=10.77.0.0/24; also in GIDs, ARP and CM messages\n"
+    "  vlan                       5=7, none=7 (add a tag), *=none (remove it)\n"
+    "  qpn, rkey                  17=0x42 or, for one host only, \"17=0x42 at 10.0.0.1\"\n"
+    "  pkey                       0xffff=0x8001\n"
+    "  psn                        17+1000 for packets to queue pair 17; *-5 for all\n"
+    "Rules apply to packets as recorded; the first that matches wins. Checksums and ICRC are updated: right ones stay right.",
+    prepared<ReplayOptions, run_replay>);
 
 }  // namespace qps::cli

@@ -7,6 +7,7 @@
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/pause_remarks.hpp>
 #include <cli/message.hpp>
+#include <cli/options/reading_options.hpp>
 #include <cli/sheet.hpp>
 #include <transport-replay/live/replay/comparison_report.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
@@ -50,17 +51,17 @@ ExitCode fail_session(ExitCode code, std::string_view sentence) {
 }
 
 // What is wrong with the options together; empty where nothing is.
-std::string_view session_contradiction(const Options& options) {
-    const ConversationOptions& asked = options.wire->conversation;
-    if (options.files.empty()) return "missing input: name a capture file";
-    if (std::ranges::find(options.files, "-") != options.files.end())
-        return "--as needs a file: standard input can be read only once";
+std::string_view session_contradiction(const ReplayOptions& options) {
+    const ConversationOptions& asked = options.conversation;
+    const std::vector<std::string>& files = options.reading.input.files;
+    if (files.empty()) return "missing input: name a capture file";
+    if (std::ranges::find(files, "-") != files.end()) return "--as needs a file: standard input can be read only once";
     if (!asked.connection) return "missing connection: choose one with -C N (see qpscope connections)";
     if (*asked.part == Part::requester && !asked.peer)
         return "missing --connect ADDRESS[:PORT]: the requester connects";
     if (*asked.part == Part::responder && asked.peer)
         return "--connect applies to --as requester only: the responder waits for a connection";
-    if (options.wire->loops != 1 || !options.wire->rewrites.empty()) return "--loop and --rewrite do not apply to --as";
+    if (options.loops != 1 || !options.rewrites.empty()) return "--loop and --rewrite do not apply to --as";
     return {};
 }
 
@@ -71,15 +72,15 @@ struct Recording {
 
 // Twice through the inputs: which connections there are, then what that one carried. Of the memory an analysis has a
 // quarter, and what is known from the first one too.
-Recording read_recording(const Options& asked, const dissect::Filter& filter, const Output& output) {
+Recording read_recording(const ReadingOptions& asked, ConnectionId uid, const dissect::Filter& filter,
+                         const Output& output) {
     constexpr std::uint32_t kAnalyses = 4;
-    const ConnectionId uid = *asked.wire->conversation.connection;
-    Options options = asked;
-    options.memory = asked.memory.part_of(kAnalyses);
+    ReadingOptions options = asked;
+    options.analysis.memory = asked.analysis.memory.part_of(kAnalyses);
     const Analyzed first = analyze(options, filter, output, {});
     if (!first.any || first.code == ExitCode::unreadable)
         return {worse(first.code, ExitCode::unreadable), std::unexpected(std::string())};
-    ConversationCollector collector(first.timeline, uid, asked.memory);
+    ConversationCollector collector(first.timeline, uid, asked.analysis.memory);
     Listening listening;
     listening.packet = [&](const Observation& observation, const PacketRecord& record) {
         collector.packet(observation, record);
@@ -91,10 +92,10 @@ Recording read_recording(const Options& asked, const dissect::Filter& filter, co
     return {second.code, collector.finish()};
 }
 
-PlayerSettings settings_of(const Options& options, const RecordedConversation& conversation) {
-    const ConversationOptions& asked = options.wire->conversation;
+PlayerSettings settings_of(const ReplayOptions& options, const RecordedConversation& conversation) {
+    const ConversationOptions& asked = options.conversation;
     PlayerSettings settings{
-        .speed = options.wire->speed, .fast = options.wire->fast, .keys = asked.keys, .addresses = asked.addresses};
+        .speed = options.speed, .fast = options.fast, .keys = asked.keys, .addresses = asked.addresses};
     if (asked.port) settings.port = *asked.port;
     else if (conversation.port) settings.port = IpPort{*conversation.port};
     if (asked.peer) settings.connect = Target{.address = *asked.peer, .port = settings.port};
@@ -102,7 +103,7 @@ PlayerSettings settings_of(const Options& options, const RecordedConversation& c
     return settings;
 }
 
-void report(const Options& options, Output& output, const RecordedConversation& conversation,
+void report(const OutputOptions& options, Output& output, const RecordedConversation& conversation,
             const ReplayComparison& comparison, End ours) {
     if (options.format == OutputFormat::json) {
         std::string text;
@@ -119,46 +120,40 @@ void report(const Options& options, Output& output, const RecordedConversation& 
     sheet.end();
     const std::string summary = summary_text(conversation, comparison, ours);
     if (options.format == OutputFormat::table) output.write(summary);
-    else if (!options.quiet) say("{}", summary);
+    else remark("{}", summary);
 }
 
-void show_lines(const Options& options, live::Program& program) {
-    for (const std::string& line : program.take_lines())
-        if (!options.quiet) say("qpscope: {}\n", line);
+void show_lines(live::Program& program) {
+    for (const std::string& line : program.take_lines()) remark("qpscope: {}\n", line);
 }
 
-ExitCode play(const Options& options, Output& output, const RecordedConversation& conversation) {
+ExitCode play(const ReplayOptions& options, Output& output, const RecordedConversation& conversation) {
     const End ours =
-        *options.wire->conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
+        *options.conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
     const PlayerSettings settings = settings_of(options, conversation);
     if (settings.port == IpPort{})
         return fail_session(ExitCode::usage, "port unknown from the capture: set it with --port");
-    auto part = part_of(conversation, ours, options.memory);
+    auto part = part_of(conversation, ours, options.reading.analysis.memory);
     if (!part) return fail_session(ExitCode::usage, part.error());
-    if (part->too_long != 0 && !options.quiet)
-        say("qpscope: {} not played: longer than {}, the part of the memory for what is posted (--memory)\n",
-            counted(part->too_long, "message"), bytes_text(part->most_posted));
+    if (part->too_long != 0)
+        remark("qpscope: {} not played: longer than {}, the part of the memory for what is posted (--memory)\n",
+               counted(part->too_long, "message"), bytes_text(part->most_posted));
     ConversationPlayer player(conversation, std::move(*part), settings);
     live::Program program = Played(player);
-    LiveOptions live = options.wire->live;
-    live.interface = options.wire->send_by;
-    live.capture = options.capture;
-    live.link_speed = options.link_speed;
     const SteadyTime clock;
-    auto opened = open_endpoint(live, clock.now());
+    auto opened = open_endpoint(options.wire, clock.now());
     if (!opened) return fail_session(opened.error().code, opened.error().sentence);
     if (auto settled = settle(opened->endpoint, clock); !settled)
         return fail_session(settled.error().code, settled.error().sentence);
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun)
         return fail_session(ExitCode::unreadable, begun.error());
-    if (!settings.connect && !options.quiet)
-        say("qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
+    if (!settings.connect) remark("qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
     PauseRemarks remarks;
-    const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant now) {
-        show_lines(options, program);
-        if (!options.quiet) remarks.say_new(opened->endpoint, now);
+    const Ending ending = drive(opened->endpoint, program, options.wire, clock, [&](Instant now) {
+        show_lines(program);
+        if (!is_quiet()) remarks.say_new(opened->endpoint, now);
     });
-    report(options, output, conversation, player.comparison(), ours);
+    report(options.output, output, conversation, player.comparison(), ours);
     output.commit();
     if (const auto problem = opened->endpoint.device().problem())
         say("qpscope: {}: {}\n", problem->device, problem->sentence);
@@ -174,16 +169,16 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
 
 }  // namespace
 
-ExitCode run_replay_conversation(const Options& options) {
+ExitCode run_replay_conversation(const ReplayOptions& options) {
     if (const std::string_view wrong = session_contradiction(options); !wrong.empty()) {
         say("Try 'qpscope replay --help'.\nqpscope: {}\n", wrong);
         return ExitCode::usage;
     }
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options.reading.filter);
     if (!filter) return ExitCode::usage;
-    Output output(options);
+    Output output(options.output.path, options.reading.input.files);
     if (!output.ok()) return finish(output);
-    const Recording recording = read_recording(options, *filter, output);
+    const Recording recording = read_recording(options.reading, *options.conversation.connection, *filter, output);
     if (!recording.conversation) {
         if (recording.code == ExitCode::unreadable) return recording.code;
         return fail_session(ExitCode::usage, recording.conversation.error());

@@ -6,6 +6,8 @@
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/message.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/output_options.hpp>
 #include <cli/quantity.hpp>
 #include <cli/sheet.hpp>
 #include <dissect/base/packet.hpp>
@@ -29,6 +31,52 @@ using namespace transport::conformance;
 using transport::Address;
 
 namespace {
+
+constexpr std::uint64_t kMostRepeats = 5000;  // the lines of a script that one run plays
+
+std::uint64_t read_number_of(const std::string& text, std::string_view what, std::uint64_t most) {
+    const auto number = dissect::parse_decimal(text, most);
+    if (!number || *number == 0) refuse(fmt::format("invalid {} '{}': expected 1 to {}", what, text, most));
+    return *number;
+}
+
+struct SendOptions {
+    std::vector<std::string> packets;           // lines; with `from`, what is different in its packet
+    std::vector<std::string> expected;          // lines, in order
+    std::optional<dissect::Duration> patience;  // for an expected packet; where none is: listens so long
+    std::uint64_t count = 1;
+    std::string from;         // a capture
+    std::uint64_t frame = 0;  // of it; 0: the first RDMA packet
+    WireOptions wire;
+    OutputOptions output;
+    InputOptions input;  // of --from
+
+    void add(OptionTable& table) {
+        table.under("Packets");
+        table.add("packet", "LINE", packets, "Packets to send, a line each (see below)");
+        table.add("--expect", "LINE", expected, "Expect this packet back, as a line; repeatable, in order").each();
+        table.add(
+            "--within", "TIME", into(patience, [](const std::string& text) { return read_time(text); }),
+            "Wait TIME for each of them (default: 500ms); without --expect: show replies for TIME (default: 200ms)");
+        table.add(
+            "-n,--count", "N", [this](const std::string& text) { count = read_number_of(text, "count", kMostRepeats); },
+            "Send all of it N times");
+        table.add("--from", "CAPTURE", from, "Send a packet of this capture; LINE says what is different in it")
+            .is(PathUse::read);
+        table.add(
+            "--frame", "N",
+            [this](const std::string& text) { frame = read_number_of(text, "frame number", UINT64_MAX); },
+            "With --from: this frame (default: the first RDMA packet)");
+        wire.add(table);
+        output.add_format(table);
+        output.add_path(table);
+        table.check([this, &table] {
+            if (!from.empty()) input.files = {from};
+            input.confine(table);
+            return std::string();
+        });
+    }
+};
 
 // The words of a line: where it goes is ours, the others are a script's.
 struct Line {
@@ -111,9 +159,8 @@ std::expected<Line, Failure> line_of(const Packet& packet, const std::string& fr
 }
 
 // That frame, or the first with a transport header.
-std::expected<Line, Failure> line_from(const Options& options) {
-    const SendOptions& send = options.wire->send;
-    auto input = Input::open(options, send.from);
+std::expected<Line, Failure> line_from(const SendOptions& send) {
+    auto input = Input::open(send.input, send.from);
     if (!input)
         return std::unexpected(Failure{
             input.error().code, fmt::format("{}: {}", input.error().problem.file, input.error().problem.sentence)});
@@ -131,11 +178,10 @@ std::expected<Line, Failure> line_from(const Options& options) {
                                    : fmt::format("{}: no frame {}", send.from, send.frame));
 }
 
-std::expected<std::vector<Line>, Failure> lines_of(const Options& options) {
-    const SendOptions& send = options.wire->send;
+std::expected<std::vector<Line>, Failure> lines_of(const SendOptions& send) {
     std::vector<Line> lines;
     if (!send.from.empty()) {
-        auto line = line_from(options);
+        auto line = line_from(send);
         for (const std::string& changes : send.packets)
             if (line) line = read_line(changes, &*line);
         if (!line) return std::unexpected(line.error());
@@ -204,7 +250,7 @@ constexpr std::array kSentColumns{
                                 [](const Row& row) -> transport::Cell { return row.line; }},
 };
 
-void show(const Options& options, const stage::ScriptOutcome& outcome, Output& output) {
+void show(const OutputOptions& options, const stage::ScriptOutcome& outcome, Output& output) {
     Sheet sheet(options, output, "packets", std::span<const transport::TableColumn<Row>>(kSentColumns));
     Packet packet;
     for (const stage::RecordedFrame& each : outcome.frames) {
@@ -219,19 +265,13 @@ void show(const Options& options, const stage::ScriptOutcome& outcome, Output& o
     sheet.end();
 }
 
-}  // namespace
-
-ExitCode run_send(const Options& given) {
-    Options options = given;
-    WireOptions wire = *given.wire;
-    options.wire = &wire;
-    if (!wire.send.from.empty()) options.files = {wire.send.from};
-    const bool nowhere = options.wire->live.interface.empty() && options.wire->live.via == Via::ring &&
-                         !options.wire->live.capture.empty();
-    if (nowhere) options.wire->live.via = Via::nowhere;
-    if (nowhere && options.wire->live.addresses.empty())
+ExitCode run_send(const SendOptions& options) {
+    WireOptions wire = options.wire;
+    const bool nowhere = wire.interface.empty() && wire.via == Via::ring && !wire.capture.empty();
+    if (nowhere) wire.via = Via::nowhere;
+    if (nowhere && wire.addresses.empty())
         return fail({ExitCode::usage, "missing --address: without an interface nothing says who sends"});
-    if (nowhere && !options.wire->send.expected.empty())
+    if (nowhere && !options.expected.empty())
         return fail({ExitCode::usage, "--expect needs a wire: name an interface with -i"});
     // Captures are read and written, no more: as commands that only read, with everything open before the first byte of
     // one.
@@ -239,40 +279,54 @@ ExitCode run_send(const Options& given) {
     std::optional<OpenEndpoint> opened;
     std::optional<Output> output;
     if (nowhere) {
-        auto endpoint = open_endpoint(options.wire->live, clock.now());
+        auto endpoint = open_endpoint(wire, clock.now());
         if (!endpoint) return fail(endpoint.error());
         opened.emplace(std::move(*endpoint));
-        output.emplace(options);
+        output.emplace(options.output.path, options.input.files);
         if (!output->ok()) return finish(*output);
-        Options reading = options;
-        reading.sandbox = true;
-        reading.capture = options.wire->live.capture;
+        InputOptions reading = options.input;
+        reading.confinement.wanted = true;
         static_cast<void>(HeldInputs::of(reading));
     }
     const auto lines = lines_of(options);
     if (!lines) return fail(lines.error());
-    const std::string text = script_of(*lines, options.wire->send, !nowhere);
+    const std::string text = script_of(*lines, options, !nowhere);
     const auto script = script::parse_script("send", text, {});
     if (!script) return fail({ExitCode::usage, explain(script.error())});
-    options.wire->conform.device = lines->front().to;
-    if (!output) output.emplace(options);
+    ConformOptions conform;
+    conform.device = lines->front().to;
+    if (!output) output.emplace(options.output.path, options.input.files);
     if (!output->ok()) return finish(*output);
     stage::ScriptOutcome outcome;
     auto program = stage::make_script_program(
-        {.stage = stage_settings(options),
+        {.stage = stage_settings(conform, wire),
          .scripts = {&*script},
          .agent_host = {},
          .agent_port = 0,
          .agent_secret = {},
          .on_outcome = [&](const script::Script&, stage::ScriptOutcome ended) { outcome = std::move(ended); }});
     if (!program) return fail({ExitCode::unreadable, program.error()});
-    const ExitCode acted = opened ? act(options, *program, *opened, clock) : act(options, *program);
+    const ExitCode acted = opened ? act(wire, *program, *opened, clock) : act(wire, *program);
     if (acted != ExitCode::done) return acted;
-    show(options, outcome, *output);
+    show(options.output, outcome, *output);
     const ExitCode code = finish(*output);
     if (outcome.verdict == Verdict::pass) return code;
-    if (!options.quiet) say("qpscope: {}\n", outcome.detail.empty() ? outcome.reason : outcome.detail);
+    remark("qpscope: {}\n", outcome.detail.empty() ? outcome.reason : outcome.detail);
     return worse(code, outcome.verdict == Verdict::fail ? ExitCode::findings : ExitCode::unreadable);
 }
+
+}  // namespace
+
+const Command send_command = wire_command(
+    "send",
+    "  qpscope send -i eth1 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512 ackreq data=0011'\n"
+    "  qpscope send -i eth1 'RC_SEND_ONLY to 10.0.0.2 qp=17 us=23 psn=512 ackreq' --expect 'RC_ACKNOWLEDGE psn=512'\n"
+    "  qpscope send --via udp -a 127.0.0.2 'REQ to 127.0.0.1 service=0x0000000001060009' --expect 'REJ reason=8'\n"
+    "  qpscope send --from trace.pcap --frame 12 -i eth1 'to 10.0.0.2 psn=513 bad_icrc'\n"
+    "  qpscope send --from trace.pcap -a 10.0.0.1 -w one.pcapng 'psn=513'             # into a capture, not onto a wire\n\n"
+    "A line is the name of the packet, `to ADDRESS`, `qp=N` (the queue pair it is for), `us=N` (ours, that answers go to) and the words of\n"
+    "scripts (docs/scripts.md), which are those that `qpscope packets` prints, and the name of any field. What no word says is right:\n"
+    "lengths, pad, checksums, ICRC. Exit code 1: what was expected did not come.",
+    prepared<SendOptions, run_send>);
 
 }  // namespace qps::cli

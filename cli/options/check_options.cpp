@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <cli/options/check_options.hpp>
+#include <cli/options/choice.hpp>
 #include <cli/quantity.hpp>
 #include <dissect/base/parse_value.hpp>
 
@@ -14,26 +14,11 @@ using namespace transport::conformance;
 
 namespace {
 
-template <class T> struct Word {
-    std::string_view name;
-    T value;
-};
-constexpr std::array kFormats{Word{"table", CheckFormat::table}, Word{"json", CheckFormat::json},
-                              Word{"junit", CheckFormat::junit}, Word{"html", CheckFormat::html}};
+constexpr std::array kFormats{NamedValue{"table", CheckFormat::table}, NamedValue{"json", CheckFormat::json},
+                              NamedValue{"junit", CheckFormat::junit}, NamedValue{"html", CheckFormat::html}};
 constexpr std::array kLevels{
-    Word{"high", std::optional{CheckSeverity::high}}, Word{"medium", std::optional{CheckSeverity::medium}},
-    Word{"low", std::optional{CheckSeverity::low}}, Word{"never", std::optional<CheckSeverity>{}}};
-
-template <class T, std::size_t N>
-void take_word(std::string_view option, const std::string& text, T& target, const std::array<Word<T>, N>& words) {
-    const auto word = std::ranges::find(words, text, &Word<T>::name);
-    if (word == words.end()) {
-        std::string all;
-        for (const Word<T>& each : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
-        throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", option, text, all));
-    }
-    target = word->value;
-}
+    NamedValue{"high", std::optional{CheckSeverity::high}}, NamedValue{"medium", std::optional{CheckSeverity::medium}},
+    NamedValue{"low", std::optional{CheckSeverity::low}}, NamedValue{"never", std::optional<CheckSeverity>{}}};
 
 // Empty where there is such a check, or such a family of them. Ids are upper case; so is what was typed from then on.
 std::string check_id(std::string& text) {
@@ -57,55 +42,50 @@ transport::Address read_device(const std::string& text) {
     } else if (const auto address = read_address(text)) {
         return *address;
     }
-    throw CLI::ValidationError(
-        fmt::format("invalid --device '{}': expected an IP address, a GID, or 'lid NUMBER'", text));
+    refuse(fmt::format("invalid --device '{}': expected an IP address, a GID, or 'lid NUMBER'", text));
 }
 
 }  // namespace
 
-void take_check_format(CheckOptions& options, const std::string& word) {
-    take_word("--format", word, options.format, kFormats);
-}
-void take_check_level(CheckOptions& options, const std::string& word) {
-    take_word("--fail-on", word, options.fail_on, kLevels);
-}
+void CheckOptions::take_format(const std::string& word) { take_choice("--format", word, format, kFormats); }
+void CheckOptions::take_level(const std::string& word) { take_choice("--fail-on", word, fail_on, kLevels); }
 
-void add_check_options(CLI::App& app, CheckOptions& options, Judged judged) {
+void CheckOptions::add(OptionTable& table, Judged judged) {
     const bool packets = judged != Judged::parts;
-    const auto add_word = [&](const std::string& names, auto take, const std::string& description) {
-        app.add_option_function<std::string>(
-               names, [&options, take](const std::string& word) { take(options, word); }, description)
-            ->type_name("WORD");
-    };
+    table.under(headings::kVerdicts);
     if (judged != Judged::device)
-        app.add_option_function<std::string>(
-               "--device", [&options](const std::string& text) { options.device = read_device(text); },
-               "Judge this host alone: its IP address, GID, or 'lid NUMBER'")
-            ->type_name("ADDRESS");
-    app.add_option("--profile", options.profile,
-                   "Read the device's profile; failures that it explains are declared deviations")
-        ->type_name("FILE");
-    app.add_option("--only", options.only, "Run only these checks or families: RSP-02,FMT")
-        ->delimiter(',')
-        ->transform(CLI::Validator(check_id, ""))
-        ->type_name("ID")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        table.add(
+            "--device", "ADDRESS", [this](const std::string& text) { device = read_device(text); },
+            "Judge this host alone: its IP address, GID, or 'lid NUMBER'");
+    table
+        .add("--profile", "FILE", profile,
+             "Read the device's profile; failures that it explains are declared deviations")
+        .is(PathUse::read);
+    table.under(headings::kFilter)
+        .add("--only", "ID", only, "Run only these checks or families: RSP-02,FMT")
+        .checked(check_id)
+        .each_of_list();
     if (judged == Judged::device)
-        app.add_flag(
-            "--quick", options.quick,
-            "Run only checks of severity high (wrong data, lost connections, security), for 2 minutes at most");
+        table.flag("--quick", quick,
+                   "Run only checks of severity high (wrong data, lost connections, security), for 2 minutes at most");
+    table.under(headings::kVerdicts);
     if (packets) {
-        add_word("--fail-on", take_check_level,
-                 "Exit with 1 if a check of this severity or higher fails: high, medium, low, never (default: medium)");
-        app.add_option("--evidence", options.evidence,
-                       "Write the packets of each failure (with a device: of each check) to FOLDER/ID.pcapng")
-            ->type_name("FOLDER");
+        table.add(
+            "--fail-on", "WORD", [this](const std::string& word) { take_level(word); },
+            "Exit with 1 if a check of this severity or higher fails: high, medium, low, never (default: medium)");
+        table
+            .add("--evidence", "FOLDER", evidence,
+                 "Write the packets of each failure (with a device: of each check) to FOLDER/ID.pcapng")
+            .is(PathUse::folder_filled);
     }
-    app.add_option("--compare", options.compare, "Print what changed since this report (written by -f json)")
-        ->type_name("FILE");
-    app.add_flag("--all", options.all, "List also checks that passed or do not apply");
-    if (packets) add_word("-f,--format", take_check_format, "Print as table, json, junit or html (default: table)");
+    table.add("--compare", "FILE", compare, "Print what changed since this report (written by -f json)")
+        .is(PathUse::read);
+    table.flag("--all", all, "List also checks that passed or do not apply");
+    if (packets)
+        table.under(headings::kOutput)
+            .add(
+                "-f,--format", "WORD", [this](const std::string& word) { take_format(word); },
+                "Print as table, json, junit or html (default: table)");
 }
 
 }  // namespace qps::cli

@@ -1,6 +1,7 @@
 // What a user may ask of `check`, and of whatever else gives verdicts.
 #pragma once
 
+#include <cli/options/option_table.hpp>
 #include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/model/address.hpp>
 
@@ -8,14 +9,13 @@
 #include <string>
 #include <vector>
 
-// NOLINTNEXTLINE(readability-identifier-naming): the library calls itself so
-namespace CLI {
-class App;
-}
-
 namespace qps::cli {
 
 enum class CheckFormat { table, json, junit, html };
+
+// Whom a command judges: a capture, in which there may be others than the device; a device; or what is in parts of a
+// capture, where --format and --fail-on are those of several commands, and packets are not at hand.
+enum class Judged { capture, device, parts };
 
 struct CheckOptions {
     CheckFormat format = CheckFormat::table;
@@ -28,16 +28,11 @@ struct CheckOptions {
     std::optional<transport::Address> device;  // of a capture: judge what it did alone
     // Failures as bad as this decide the exit code; nothing: none does.
     std::optional<transport::conformance::CheckSeverity> fail_on = transport::conformance::CheckSeverity::medium;
+
+    void add(OptionTable& table, Judged judged);
+    // What --format and --fail-on say.
+    void take_format(const std::string& word);
+    void take_level(const std::string& word);
 };
-
-// Whom a command judges: a capture, in which there may be others than the device; a device; or what is in parts of a
-// capture, where --format and --fail-on are those of several commands (take_check_format(), take_check_level()), and
-// packets are not at hand.
-enum class Judged { capture, device, parts };
-void add_check_options(CLI::App& app, CheckOptions& options, Judged judged);
-
-// What --format and --fail-on say; CLI11's error where it is no such word.
-void take_check_format(CheckOptions& options, const std::string& word);
-void take_check_level(CheckOptions& options, const std::string& word);
 
 }  // namespace qps::cli

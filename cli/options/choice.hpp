@@ -1,17 +1,15 @@
-// Kinds of options that several commands have: one of a few words, a number, a quantity. For the sources of this
-// folder, and those of live/options: they alone read CLI11, which costs a source five seconds.
+// Kinds of options that several commands have: one of a few words, a number, a quantity.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cli/options/option_table.hpp>
+#include <cli/options/refuse.hpp>
 #include <dissect/base/parse_value.hpp>
-#include <transport-replay/model/finding.hpp>
 #include <transport-replay/report/format.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,19 +35,22 @@ void take_choice(std::string_view option, const std::string& text, T& target,
     if (choice == choices.end()) {
         std::string all;
         for (const NamedValue<T>& each : choices) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
-        throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", option, text, all));
+        refuse(fmt::format("invalid {} '{}': expected one of {}", option, text, all));
     }
     target = choice->value;
 }
 
-// Adds an option that takes one of a few words.
+// A row whose value is one of a few words.
 template <class T, std::size_t N>
-void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<NamedValue<T>, N>& choices,
-                const std::string& description) {
-    const auto take = [&target, &choices, names](const std::string& text) {
-        take_choice(names.substr(names.rfind(',') + 1), text, target, choices);
-    };
-    app.add_option_function<std::string>(names, take, description)->type_name("WORD");
+OptionRow& add_choice(OptionTable& table, const std::string& names, T& target,
+                      const std::array<NamedValue<T>, N>& choices, const std::string& meaning,
+                      const std::string& type = "WORD") {
+    return table.add(
+        names, type,
+        [&target, &choices, option = names.substr(names.rfind(',') + 1)](const std::string& text) {
+            take_choice(option, text, target, choices);
+        },
+        meaning);
 }
 
 // Digits only, as far as 64 bits go.
@@ -64,19 +65,13 @@ inline std::string check_connection(const std::string& text) {
     return fmt::format("invalid connection '{}': expected a number (see qpscope connections)", text);
 }
 
-// An option whose text becomes a quantity, or a sentence that says why it does not.
-template <class Quantity, class Read>
-void add_quantity(CLI::App& app, const std::string& names, const std::string& type, Quantity& target,
-                  const std::string& description, Read read) {
-    app.add_option_function<std::string>(
-           names,
-           [&target, read](const std::string& text) {
-               const auto quantity = read(text);
-               if (!quantity) throw CLI::ValidationError(quantity.error());
-               target = *quantity;
-           },
-           description)
-        ->type_name(type);
+// What takes a word that becomes a value, or a sentence that says why it does not.
+template <class Value, class Read> auto into(Value& target, Read read) {
+    return [&target, read](const std::string& text) {
+        auto value = read(text);
+        if (!value) refuse(value.error());
+        target = *std::move(value);
+    };
 }
 
 }  // namespace qps::cli

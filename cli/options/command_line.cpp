@@ -1,21 +1,21 @@
+// The one source that reads CLI11: makes its application of the commands and their tables of options, and says in our
+// words what is wrong with a line.
+#include <CLI/CLI.hpp>
 #include <cli/input.hpp>
 #include <cli/message.hpp>
-#include <cli/options.hpp>
-#include <cli/options/choice.hpp>
 #include <cli/options/command_line.hpp>
 #include <cli/options/fitted_help.hpp>
 #include <cli/options/hints.hpp>
 #include <cli/options/input_options.hpp>
+#include <cli/options/option_table.hpp>
 #include <cli/options/refuse.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/base/parse_value.hpp>
-#include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/model/large_blocks.hpp>
-#include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/renamed.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <new>
@@ -23,13 +23,20 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <packaging/version/version.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace qps::cli {
 
 namespace {
+
+// "--format", ...
+std::vector<std::string> long_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
 
 // Two sentences of CLI11 that do not say what is wrong with which word.
 std::string in_our_words(const CLI::App& app, std::string_view sentence) {
@@ -39,7 +46,7 @@ std::string in_our_words(const CLI::App& app, std::string_view sentence) {
             const std::string_view word =
                 sentence.substr(start.size(), sentence.find(' ', start.size()) - start.size());
             if (!word.starts_with('-')) return fmt::format("unexpected argument '{}'", word);
-            return fmt::format("unknown option '{}'{}", word, option_hint(app, word));
+            return fmt::format("unknown option '{}'{}", word, option_hint(word, long_names(app)));
         }
     constexpr std::string_view kRequired = " is required";
     if (sentence.ends_with(kRequired))
@@ -54,131 +61,87 @@ std::string exit_code_text() {
     return text;
 }
 
-// The headings under which --help shows options, by their long names; the first row that fits counts.
-struct OptionGroup {
-    std::string_view heading;
-    std::string_view names;          // between spaces
-    std::string_view commands = {};  // between spaces; empty: all
-};
-constexpr std::array kOptionGroups{
-    OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --timeout ",
-                " replay "},
-    OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
-    OptionGroup{"Device under test",
-                " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --timeout --recovery-time ",
-                " conform "},
-    OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
-    OptionGroup{
-        "Traffic",
-        " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --fast-registration --seconds --sizes "
-        "--unsignaled --only ",
-        " peer pingpong "},
-    OptionGroup{"perftest and ibv_*_pingpong",
-                " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
-    OptionGroup{"Agent", " --secret --insecure "},
-    OptionGroup{
-        "Wire",
-        " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control --pause --link-speed ",
-        " peer pingpong conform replay send "},
-    OptionGroup{"Run", " --fault --trace --busy --for --seed "},
-    OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{
-        "Input",
-        " --read --interface --capture-filter --count --by-time --in-order --offset --decode-as --icrc --nccl-log --out-of-order --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
-    OptionGroup{
-        "Filter",
-        " --filter --since --until --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only --quick "},
-    OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
-    OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{
-        "Output",
-        " --as --format --output --write --column --color --interval --raw --decode --list --long --hash --sort --performance --by-host --no-bytes --messages --markdown "
-        "--dot --route --pdf --sqlite --packets --schema --rewrite --key --key-file --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
+// A command of the line, with its options.
+struct Prepared {
+    explicit Prepared(const Command& row, std::vector<std::string> words) : command(row), table(std::move(words)) {}
+    const Command& command;
+    OptionTable table;
+    std::function<ExitCode()> run;
 };
 
-bool is_listed(std::string_view list, std::string_view name) {
-    return list.find(fmt::format(" {} ", name)) != std::string_view::npos;
+// What CLI11 makes of a row.
+CLI::Option* add_row(CLI::App& app, OptionRow& row) {
+    const auto store = [&](auto& target) -> CLI::Option* {
+        using Target = std::remove_reference_t<decltype(target)>;
+        if constexpr (std::is_same_v<Target, bool*>) return app.add_flag(row.names, *target, row.meaning);
+        else if constexpr (std::is_same_v<Target, TakeWord>)
+            return app.add_option_function<std::string>(row.names, target, row.meaning);
+        else if constexpr (std::is_same_v<Target, TakeWords>)
+            return app.add_option_function<std::vector<std::string>>(row.names, target, row.meaning);
+        else return app.add_option(row.names, *target, row.meaning);
+    };
+    CLI::Option* option = std::visit(store, row.target);
+    if (!row.by_place() && !row.heading.empty()) option->group(std::string(row.heading));
+    if (std::holds_alternative<bool*>(row.target)) return option;
+    if (row.words != 0) option->expected(row.words)->allow_extra_args(false)->option_text(row.type);
+    else option->type_name(row.type);
+    if (row.check) option->transform(CLI::Validator(row.check, ""));
+    if (row.splits) option->delimiter(',');
+    if (row.required) option->required();
+    if (row.given != OptionRow::Given::once)
+        option->allow_extra_args(false)->multi_option_policy(
+            row.given == OptionRow::Given::each ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+    return option;
 }
 
-// The name of an option as people type it: -o, --map.
-std::string typed_name(const CLI::Option& option) {
-    return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
+// Words between spaces, one after the other; empty at the end.
+std::string_view next_word(std::string_view& words) {
+    words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
+    const std::string_view word = words.substr(0, words.find(' '));
+    words.remove_prefix(word.size());
+    return word;
 }
 
-// Devices and pipes have nothing to lose.
-bool may_be_lost(const std::string& path) {
-    std::error_code error;
-    return path != "-" && (!std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error));
-}
-
-// No output takes the place of another one, nor of a file that an option names to be read: a key, a profile, a script.
-// Captures of commands that only read are looked at where outputs are opened, for standard input is one of them.
-void refuse_lost_files(const CLI::App& app, bool on_a_wire) {
-    constexpr std::string_view kWritten = " --output --write --map --sqlite --pdf ";
-    std::vector<std::string> read;
-    std::vector<std::pair<std::string, std::string>> written;  // path, option
-    for (const CLI::Option* option : app.get_options()) {
-        const std::string name = option->get_lnames().empty() ? "" : "--" + option->get_lnames().front();
-        const bool is_capture = option->get_positional() || name == "--read";
-        if (is_listed(kWritten, name) && option->get_type_name() == "FILE")
-            for (const std::string& path : option->results()) written.emplace_back(path, typed_name(*option));
-        else if (is_capture ? on_a_wire : option->get_type_name() == "FILE" || option->get_type_name() == "CAPTURE")
-            for (const std::string& path : option->results()) read.push_back(path);
-    }
-    std::ranges::sort(written, std::greater(),
-                      [](const auto& each) { return std::string_view(each.second); });  // -o before --map
-    for (const auto& [path, name] : written) {
-        if (dissect::is_one_of(path, read))
-            refuse(fmt::format("{} is also an input and would be overwritten: name another file with {}", path, name));
-        for (const auto& [other_path, other_name] : written) {
-            if (&other_name == &name) break;
-            if (may_be_lost(path) && dissect::same_output(other_path, path))
-                refuse(
-                    fmt::format("{} and {} both name {}: name another file with one of them", other_name, name, path));
-        }
+void add_rows(CLI::App& app, OptionTable& table) {
+    std::vector<CLI::Option*> options;
+    for (OptionRow& row : table.rows()) options.push_back(add_row(app, row));
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        std::string_view bars = table.rows()[i].bars;
+        for (std::string_view name = next_word(bars); !name.empty(); name = next_word(bars))
+            options[i]->excludes(app.get_option(std::string(name)));
     }
 }
 
-void group_options(CLI::App& app) {
-    app.set_help_flag("-h,--help", "Print this help and exit");  // again, to come last
-    for (CLI::Option* option : app.get_options()) {
-        if (option->get_lnames().empty()) continue;
-        const std::string name = "--" + option->get_lnames().front();
-        const auto row = std::ranges::find_if(kOptionGroups, [&](const OptionGroup& group) {
-            return is_listed(group.names, name) &&
-                   (group.commands.empty() || is_listed(group.commands, app.get_name()));
-        });
-        if (row != kOptionGroups.end()) option->group(std::string(row->heading));
+void keep_typed(const CLI::App& app, OptionTable& table) {
+    for (OptionRow& row : table.rows()) {
+        const std::string name(row.long_name());
+        row.typed = app.get_option(row.by_place() ? name : "--" + name)->results();
     }
 }
 
 // `named`: no other command than this one is meant: options of the others, a tenth of what a short run costs, are left
 // out.
-void add_command(CLI::App& app, const Program& program, const Command& command, std::string_view named,
-                 Options& options, const Command*& chosen) {
+void add_command(CLI::App& app, Prepared& prepared, std::string_view named, bool& quiet, Prepared*& chosen) {
+    const Command& command = prepared.command;
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->group(std::string(command.group));
     sub->set_help_flag();
     if (!named.empty() && named != command.name) return;
-    sub->footer(fmt::format("Examples:\n{}", command.examples));
-    sub->callback([&chosen, &command] { chosen = &command; });
-    program.add_options(*sub, command, options);
-    sub->add_flag("-q,--quiet", options.quiet, "Suppress messages on stderr");
-    group_options(*sub);
+    sub->callback([&chosen, &prepared] { chosen = &prepared; });
+    prepared.run = command.prepare(prepared.table);
+    const std::string& preface = prepared.table.preface();
+    sub->footer(fmt::format("{}{}Examples:\n{}", preface, preface.empty() ? "" : "\n", command.examples));
+    prepared.table.under(headings::kOutput).flag("-q,--quiet", quiet, "Suppress messages on stderr");
+    add_rows(*sub, prepared.table);
+    sub->set_help_flag("-h,--help", "Print this help and exit")->group(std::string(headings::kOutput));
 }
 
 // The names of all commands, also of those that another program runs.
 std::vector<std::string_view> names_of(const Program& program) {
     std::vector<std::string_view> names;
-    for (const Command& command : program.commands) names.push_back(command.name);
+    for (const Command* command : program.commands) names.push_back(command->name);
     for (const CommandName& command : program.elsewhere) names.push_back(command.name);
     return names;
-}
-
-// Standard input is a file or what another program writes. (A device is none: /dev/null of a service, a terminal.)
-bool has_standard_input() {
-    struct stat status{};
-    return fstat(STDIN_FILENO, &status) == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode));
 }
 
 // The hint before the sentence: the last line is what is wrong.
@@ -224,23 +187,6 @@ std::expected<std::vector<std::string>, std::string> arguments(const Program& pr
     if (!program.default_command.empty() && (first != words.end() || has_standard_input()))
         words.insert(words.begin(), std::string(program.default_command));
     return words;
-}
-
-// `show 10 FILE`: a number that is no file is that of a frame.
-void take_frames(Options& options) {
-    const auto is_frames = [](const std::string& word) {
-        std::error_code error;
-        return dissect::parse_decimal(word.substr(0, word.find_first_of("-,"))) &&
-               word.find_first_not_of("0123456789-,") == std::string::npos && !std::filesystem::exists(word, error);
-    };
-    const auto word = std::ranges::find_if(options.files, is_frames);
-    if (!options.frames.empty() || word == options.files.end()) return;
-    for (std::size_t at = 0; at <= word->size();) {
-        const std::size_t end = std::min(word->find(',', at), word->size());
-        options.frames.push_back(word->substr(at, end - at));
-        at = end + 1;
-    }
-    options.files.erase(word);
 }
 
 // Options by the names of today: --old TIME and --old=TIME of an earlier release are accepted, and said so unless `-q`
@@ -304,10 +250,10 @@ std::string shell_word(std::string_view word) {
 }
 
 int run(const Program& program, int argc, char** argv) {
-    Options options;
-    options.wire = program.wire;
-    if (argc > 0) options.command_line.assign(argv + 1, argv + argc);
-    const Command* chosen = nullptr;
+    const std::vector<std::string> typed(argv + std::min(argc, 1), argv + argc);
+    std::deque<Prepared> prepared;  // stay where they are
+    Prepared* chosen = nullptr;
+    bool quiet = false;
     CLI::App app{"qpscope: RDMA packet analyser and live protocol peer", "qpscope"};
     app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
         const std::string help = tidied(CLI::Formatter().make_help(command, std::move(name), mode));
@@ -325,59 +271,38 @@ int run(const Program& program, int argc, char** argv) {
     auto line = arguments(program, argc, argv);
     if (!line) return refuse_use("--help", line.error());
     std::vector<std::string>& words = *line;
-    const bool known =
-        !words.empty() && std::ranges::find(program.commands, words.front(), &Command::name) != program.commands.end();
+    const bool known = !words.empty() && std::ranges::any_of(program.commands, [&](const Command* command) {
+        return command->name == words.front();
+    });
     const std::string named = known ? words.front() : "";
     rename_options(named, words);
-    for (const Command& command : program.commands) add_command(app, program, command, named, options, chosen);
+    for (const Command* command : program.commands)
+        add_command(app, prepared.emplace_back(*command, typed), named, quiet, chosen);
     for (const CommandName& command : program.elsewhere)
         app.add_subcommand(std::string(command.name), std::string(command.summary))->group(std::string(command.group));
     const std::string help = named.empty() ? "--help" : named + " --help";
     std::ranges::reverse(words);  // CLI11 takes them from the back
     try {
         app.parse(words);
-        if (chosen != nullptr) refuse_lost_files(*app.get_subcommands().front(), program.wire != nullptr);
-        if (chosen != nullptr && program.check != nullptr)
-            program.check(*app.get_subcommands().front(), *chosen, options);
+        if (chosen != nullptr) keep_typed(*app.get_subcommands().front(), chosen->table);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
         const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
         return refuse_use(help, in_our_words(*command, error.what()));
+    } catch (const Refusal& refusal) {
+        return refuse_use(help, refusal.sentence);
     }
     if (chosen == nullptr) return refuse_use(help, "missing capture file or command");
-    const bool reads = chosen->takes.captures && !options.list_findings && options.explained.empty() && !options.schema;
-    if (chosen->takes.frames) take_frames(options);
-    if (reads && options.files.empty() && options.interface.empty() && has_standard_input())
-        options.files.emplace_back("-");
-    if (reads && options.files.empty() == options.interface.empty())
-        return refuse_use(help,
-                          options.files.empty()
-                              ? "missing input: name a capture file, - for standard input, or an interface with -i"
-                              : "conflicting input: capture files and --interface exclude each other");
-    if (const std::string wrong = wrong_clocks(options); !wrong.empty()) return refuse_use(help, wrong);
-    if (options.output.empty())
-        if (const auto columns = terminal_width()) set_line_width(*columns);
-    options.sandbox = chosen->takes.sandbox;
-    use_protocol_numbers(options);
+    if (const std::string wrong = lost_file(chosen->table, program.on_a_wire); !wrong.empty())
+        return refuse_use(help, wrong);
+    for (const auto& check : chosen->table.checks())
+        if (const std::string wrong = check(); !wrong.empty()) return refuse_use(help, wrong);
+    set_quiet(quiet);
     catch_interrupts();
-    return static_cast<int>(chosen->run(options));
+    return static_cast<int>(chosen->run());
 }
 
 }  // namespace
-
-void add_memory(CLI::App& app, Options& options) {
-    add_quantity(app, "--memory", "SIZE", options.memory,
-                 "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)",
-                 transport::read_memory);
-}
-
-void add_format(CLI::App& app, Options& options, const std::string& meaning) {
-    add_choice(app, "-f,--format", options.format, kOutputFormats, meaning);
-}
-
-void add_output(CLI::App& app, Options& options) {
-    app.add_option("-o,--output", options.output, "Write to FILE instead of stdout")->type_name("FILE");
-}
 
 std::string command_text(std::span<const std::string> words) {
     std::string line = "qpscope";

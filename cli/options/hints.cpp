@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <cli/options/hints.hpp>
 #include <dissect/filter/field_index.hpp>
 
@@ -80,13 +79,10 @@ std::string_view tshark_hint(std::string_view word) {
     return row == kOfTshark.end() ? std::string_view{} : row->here;
 }
 
-std::string option_hint(const CLI::App& app, std::string_view word) {
+std::string option_hint(std::string_view word, std::span<const std::string> options) {
     if (const std::string_view here = tshark_hint(word); !here.empty()) return fmt::format(": {}", here);
     if (!word.starts_with("--")) return {};
-    std::vector<std::string> all;
-    for (const CLI::Option* option : app.get_options())
-        for (const std::string& name : option->get_lnames()) all.push_back("--" + name);
-    const std::vector<std::string_view> names(all.begin(), all.end());
+    const std::vector<std::string_view> names(options.begin(), options.end());
     const std::string_view near = nearest_of(word.substr(0, word.find('=')), names);
     return near.empty() ? "" : fmt::format(": did you mean {}?", near);
 }

@@ -6,10 +6,6 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace qps::cli {
 
 // The one of `names` that differs from `word` in at most two letters, in short words one; the nearest, of equal ones
@@ -19,9 +15,9 @@ namespace qps::cli {
 // The name of a command that `word` may be: by its letters, or by what other programs call it ("stats").
 [[nodiscard]] std::string_view command_meant(std::string_view word, std::span<const std::string_view> names);
 
-// Of an option that `app` does not have, what to say behind "unknown option '...'": ": did you mean --format?", what
+// Of an option that is none of `options`, what to say behind "unknown option '...'": ": did you mean --format?", what
 // tshark's letter is here, or nothing.
-[[nodiscard]] std::string option_hint(const CLI::App& app, std::string_view word);
+[[nodiscard]] std::string option_hint(std::string_view word, std::span<const std::string> options);
 
 // What an option of tshark is here; empty: it is none of those that people type.
 [[nodiscard]] std::string_view tshark_hint(std::string_view word);

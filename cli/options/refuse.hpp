@@ -1,10 +1,15 @@
-// How the reading of an option fails: with a sentence that has what was typed in it. CLI11 wants an exception.
+// How the reading of an option fails: with a sentence that has what was typed in it. The reader of the command line
+// catches it.
 #pragma once
 
 #include <string>
 
 namespace qps::cli {
 
-[[noreturn]] void refuse(const std::string& sentence);
+struct Refusal {
+    std::string sentence;
+};
+
+[[noreturn]] inline void refuse(std::string sentence) { throw Refusal{std::move(sentence)}; }
 
 }  // namespace qps::cli

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What makes a build heavy, bounded:  weight.sh RULE [ROOT [BUILD]]
-#   readers   costly headers are included where they belong: CLI11 (five seconds a unit) by the options of the command line alone,
+#   readers   costly headers are included where they belong: CLI11 (five seconds a unit) by the reader of the command line alone,
 #             <fmt/ranges.h> by no more sources than today, Boost.PFR by one, Catch by tests alone
 #   groups    no unity group of the product is larger than what a compiler reads in a quarter of a minute, nor are more sources at -O3
 #             than the path of a packet has: read from BUILD; 77 without unity builds
@@ -21,7 +21,7 @@ most_fast_lines=43000  # compiled with -O3: dissect, tracking, and what else see
 including() { grep -rlE --include='*.cpp' --include='*.hpp' "^[[:space:]]*#[[:space:]]*include[[:space:]]*<($1)" dissect transport-replay cli gui agent sandbox "${@:2}" 2>/dev/null; }
 
 rule_readers() {
-    including 'CLI/' | grep -vE '^cli/(live/)?options/' | sed 's/$/: reads CLI11; its options belong into cli\/options\/ or cli\/live\/options\//'
+    including 'CLI/' | grep -vx 'cli/options/command_line.cpp' | sed 's/$/: reads CLI11; its options are rows of a table (cli\/options\/option_table.hpp)/'
     including 'boost/pfr' | grep -vx 'transport-replay/parts/described_types.cpp' | sed 's/$/: reads Boost.PFR, which parts\/described_types.cpp alone needs/'
     including 'catch2/' | sed 's/$/: reads Catch, which is for tests/'
     local count
@@ -57,7 +57,7 @@ rule_self() {
         grep -qF -- "$2" < <(bash "$self" "$1" "$scene" "$scene/build") || echo "weight.sh: rule $1 does not find: $2"
     }
     clean() { [[ -z $(bash "$self" "$1" "$scene" "$scene/build") ]] || echo "weight.sh: rule $1 finds what is none"; }
-    echo '#include <CLI/CLI.hpp>' >"$scene/cli/options/a.cpp"
+    echo '#include <CLI/CLI.hpp>' >"$scene/cli/options/command_line.cpp"
     echo '#include <boost/pfr/core.hpp>' >"$scene/transport-replay/parts/described_types.cpp"
     clean readers
     echo '#include <CLI/CLI.hpp>' >"$scene/cli/b.cpp"

@@ -1,8 +1,8 @@
-#include <CLI/CLI.hpp>
 #include <cli/live/options/conform_options.hpp>
 #include <cli/live/options/conversation_options.hpp>
-#include <cli/live/options/live_options.hpp>
-#include <cli/options/refuse.hpp>
+#include <cli/live/options/number.hpp>
+#include <cli/live/options/secret_file.hpp>
+#include <cli/options/choice.hpp>
 #include <cli/quantity.hpp>
 #include <dissect/base/parse_value.hpp>
 #include <transport-replay/conformance/nvme/nvme_scripts.hpp>
@@ -62,80 +62,74 @@ std::string read_name(const std::string& text) {
     return text;
 }
 
-}  // namespace
-
-void refuse_beside_other_suites(const CLI::App& app, const ConformOptions& options) {
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->count() == 0 || option->get_lnames().empty()) continue;
-        const std::string& name = option->get_lnames().front();
-        const auto is_among = [&](std::string_view names) { return names.contains(fmt::format(" --{} ", name)); };
-        if (options.nvme && is_among(kNotOfNvme)) refuse(fmt::format("--nvme takes no --{}", name));
-        if (options.iwarp && !is_among(kOfIwarp)) refuse(fmt::format("--iwarp takes no --{}", name));
-        if (!options.nvme && is_among(kOfNvmeAlone)) refuse(fmt::format("--{} is of --nvme", name));
+// With --iwarp or --nvme: the first option that it would pass over.
+std::string beside_other_suites(const OptionTable& table, const ConformOptions& options) {
+    for (const OptionRow& row : table.rows()) {
+        if (row.typed.empty()) continue;
+        const auto is_among = [name = fmt::format(" --{} ", row.long_name())](std::string_view names) {
+            return names.contains(name);
+        };
+        if (options.nvme && is_among(kNotOfNvme)) return fmt::format("--nvme takes no --{}", row.long_name());
+        if (options.iwarp && !is_among(kOfIwarp)) return fmt::format("--iwarp takes no --{}", row.long_name());
+        if (!options.nvme && is_among(kOfNvmeAlone)) return fmt::format("--{} is of --nvme", row.long_name());
     }
+    return {};
 }
 
-void add_conform_options(CLI::App& app, ConformOptions& options) {
-    const auto add = [&](const std::string& names, const std::string& type, const std::string& meaning, auto take) {
-        return app.add_option_function<std::string>(names, take, meaning)
-            ->type_name(type)
-            ->allow_extra_args(false)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    };
-    app.add_option("--script", options.scripts,
-                   "Play this script (see docs/scripts.md), a file or a built-in one; repeatable")
-        ->type_name("FILE")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add("--dut", "ADDRESS", "Address of the device under test", [&options](const std::string& text) {
-        options.device = read_address(text);
-        if (!options.device) refuse(fmt::format("invalid IP address '{}'", text));
-    });
+}  // namespace
+
+void ConformOptions::add(OptionTable& table) {
+    table.check([this, &table] { return beside_other_suites(table, *this); });
+    table.under(headings::kScripts)
+        .add("--script", "FILE", scripts,
+             "Play this script (see docs/scripts.md), a file or a built-in one; repeatable")
+        .is(PathUse::read);
+    add_device(table);
+    table.under(headings::kScripts);
+    table
+        .add(
+            "--set", "NAME=NUMBER",
+            [this](const std::vector<std::string>& all) {
+                for (const std::string& each : all) defined.push_back(read_variable(each));
+            },
+            "Set a script variable")
+        .each();
+    table.add("--script-of", "FILE", script_of, "Write a script that replays the dialogue of this capture")
+        .is(PathUse::read);
+    table.flag("--list", list, "List scripts (default: the built-in ones), what they check and what they need");
+    table.flag("--coverage", coverage, "List the checks of the catalogue and what decides each: scripts or a capture");
+}
+
+void ConformOptions::add_device(OptionTable& table) {
+    table.under("Device under test");
+    const auto add = [&](const std::string& names, const std::string& type, const std::string& meaning,
+                         auto take) -> OptionRow& { return table.add(names, type, take, meaning).last(); };
+    add("--dut", "ADDRESS", "Address of the device under test",
+        [this](const std::string& text) { device = read_peer_address(text); });
     add("--agent", "HOST[:PORT]", "Agent on the device's host: qpscope-agent, or qpscope peer agent",
-        [&options](const std::string& text) { read_agent(text, options); });
+        [this](const std::string& text) { read_agent(text, *this); });
     add("--agent-secret", "FILE", "Secret shared with the agent, in a file that only you can read",
-        [&options](const std::string& text) { options.agent_secret = read_secret_file(text); });
-    app.add_flag("--iwarp", options.iwarp, "Test an iWARP service of the device at --port, over TCP");
+        [this](const std::string& text) { agent_secret = read_secret_file(text); })
+        .is(PathUse::read);
+    table.flag("--iwarp", iwarp, "Test an iWARP service of the device at --port, over TCP");
     add("--nvme", "ADDRESS", "Test the NVMe over RDMA target of this device, as its host",
-        [&options](const std::string& text) {
-            options.device = read_address(text);
-            if (!options.device) refuse(fmt::format("invalid IP address '{}'", text));
-            options.nvme = true;
+        [this](const std::string& text) {
+            device = read_peer_address(text);
+            nvme = true;
         });
     add("--nqn", "NAME", "Subsystem to connect to, with --nvme (default: discovery)",
-        [&options](const std::string& text) { options.subsystem = read_name(text); });
+        [this](const std::string& text) { subsystem = read_name(text); });
     add("--host-nqn", "NAME", "Name to connect under, with --nvme",
-        [&options](const std::string& text) { options.host = read_name(text); });
+        [this](const std::string& text) { host = read_name(text); });
     add("--port", "NUMBER",
         "rdma_cm port of the device, for --iwarp, --nvme (default: 4420) and for scripts that connect through it",
-        [&options](const std::string& text) { options.port = read_port(text); });
-    const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target,
-                              const std::string& meaning) {
-        add(names, "TIME", meaning, [&target](const std::string& text) {
-            const auto time = read_time(text, "time");
-            if (!time) refuse(time.error());
-            target = *time;
-        });
-    };
-    add_time(
-        "--timeout", options.patience,
-        "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
-    add_time("--recovery-time", options.comes_back,
-             "Wait this long for a device that no longer answers (default: 30s)");
-    app.add_option_function<std::vector<std::string>>(
-           "--set",
-           [&options](const std::vector<std::string>& all) {
-               for (const std::string& each : all) options.defined.push_back(read_variable(each));
-           },
-           "Set a script variable")
-        ->type_name("NAME=NUMBER")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--script-of", options.script_of, "Write a script that replays the dialogue of this capture")
-        ->type_name("FILE");
-    app.add_flag("--list", options.list,
-                 "List scripts (default: the built-in ones), what they check and what they need");
-    app.add_flag("--coverage", options.coverage,
-                 "List the checks of the catalogue and what decides each: scripts or a capture");
+        [this](const std::string& text) { port = read_port(text); });
+    const auto time = [](const std::string& text) { return read_time(text); };
+    add("--timeout", "TIME",
+        "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)",
+        into(patience, time));
+    add("--recovery-time", "TIME", "Wait this long for a device that no longer answers (default: 30s)",
+        into(comes_back, time));
 }
 
 }  // namespace qps::cli

@@ -1,6 +1,7 @@
 // What a user may ask of `conform`: which scripts, or the suite, with which device.
 #pragma once
 
+#include <cli/options/option_table.hpp>
 #include <transport-replay/model/address.hpp>
 
 #include <cstdint>
@@ -8,12 +9,11 @@
 #include <string>
 #include <vector>
 
-// NOLINTNEXTLINE(readability-identifier-naming): the library calls itself so
-namespace CLI {
-class App;
-}
-
 namespace qps::cli {
+
+namespace headings {
+inline constexpr std::string_view kScripts = "Scripts";
+}
 
 struct ConformVariable {
     std::string name;
@@ -37,10 +37,11 @@ struct ConformOptions {
     std::string subsystem;  // its name; empty: discovery
     std::string host;       // ours; empty: one that is always the same
     std::string script_of;  // a capture
-};
 
-void add_conform_options(CLI::App& app, ConformOptions& options);
-// With --iwarp or --nvme: throws for the first option that it would pass over.
-void refuse_beside_other_suites(const CLI::App& app, const ConformOptions& options);
+    void add(OptionTable& table);
+
+private:
+    void add_device(OptionTable& table);
+};
 
 }  // namespace qps::cli

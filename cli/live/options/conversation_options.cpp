@@ -1,7 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <cli/live/options/conversation_options.hpp>
-#include <cli/live/options/live_options.hpp>
-#include <cli/options/refuse.hpp>
+#include <cli/options/choice.hpp>
 #include <cli/quantity.hpp>
 #include <dissect/base/parse_value.hpp>
 
@@ -35,16 +33,29 @@ std::pair<std::uint64_t, std::uint64_t> read_mapping(const std::string& text, st
     return {*recorded, *live};
 }
 
-template <class Take> void add_mappings(CLI::App& app, const std::string& name, const std::string& meaning, Take take) {
-    app.add_option_function<std::vector<std::string>>(
-           name,
-           [take](const std::vector<std::string>& texts) {
-               for (const std::string& text : texts) take(text);
-           },
-           meaning)
-        ->type_name("RECORDED=LIVE")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+// What takes words each of which maps one thing more.
+template <class Take> auto each_mapping(Take take) {
+    return [take](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) take(text);
+    };
+}
+
+void take_peer(ConversationOptions& options, const std::string& text) {
+    const auto peer = read_peer_name(text);
+    if (!peer) refuse(fmt::format("invalid peer '{}': expected ADDRESS, ADDRESS:PORT or [IPV6]:PORT", text));
+    options.peer = peer->address;
+    if (peer->port) options.port = peer->port;
+}
+
+void take_port(ConversationOptions& options, const std::string& text) {
+    options.port = parse_port(text);
+    if (!options.port) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
+}
+
+void take_part(ConversationOptions& options, const std::string& text) {
+    if (text != "requester" && text != "responder")
+        refuse(fmt::format("invalid --as '{}': expected requester or responder", text));
+    options.part = text == "requester" ? Part::requester : Part::responder;
 }
 
 }  // namespace
@@ -62,58 +73,37 @@ std::optional<PeerName> read_peer_name(const std::string& text) {
     return PeerName{*address, port};
 }
 
-void add_conversation_options(CLI::App& app, ConversationOptions& options) {
-    app.add_option_function<std::string>(
-           "--as",
-           [&options](const std::string& text) {
-               if (text != "requester" && text != "responder")
-                   refuse(fmt::format("invalid --as '{}': expected requester or responder", text));
-               options.part = text == "requester" ? Part::requester : Part::responder;
-           },
-           "Play this end of a recorded connection against a live peer: requester (connected, or sent first) or responder")
-        ->type_name("PART");
-    app.add_option_function<std::uint32_t>(
-           "-C,--connection", [&options](std::uint32_t uid) { options.connection = ConnectionId{uid}; },
-           "Play this recorded connection (see qpscope connections)")
-        ->type_name("NUMBER");
-    app.add_option_function<std::string>(
-           "--connect",
-           [&options](const std::string& text) {
-               const auto peer = read_peer_name(text);
-               if (!peer) refuse(fmt::format("invalid peer '{}': expected ADDRESS, ADDRESS:PORT or [IPV6]:PORT", text));
-               options.peer = peer->address;
-               if (peer->port) options.port = peer->port;
-           },
-           "Connect to this live peer (default port: the recorded one); without it, wait for a peer")
-        ->type_name("ADDRESS[:PORT]");
-    app.add_option_function<std::string>(
-           "-p,--port",
-           [&options](const std::string& text) {
-               options.port = parse_port(text);
-               if (!options.port) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
-           },
-           "Listen on, or connect to, this port (default: the recorded one)")
-        ->type_name("NUMBER");
-    add_mappings(app, "--map-key", "Map an R_Key of the recorded peer that no message carries",
-                 [&options](const std::string& text) {
-                     const auto [recorded, live] = read_mapping(text, 0xffff'ffff, "R_Key");
-                     options.keys.push_back({dissect::Rkey{static_cast<std::uint32_t>(recorded)},
-                                             dissect::Rkey{static_cast<std::uint32_t>(live)}});
-                 });
-    add_mappings(app, "--map-address", "Map an address of the recorded peer, and the memory that follows it",
-                 [&options](const std::string& text) {
-                     const auto [recorded, live] = read_mapping(text, ~std::uint64_t{0}, "address");
-                     options.addresses.push_back({recorded, live});
-                 });
-    app.add_option_function<std::string>(
-           "--timeout",
-           [&options](const std::string& text) {
-               const auto time = read_time(text);
-               if (!time) refuse(time.error());
-               options.patience = *time;
-           },
-           "Wait this long for a silent peer (default: 10s)")
-        ->type_name("TIME");
+void ConversationOptions::add(OptionTable& table) {
+    table.under("Recorded connection");
+    table.add(
+        "--as", "PART", [this](const std::string& text) { take_part(*this, text); },
+        "Play this end of a recorded connection against a live peer: requester (connected, or sent first) or responder");
+    table.add("-C,--connection", "NUMBER", connection, "Play this recorded connection (see qpscope connections)");
+    table.add(
+        "--connect", "ADDRESS[:PORT]", [this](const std::string& text) { take_peer(*this, text); },
+        "Connect to this live peer (default port: the recorded one); without it, wait for a peer");
+    table.add(
+        "-p,--port", "NUMBER", [this](const std::string& text) { take_port(*this, text); },
+        "Listen on, or connect to, this port (default: the recorded one)");
+    const auto take_key = [this](const std::string& text) {
+        const auto [recorded, live] = read_mapping(text, 0xffff'ffff, "R_Key");
+        keys.push_back(
+            {dissect::Rkey{static_cast<std::uint32_t>(recorded)}, dissect::Rkey{static_cast<std::uint32_t>(live)}});
+    };
+    table
+        .add("--map-key", "RECORDED=LIVE", each_mapping(take_key),
+             "Map an R_Key of the recorded peer that no message carries")
+        .each();
+    const auto take_address = [this](const std::string& text) {
+        const auto [recorded, live] = read_mapping(text, ~std::uint64_t{0}, "address");
+        addresses.push_back({recorded, live});
+    };
+    table
+        .add("--map-address", "RECORDED=LIVE", each_mapping(take_address),
+             "Map an address of the recorded peer, and the memory that follows it")
+        .each();
+    table.add("--timeout", "TIME", into(patience, [](const std::string& text) { return read_time(text); }),
+              "Wait this long for a silent peer (default: 10s)");
 }
 
 }  // namespace qps::cli

@@ -1,6 +1,7 @@
 // What a user may say of the replay of a recorded connection by one of its ends.
 #pragma once
 
+#include <cli/options/option_table.hpp>
 #include <transport-replay/live/replay/conversation_player.hpp>
 #include <transport-replay/model/connection.hpp>
 
@@ -8,10 +9,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace qps::cli {
 
@@ -30,9 +27,8 @@ struct ConversationOptions {
     [[nodiscard]] bool any() const {
         return connection || peer || port || patience || !keys.empty() || !addresses.empty();
     }
+    void add(OptionTable& table);
 };
-
-void add_conversation_options(CLI::App& app, ConversationOptions& options);
 
 // "10.77.0.11:7174", "10.77.0.11", "[fd00::11]:7174", "fd00::11"; nothing where it is none.
 struct PeerName {

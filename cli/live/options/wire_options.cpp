@@ -1,86 +1,127 @@
-#include <cli/commands.hpp>
-#include <cli/live/live_commands.hpp>
+#include <cli/live/options/number.hpp>
 #include <cli/live/options/wire_options.hpp>
-#include <cli/options.hpp>
 #include <cli/options/choice.hpp>
-#include <cli/options/command_line.hpp>
-#include <transport-replay/live/replay/replayer.hpp>
+#include <transport-replay/live/host/addresses.hpp>
+
+#include <array>
+#include <utility>
 
 namespace qps::cli {
 
+using namespace transport;
+using live::Mac;
+
 namespace {
 
-// "0.5", "10": a factor of time.
-std::string check_speed(const std::string& text) {
-    const auto factor = dissect::parse_real(text);
-    if (factor && factor->second.empty() && factor->first >= transport::live::kSlowest &&
-        factor->first <= transport::live::kFastest)
-        return {};
-    return fmt::format("invalid speed '{}': expected a number such as 2.5, or use --fast", text);
+TypedAddress read_own_address(const std::string& text) {
+    const std::size_t slash = text.find('/');
+    const auto address = read_address(text.substr(0, slash));
+    if (!address)
+        refuse(fmt::format("invalid address '{}': expected ADDRESS or ADDRESS/LENGTH, such as 10.77.0.9/24", text));
+    const std::uint8_t most = live::family_of(*address) == live::Family::ipv4 ? 32 : 128;
+    TypedAddress own{.address = *address, .prefix_length = {}};
+    if (slash != std::string::npos)
+        own.prefix_length = read_number<std::uint8_t>(text.substr(slash + 1), 0, most, "prefix length");
+    return own;
 }
 
-void add_replay_options(CLI::App& app, Options& options) {
-    app.add_option("files", options.files,
-                   "Capture files, one after the other: pcap or pcapng, plain, .gz or .zst; - for standard input")
-        ->type_name("");
-    app.add_option("-r,--read", options.files, "Read this capture file")->type_name("FILE");
-    app.add_option("-i,--interface", options.wire->send_by,
-                   "Send by this Ethernet interface (needs root or CAP_NET_RAW)")
-        ->type_name("NAME");
-    app.add_option("-w,--write", options.capture, "Write the frames to FILE; without -i, instead of sending them")
-        ->type_name("FILE");
-    CLI::Option* speed =
-        app.add_option("--speed", options.wire->speed, "Send at FACTOR times the recorded speed (default: 1)")
-            ->check(CLI::Validator(check_speed, ""))
-            ->type_name("FACTOR");
-    app.add_flag("--fast", options.wire->fast, "Send as fast as possible, ignoring recorded times")->excludes(speed);
-    app.add_option("--loop", options.wire->loops, "Send N times; 0: until interrupted (default: 1)")
-        ->check(CLI::Validator(check_count, ""))
-        ->type_name("N");
-    app.add_option("--rewrite", options.wire->rewrites, "Rewrite frames by this rule (see below)")
-        ->type_name("RULE")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("-F,--capture-filter", options.capture_filter,
-                   "Keep only frames that match this libpcap (BPF) expression")
-        ->type_name("EXPRESSION");
-    app.add_option("-Y,--filter", options.filter, "Keep only packets that match this display filter")
-        ->type_name("FILTER");
-    app.add_option("-c,--count", options.count, "Stop after N frames")
-        ->check(CLI::Validator(check_count, ""))
-        ->type_name("N");
-    app.add_flag("--no-progress", options.no_progress, "Show no progress on stderr");
+Mac read_mac(const std::string& text) {
+    const auto bits = dissect::parse_mac(text);
+    if (!bits || !live::is_individual(Mac{*bits}))
+        refuse(fmt::format("invalid MAC address '{}': expected a unicast address such as 02:00:00:00:00:09", text));
+    return Mac{*bits};
+}
+
+PathMtu read_mtu(const std::string& text) {
+    for (const PathMtu mtu :
+         {PathMtu::bytes_256, PathMtu::bytes_512, PathMtu::bytes_1024, PathMtu::bytes_2048, PathMtu::bytes_4096})
+        if (text == std::to_string(bytes_of(mtu))) return mtu;
+    refuse(fmt::format("invalid path MTU '{}': expected 256, 512, 1024, 2048 or 4096", text));
+}
+
+// One of two or four words, which the sentence lists as one says them.
+template <class T, std::size_t N>
+auto word_into(T& target, const std::array<NamedValue<T>, N>& words, std::string_view option,
+               std::string_view expected) {
+    return [&target, &words, option, expected](const std::string& text) {
+        const auto word = std::ranges::find(words, text, &NamedValue<T>::name);
+        if (word == words.end()) refuse(fmt::format("invalid {} '{}': expected {}", option, text, expected));
+        target = word->value;
+    };
+}
+constexpr std::array kVias{NamedValue{"ring", Via::ring}, NamedValue{"xdp", Via::xdp}, NamedValue{"pcap", Via::pcap},
+                           NamedValue{"udp", Via::udp}};
+constexpr std::array kRateControls{NamedValue{"dcqcn", RateControlWord::dcqcn},
+                                   NamedValue{"rtt", RateControlWord::rtt}};
+constexpr std::array kObeys{NamedValue{"obey", true}, NamedValue{"ignore", false}};
+
+// What takes words each of which is one more.
+template <class Value, class Read> auto more_of(std::vector<Value>& target, Read read) {
+    return [&target, read](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) target.push_back(read(text));
+    };
 }
 
 }  // namespace
 
-void add_wire_options(CLI::App& app, const Command& command, Options& options) {
-    const Takes& takes = command.takes;
-    WireOptions& wire = *options.wire;
-    if (takes.program) app.footer(program_list() + "\n" + app.get_footer());
-    if (takes.replayed) {
-        add_replay_options(app, options);
-        add_conversation_options(app, wire.conversation);
-        add_memory(app, options);
-        add_live_settings(app, wire.live);
-    }
-    if (takes.program) add_program_options(app, wire.live);
-    if (takes.pingpong) add_pingpong_options(app, wire.live);
-    if (takes.sent) add_send_options(app, wire.send);
-    if (takes.conform) {
-        add_conform_options(app, wire.conform);
-        app.add_option("-Y,--filter", options.filter,
-                       "With --script-of: keep only packets that match this display filter")
-            ->type_name("FILTER");
-    }
-    if (takes.live) add_live_options(app, wire.live);
-    if (takes.verdicts) add_check_options(app, options.check, Judged::device);
-    else add_format(app, options, "Print as table, json, ndjson, csv or tsv (default: table)");
-    add_output(app, options);
+void WireOptions::add(OptionTable& table) {
+    table.under(headings::kWire)
+        .add("-i,--interface", "NAME", interface, "Use this interface (needs CAP_NET_RAW; not with --via udp)");
+    add_settings(table);
+    table.under(headings::kOutput)
+        .add("-w,--write", "FILE", capture, "Write all frames sent and received to FILE")
+        .is(PathUse::written);
 }
 
-void check_wire_options(const CLI::App& app, const Command& command, const Options& options) {
-    if (command.takes.conform) refuse_beside_other_suites(app, options.wire->conform);
+void WireOptions::add_settings(OptionTable& table) {
+    table.under(headings::kWire);
+    table
+        .add(
+            "-a,--address", "ADDRESS[/LENGTH]", more_of(addresses, read_own_address),
+            "Use this address, with a MAC address of its own; repeatable (default: those of the interface, shared with the system)")
+        .each();
+    table.add(
+        "--mac", "MAC", [this](const std::string& text) { mac = read_mac(text); },
+        "Use this MAC address (default: derived from the address, or that of the interface)");
+    table
+        .add("--gateway", "ADDRESS", more_of(gateways, read_peer_address),
+             "Route to other networks through this address")
+        .each();
+    table.add(
+        "--via", "WORD", word_into(via, kVias, "--via", "ring, xdp, pcap or udp"),
+        "Send by ring (packet socket), xdp (AF_XDP), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)");
+    add_frames(table);
+    table.under(headings::kRun);
+    table
+        .add(
+            "--fault", "FAULT", faults,
+            "Inject a fault: loss=3%, out:corrupt=1%,seed=7, drop psn=17 qp=0x11 round=2, pause=65535 every=1ms, ...; repeatable")
+        .each();
+    table.flag("--trace", trace, "Print a line for every frame sent or received");
+    table.flag("--busy", busy, "Poll without sleeping: lowest latency, one busy CPU");
+    table.add("--for", "TIME", into(lasts, [](const std::string& text) { return read_time(text); }),
+              "Stop after this time: 10s, 500ms, ...");
+    table.add("--seed", "N", number_into(seed, std::uint64_t{0}, ~std::uint64_t{0}, "seed"),
+              "Use this seed for identifiers, first PSNs and data");
+}
+
+void WireOptions::add_frames(OptionTable& table) {
+    using Byte = std::uint8_t;
+    table.add("--vlan", "N", number_into(vlan, std::uint16_t{1}, std::uint16_t{4094}, "VLAN"),
+              "Tag all frames with this VLAN");
+    table.add("--priority", "N", number_into(priority, Byte{0}, Byte{7}, "priority"),
+              "Set the priority in the VLAN tag");
+    table.add("--dscp", "N", number_into(dscp, Byte{0}, Byte{63}, "DSCP"), "Set the DSCP of sent packets");
+    table.add(
+        "--mtu", "BYTES", [this](const std::string& text) { mtu = read_mtu(text); },
+        "Path MTU: 256, 512, 1024, 2048 or 4096 (default: the largest that the interface carries)");
+    table.flag("--roce-v1", roce_v1, "Use RoCEv1 (Ethertype 0x8915) instead of RoCEv2");
+    table.add("--rate-control", "WORD", word_into(rate_control, kRateControls, "--rate-control", "dcqcn or rtt"),
+              "React to congestion: dcqcn (to CNPs) or rtt (to round trips, as TIMELY does) (default: not)");
+    table.add("--pause", "WORD", word_into(obey_pauses, kObeys, "--pause", "obey or ignore"),
+              "React to PAUSE and PFC: obey or ignore (default: obey)");
+    table.add("--link-speed", "SPEED", into(link_speed, read_speed),
+              "Compute pause times for this link speed: 100G, ... (default: that of the interface, else 10G)");
 }
 
 }  // namespace qps::cli
