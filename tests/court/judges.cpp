@@ -35,9 +35,9 @@ std::span<const Wanting> wanting() { return kWanting; }
 
 const Judge* judge_of(std::string_view finding) {
     for (const auto family :
-         {recovery_judges(), timeout_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(),
-          pause_judges(), bridging_judges(), reachability_judges(), security_judges(), beside_judges(), link_judges(),
-          fabric_judges(), iwarp_judges(), ultra_ethernet_judges(), upper_judges(), collective_judges()})
+         {recovery_judges(), timeout_judges(), network_judges(), common_judges(), management_judges(), capture_judges(),
+          setup_judges(), pause_judges(), bridging_judges(), reachability_judges(), security_judges(), beside_judges(),
+          link_judges(), fabric_judges(), iwarp_judges(), ultra_ethernet_judges(), upper_judges(), collective_judges()})
         for (const Judge& judge : family)
             if (judge.finding == finding) return &judge;
     return nullptr;

@@ -16,6 +16,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> recovery_judges();
 [[nodiscard]] std::span<const Judge> timeout_judges();
 [[nodiscard]] std::span<const Judge> network_judges();
+[[nodiscard]] std::span<const Judge> common_judges();
 [[nodiscard]] std::span<const Judge> management_judges();
 [[nodiscard]] std::span<const Judge> capture_judges();
 [[nodiscard]] std::span<const Judge> setup_judges();

@@ -331,6 +331,23 @@ void starting_psn_differs(Hearing& hearing) {
     if (!requester || !responder || !started || !announced)
         return hearing.object("does not say who began with which PSN");
     const std::string &from = requester->address, &to = responder->address;
+    const auto go_back = [&](const std::string& sender, const std::string& receiver) {
+        return static_cast<double>(std::ranges::count_if(hearing.wires(),
+                                                         [&](const Wire& wire) {
+                                                             return wire.from == sender && wire.to == receiver &&
+                                                                    wire.request() && wire.psn == *started;
+                                                         })) -
+               1;
+    };
+    if (hearing.number("go_backs")) hearing.equal_fact("go_backs", go_back(from, to));
+    if (hearing.word("announced_in") == "sequence NAK") {
+        const bool asked = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) {
+            return wire.from == to && wire.to == from && wire.nak(0) && wire.psn == *announced;
+        });
+        return hearing.expect(
+            asked && psn_distance(static_cast<std::uint32_t>(*announced), static_cast<std::uint32_t>(*started)) > 0,
+            "no NAK asks for a PSN before it");
+    }
     const bool by_reply = hearing.word("announced_in") == "REP";
     const auto all = messages(hearing);
     hearing.expect(std::ranges::any_of(all,

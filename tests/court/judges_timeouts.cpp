@@ -24,6 +24,7 @@ void timeouts(Hearing& hearing) {
     prove_retransmitted(hearing, *way);
     prove_timer(hearing, backs);
     prove_stall(hearing, *way);
+    prove_stop(hearing, *way);
     const auto is_cnp = [&](const Wire& wire) { return wire.cnp() && wire.from == way->to && wire.to == way->from; };
     if (hearing.number("cnps"))
         hearing.at_most_fact("cnps", static_cast<double>(std::ranges::count_if(hearing.wires(), is_cnp)));
@@ -31,25 +32,11 @@ void timeouts(Hearing& hearing) {
         hearing.object("nothing of the other direction was captured, so NAKs may have asked for what went back");
 }
 
-// Returns to a PSN without progress between are one retransmission for nothing: an answer ends it.
-double returns_with_answers(const Way& way, const std::vector<GoBack>& backs) {
-    std::map<std::uint32_t, std::size_t> before;  // the frame of the last return to each PSN
-    double returns = 0;
-    for (const GoBack& back : backs) {
-        const std::size_t last = std::exchange(before[back.packet->psn], back.packet->frame);
-        const auto is_between = [&](const Wire* answer) {
-            return answer->frame > last && answer->frame < back.packet->frame;
-        };
-        returns += last == 0 || std::ranges::any_of(way.answers, is_between) ? 1 : 0;
-    }
-    return returns;
-}
-
 void spurious(Hearing& hearing) {
     const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
     const auto backs = go_backs(*way);
-    hearing.at_most_fact("retries", returns_with_answers(*way, backs));
+    hearing.at_most_fact("retries", static_cast<double>(backs.size()));
     hearing.expect(!way->answers.empty(), "no answer is in the capture");
     prove_timer(hearing, backs);
     const auto took = hearing.number("answer_took_ns");

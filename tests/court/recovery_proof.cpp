@@ -54,6 +54,24 @@ void prove_stall(Hearing& hearing, const Way& way) {
         hearing.at_most_fact("longest_stall_ns", std::min(stalled.value_or(0), static_cast<double>(way.life())));
 }
 
+void prove_stop(Hearing& hearing, const Way& way) {
+    const auto stopped = hearing.number("stopped_after");
+    const bool refused = hearing.number("rnr_naks").has_value();
+    const auto allowed = hearing.number("allowed_transmissions");
+    const bool endless = hearing.flag("endless_retries");
+    if (!stopped) return hearing.expect(!allowed && !endless, "says how often it might have been sent, and no more");
+    std::map<std::uint32_t, std::uint64_t> times;
+    for (const Wire* wire : way.all) {
+        const bool counts =
+            refused ? wire->rnr_nak() && wire->from == way.to : wire->request() && wire->from == way.from;
+        if (counts) ++times[wire->psn];
+    }
+    std::uint64_t most = 0;
+    for (const auto& [psn, count] : times) most = std::max(most, count);
+    hearing.at_most_fact("stopped_after", static_cast<double>(most));
+    hearing.expect(!allowed || *allowed > *stopped, "stopped after as many as there may be");
+}
+
 void prove_retransmitted(Hearing& hearing, const Way& way) {
     if (!hearing.number("retransmitted")) return;
     const Rests rests = rests_of_reads(way, hearing);

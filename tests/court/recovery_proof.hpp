@@ -19,6 +19,9 @@ struct Rests {
 };
 [[nodiscard]] Rests rests_of_reads(const Way& way, const Hearing& hearing);
 
+// After how many transmissions, or RNR NAKs, of one PSN a requester that did not give up sent no more, and how many it
+// had left by the REQ or REP.
+void prove_stop(Hearing& hearing, const Way& way);
 // Facts of these, as far as the finding has them.
 void prove_stall(Hearing& hearing, const Way& way);
 void prove_retransmitted(Hearing& hearing, const Way& way);

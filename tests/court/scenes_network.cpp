@@ -47,6 +47,36 @@ void retries_exceeded(Stage& stage, unsigned variant) {
     stage.dialogue(3, 4, 22);
 }
 
+// The link is away for a while: what three connections send at that time comes nowhere.
+void stalled_together(Stage& stage, unsigned variant) {
+    constexpr unsigned kPairs = 3;
+    for (unsigned qp = 21; qp < 21 + kPairs; ++qp) stage.dialogue(1, 2, qp, 8 + variant);
+    for (unsigned qp = 21; qp < 21 + kPairs; ++qp) stage.send(1, 2, qp, 8 + variant);
+    stage.wait((300 + 100 * variant) * kAMillisecond);
+    for (unsigned qp = 21; qp < 21 + kPairs; ++qp) {
+        stage.dialogue(1, 2, qp, 4, {}, {}, 8 + variant);
+        stage.wait(2 * kAMillisecond);
+    }
+}
+
+// Eight connections with a UDP source port each, two of which take a path that loses packets.
+void losses_by_udp_port(Stage& stage, unsigned variant) {
+    constexpr unsigned kPairs = 8;
+    unsigned next = 0;
+    for (unsigned round = 0; round < 6 + variant; ++round, next += 4)
+        for (unsigned qp = 21; qp < 21 + kPairs; ++qp) {
+            const Settings port{{"udp.srcport", 49152 + 7 * qp}};
+            if (qp >= 23) {
+                stage.dialogue(1, 2, qp, 4, port, port, next);
+                continue;
+            }
+            for (const unsigned i : {0U, 2U, 3U}) stage.send(1, 2, qp, next + i, port);
+            stage.acknowledge(2, 1, qp, next + 1, joined(port, {{"infiniband.aeth.syndrome", 0x60}}));
+            for (const unsigned i : {1U, 2U, 3U}) stage.send(1, 2, qp, next + i, port);
+            stage.acknowledge(2, 1, qp, next + 3, port);
+        }
+}
+
 void selective_repeat(Stage& stage, unsigned variant) {
     stage.recording = simulated(variant, [](transport::Scenario& scenario) {
         scenario.selective_repeat = true;
@@ -210,6 +240,8 @@ void icrc_not_judged(Stage& stage, unsigned variant) {
 
 constexpr std::array kNetworkScenes{
     Scene{"transport-retries-exceeded", retries_exceeded},
+    Scene{"stalled-together", stalled_together},
+    Scene{"losses-by-udp-port", losses_by_udp_port},
     Scene{"selective-repeat", selective_repeat},
     Scene{"nak-ignored", nak_ignored},
     Scene{"rnr-wait-too-short", rnr_wait_too_short},

@@ -1,11 +1,13 @@
 #include <transport-replay/analysis/conclusion.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace qps::transport {
@@ -16,6 +18,16 @@ namespace {
 
 constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
 constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
+
+// Ways whose requester shows that it was answered, although the capture has none of its answers.
+std::set<std::pair<ConnectionId, End>> answered_unseen(const Timeline& timeline) {
+    std::set<std::pair<ConnectionId, End>> found;
+    for (const Recovery& recovery : timeline.recoveries)
+        if (const Connection* connection = timeline.find(recovery.connection);
+            connection != nullptr && answered_unseen(*connection, recovery.requester, recovery.psn))
+            found.emplace(recovery.connection, recovery.requester);
+    return found;
+}
 
 // Silence is an answer where the tap hears the other host at all, and all that it says is for somebody else.
 void judge_silence(Timeline& timeline, const HostPairs& heard) {
@@ -31,7 +43,12 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
         return timeline.recordings.empty() ? timeline.quality.only_heard(source, destination)
                                            : !heard_there.contains(heard_pair(destination, source, recording));
     };
+    const auto unseen = answered_unseen(timeline);
     for (Recovery& recovery : timeline.recoveries) {
+        if (unseen.contains({recovery.connection, recovery.requester})) {
+            recovery.inferred = true;
+            continue;
+        }
         if (!recovery.inferred) continue;
         const Connection* connection = timeline.find(recovery.connection);
         if (connection == nullptr) continue;

@@ -6,6 +6,7 @@
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/losses.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -66,16 +67,20 @@ struct Missing {
 
 Missing missing(const Timeline& timeline) {
     Missing found;
+    const auto refused = refused_starts(timeline);
     for (const Connection& connection : timeline.connections) {
         std::uint64_t tap = 0, undecided = 0;
         // Where answers cannot be read, nobody knows what was due.
         const bool readable =
             connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0;
         if (!readable) continue;
-        for (const Way& way : connection.ways) {
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
             tap += losses_of(way).by_capture;
             const Incidents& had = *way.incidents;
-            undecided += had.gaps.undecided - had.gaps.came + had.response_gaps.undecided;
+            // What the responder expects before a first PSN that is another was never sent.
+            const bool never_sent = find(refused, connection.uid, end) != nullptr;
+            undecided += (never_sent ? 0 : had.gaps.undecided - had.gaps.came) + had.response_gaps.undecided;
         }
         if (connection.clocks_apart())
             undecided += std::exchange(tap, 0);  // answers may have had requests that came later still

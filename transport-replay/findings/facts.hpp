@@ -41,6 +41,17 @@ inline constexpr FactRow kStalled{"stalled", Unit::duration, "time without progr
 inline constexpr FactRow kLongestStall{"longest_stall", Unit::duration, "the longest of several stalls"};
 inline constexpr FactRow kWaited{"waited", Unit::duration, "time until the first packet was sent again"};
 
+// Of a requester that sent no more: gave up, or stopped before its retries were used up.
+inline constexpr FactRow kTransmissions{"transmissions", Unit::count, "times that the packet was sent"};
+inline constexpr FactRow kNegotiatedRetries{"negotiated_retries", Unit::number, "retries that CM negotiated"};
+inline constexpr FactRow kStoppedAfter{
+    "stopped_after", Unit::count,
+    "transmissions, or RNR NAKs, after which the requester sent no more, although its retries are not known to have been used up"};
+inline constexpr FactRow kAllowedTransmissions{
+    "allowed_transmissions", Unit::count,
+    "transmissions, or RNR NAKs, after which it would have given up, as CM negotiated"};
+inline constexpr FactRow kEndlessRetries{"endless_retries", Unit::flag, "CM negotiated RNR retries without end"};
+
 // Of a timer: what the waits before packets were sent again say of it.
 inline constexpr FactRow kInterval{"interval", Unit::duration,
                                    "the shortest time from a transmission, or progress since, to the next"};
@@ -125,6 +136,11 @@ inline constexpr std::array kShared{
     &kStalled,
     &kLongestStall,
     &kWaited,
+    &kTransmissions,
+    &kNegotiatedRetries,
+    &kStoppedAfter,
+    &kAllowedTransmissions,
+    &kEndlessRetries,
     &kTotalWait,
     &kAmbiguous,
     &kClocksDiffer,

@@ -26,6 +26,7 @@ constexpr FactRow kShortestWait{"shortest_wait", Unit::duration,
                                 "the shortest time from a NAK until the requester went back, where they differ"};
 constexpr FactRow kLongestWait{"longest_wait", Unit::duration, "the longest of these waits"};
 constexpr FactRow kEpisodes{"episodes", Unit::count, "times that the requester went back"};
+constexpr FactRow kTimerKnown{"timer_known", Unit::flag, "the ACK timer is known, of CM or of waits that agree on it"};
 constexpr FactRow kAnswersMissing{"answers_missing", Unit::flag, "none of the answers was captured"};
 constexpr FactRow kRefusedFor{"refused_for", Unit::duration,
                               "the longest time from the first RNR NAK of a PSN to its last"};
@@ -83,11 +84,14 @@ void nak_ignored(const Timeline& timeline, const Emit& emit) {
 void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::undecided)) {
         const auto& episodes = found.episodes;
+        const CmAttempt* attempt = attempt_of(timeline, found.connection);
         const bool inferred = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::inferred);
         Facts facts{{kRequester, found.from()},
                     {kResponder, found.to()},
                     {kEpisodes, found.sum.episodes},
                     {kAnswersMissing, inferred},
+                    {kTimerKnown, found.way().incidents->ack_timer.has_value() ||
+                                      (attempt != nullptr && attempt->local_ack_timeout.value_or(0) != 0)},
                     {kAmbiguous, found.connection.ambiguous}};
         add_resent(facts, found.sum, rests_of_reads(episodes));
         if (!inferred && !episodes.empty() && std::ranges::all_of(episodes, &Recovery::nak)) add_waits(facts, episodes);
@@ -155,8 +159,8 @@ void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
 }
 
 Family naks_family() {
-    static constexpr std::array kOwn{&kIgnoredNaks, &kShortestWait,   &kLongestWait,
-                                     &kEpisodes,    &kAnswersMissing, &kRefusedFor};
+    static constexpr std::array kOwn{&kIgnoredNaks,    &kShortestWait, &kLongestWait, &kEpisodes,
+                                     &kAnswersMissing, &kRefusedFor,   &kTimerKnown};
     static constexpr std::array kRows{
         FindingRow{
             .id = "nak-ignored",
@@ -191,8 +195,8 @@ Family naks_family() {
                 "{requester:host} retransmitted {>resent} to {responder} in {episodes:episode}[ambiguous?; answers from {responder:host} may be for it or for another queue pair with the same PSNs, "
                 "so whether NAKs or ACK timeouts caused it, and whether it gave up in the end, cannot be judged|[answers_missing?; answers were not captured, so "
                 "whether NAKs or ACK timeouts caused it, and whether it gave up in the end, cannot be judged|[longest_wait?, "
-                "[shortest_wait?{shortest_wait} to ]{longest_wait} after a sequence NAK: too late for an answer to it, too early for the ACK "
-                "timeout|; the capture shows neither a NAK nor a silence as long as its ACK timeout]]].",
+                "[shortest_wait?{shortest_wait} to ]{longest_wait} after a sequence NAK: too late for an answer to it, [timer_known?too early for the ACK "
+                "timeout|and whether it was the ACK timeout is undecided]|; the capture shows neither a NAK nor a silence as long as its ACK timeout]]].",
             .advice =
                 "[ambiguous?Capture from before the connection is set up: CM names both queue pairs.|[answers_missing?Capture both directions to see what was lost.|[longest_wait?Compare local_ack_timeout_err and packet_seq_err "
                 "of {requester:host} (`rdma statistic`).|Check whether the capture lacks packets, such as the NAK (drops of the capturing "

@@ -34,13 +34,15 @@ constexpr FactRow kSecondPkey{"second_pkey", Unit::number, "P_Key of most packet
 constexpr FactRow kSentPkey{"sent_pkey", Unit::number, "P_Key of packets, which CM did not negotiate"};
 constexpr FactRow kNegotiatedPkey{"negotiated_pkey", Unit::number, "P_Key that CM negotiated"};
 constexpr FactRow kAnswered{"answered", Unit::flag, "packets of the connection are answered"};
-constexpr FactRow kAnnouncedIn{"announced_in", Unit::word, "the message that announced it: REQ or REP"};
+constexpr FactRow kAnnouncedIn{"announced_in", Unit::word,
+                               "the message that announced it: REQ or REP, or the sequence NAK that asked for it"};
+constexpr FactRow kGoBacks{"go_backs", Unit::count, "times that the requester went back to its first PSN"};
 constexpr std::array kPathFacts{
     &kVersion1Packets,  &kVersion2Packets, &kExampleHosts, &kUnansweredConnections,
     &kPacketMtu,        &kFirstMtu,        &kSecondMtu,    &kNegotiatedMtu,
     &kConnectionFailed, &kMovedBytes,      &kGreatestMtu,  &kHeaderShare,
     &kLeastHeaderShare, &kFirstPkey,       &kSecondPkey,   &kSentPkey,
-    &kNegotiatedPkey,   &kAnswered,        &kAnnouncedIn,
+    &kNegotiatedPkey,   &kAnswered,        &kAnnouncedIn,  &kGoBacks,
 };
 
 constexpr std::uint16_t kFullMember = 0x8000;  // bit 15 of a P_Key (10.9.3)
@@ -193,7 +195,34 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+constexpr std::string_view kRefusedStart =
+    "{requester} began to send to {responder:host} with PSN {starting_psn}, although the {announced_in} of {responder:host} asks for {announced_psn}: it went back "
+    "to PSN {starting_psn} {go_backs:times}, to none before it, and {responder:host} took nothing; nothing was lost before.";
+
+void refused_start(const Timeline& timeline, const RefusedStart& start, const Emit& emit) {
+    const Connection& connection = *timeline.find(start.connection);
+    const Way& way = connection.way(start.requester);
+    const CmAttempt* attempt = attempt_of(timeline, connection);
+    const bool by_nak = start.nak != dissect::FrameIndex{};
+    FindingDraft draft{.party = by_nak && attempt == nullptr ? Party::undecided : Party::requester,
+                       .connection = connection.uid,
+                       .sentence = kRefusedStart,
+                       .facts = {{kRequester, connection.end(start.requester)},
+                                 {kResponder, connection.end(other(start.requester))},
+                                 {kStartingPsn, start.seen},
+                                 {kAnnouncedPsn, start.expected},
+                                 {kAnnouncedIn, by_nak                      ? "sequence NAK"
+                                                : start.requester == End::a ? "REP"
+                                                                            : "REQ"},
+                                 {kGoBacks, start.go_backs}},
+                       .events = {{way.first_frame, EventRole::original, way.first_time}}};
+    if (by_nak) draft.events.push_back({start.nak, EventRole::nak, start.nak_time});
+    else draft.events.push_back({attempt->first_frame});
+    emit(std::move(draft));
+}
+
 void starting_psn_differs(const Timeline& timeline, const Emit& emit) {
+    for (const RefusedStart& start : refused_starts(timeline)) refused_start(timeline, start, emit);
     for (const Connection& connection : timeline.connections) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         if (attempt == nullptr || !connection.reliable()) continue;
@@ -300,7 +329,7 @@ Family path_family() {
             .id = "starting-psn-differs",
             .severity = Severity::warning,
             .clause = "IBA 12.7.31",
-            .meaning = "Requests began with another PSN than the connection manager announced",
+            .meaning = "Requests began with another PSN than the responder expects",
             .sentence =
                 "{requester} began to send to {responder:host} with PSN {starting_psn}, although the {announced_in} of {responder:host} asks for "
                 "{announced_psn}: nothing was lost before.",
@@ -309,7 +338,8 @@ Family path_family() {
                 "(rq_psn) to that of its own.",
             .alike =
                 "A capture that begins after the first requests, or lost them: then the first request that it has lies ahead of the announced PSN, and "
-                "nothing is said unless the first ACK counts messages from it.",
+                "nothing is said unless the first ACK counts messages from it, or the requester went back to it again and again and the responder "
+                "took nothing.",
             .limits =
                 "Whether the program or the driver set the PSN, and whether the other side would have taken the announced one.",
             .draw = starting_psn_differs},

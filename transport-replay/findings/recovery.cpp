@@ -7,6 +7,7 @@
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
 #include <transport-replay/model/losses.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -23,8 +24,6 @@ namespace {
 using dissect::Duration;
 using namespace facts;
 
-constexpr FactRow kTransmissions{"transmissions", Unit::count, "times that the packet was sent"};
-constexpr FactRow kNegotiatedRetries{"negotiated_retries", Unit::number, "retries that CM negotiated"};
 constexpr FactRow kRnrWait{"rnr_wait", Unit::duration, "how long the requester waited after an RNR NAK, on average"};
 constexpr FactRow kSeveralWaits{"several_waits", Unit::flag, "it is an average of several waits"};
 constexpr FactRow kLongestTimer{"longest_timer", Unit::flag, "the code is 0, the longest timer"};
@@ -71,12 +70,22 @@ constexpr std::string_view kFindCorruption =
     "Find the cable, transceiver or port that corrupts packets between {requester:host} and {responder:host}: compare symbol and FCS errors (`ethtool -S`, "
     "`mlxlink`) hop by hop.";
 
+constexpr std::string_view kMaybeGaveUp =
+    "{requester:host} sent PSN {psn} ({operation}) {transmissions:times} to {responder} within {stalled}[{>timer}], then nothing more: {>silence}; whether it gave up "
+    "(completion status 12) or its queue pair was destroyed is undecided, the number of its retries not being known.";
+constexpr std::string_view kMaybeGaveUpOfReceives =
+    "{responder} answered PSN {psn} ({operation}) from {requester:host} with {rnr_naks:RNR NAK} (no receive posted), and then {requester:host} sent nothing more: "
+    "whether it gave up (completion status 13) or its queue pair was destroyed is undecided, the number of its RNR retries not being known.";
+
 void retries_exceeded(const Timeline& timeline, const Emit& emit) {
+    const Ends ends(timeline);
+    const auto over = [&](const Recovery& episode) { return ends.gave_up_or_may(episode); };
     std::optional<Heard> heard;
     for (const RecoveryKind kind : {RecoveryKind::timeout, RecoveryKind::read_retry})
         for (const Case& found : cases(timeline, kind)) {
-            const auto episodes = kept(found, gave_up);
-            if (episodes.empty() || all_answered(found.way())) continue;
+            const auto episodes = kept(found, over);
+            // Answers that the tap has may all have been lost behind it.
+            if (episodes.empty() || (all_answered(found.way()) && !episodes.back()->answered)) continue;
             if (!heard) heard.emplace(timeline);
             const Recovery& episode = *episodes.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
@@ -89,9 +98,12 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                         {kNegotiatedRetries, attempt == nullptr ? std::nullopt : attempt->retry_count}};
             const Silence& why = add_silence(facts, timeline, found, episode.answered, *heard);
             add_timer(facts, found.way(), {&episode}, attempt);
+            const bool proven = gave_up(episode);
             emit({.party = why.party,
                   .connection = found.connection.uid,
                   .count = episodes.size(),
+                  .severity = proven ? Severity::error : Severity::warning,
+                  .sentence = proven ? std::string_view{} : kMaybeGaveUp,
                   .advice = why.advice,
                   .facts = std::move(facts),
                   .episodes = places_of(timeline, episodes)});
@@ -99,8 +111,9 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
 }
 
 void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
+    const Ends ends(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
-        const auto episodes = kept(found, gave_up);
+        const auto episodes = kept(found, [&](const Recovery& episode) { return ends.gave_up_or_may(episode); });
         if (episodes.empty() || all_answered(found.way())) continue;
         const Recovery& episode = *episodes.back();
         std::uint64_t naks = 0;  // a loss in between divides them among episodes
@@ -109,6 +122,8 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .count = episodes.size(),
+              .severity = gave_up(episode) ? Severity::error : Severity::warning,
+              .sentence = gave_up(episode) ? std::string_view{} : kMaybeGaveUpOfReceives,
               .facts = {{kRequester, found.from()},
                         {kResponder, found.to()},
                         {kPsn, episode.psn},
@@ -146,7 +161,9 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
                !std::ranges::binary_search(rnr, end_of_rnr(episode, episode.time.begin()));
     };
     const auto is_sequence = [](const Recovery& episode) { return episode.kind == RecoveryKind::sequence_nak; };
+    const auto refused = refused_starts(timeline);
     for (const Episodes& all : all_episodes(timeline)) {
+        if (find(refused, all.connection.uid, all.requester) != nullptr) continue;  // starting-psn-differs
         const Episodes found{all.connection, all.requester, kept(all, is_sequence)};
         const RecoverySum sum = without(found, found.way().incidents->recovery(RecoveryKind::sequence_nak),
                                         kept(found, [&](const Recovery& episode) { return !counts(episode); }));
@@ -196,10 +213,12 @@ void go_back_n(const Timeline& timeline, const Emit& emit) {
 void selective_repeat(const Timeline& timeline, const Emit& emit) { sequence_losses(timeline, true, emit); }
 
 void rnr_stall(const Timeline& timeline, const Emit& emit) {
+    const Ends ends(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
-        const RecoverySum sum = without(found, found.sum, kept(found, gave_up));
+        const auto over = [&](const Recovery& episode) { return ends.gave_up_or_may(episode); };
+        const RecoverySum sum = without(found, found.sum, kept(found, over));
         if (sum.episodes == 0) continue;
-        const auto episodes = kept(found, [](const Recovery& episode) { return !gave_up(episode); });
+        const auto episodes = kept(found, [&](const Recovery& episode) { return !over(episode); });
         std::optional<std::uint8_t> code;
         for (const Recovery* episode : episodes)
             if (episode->rnr_timer && (!code || rnr_wait(*episode->rnr_timer) > rnr_wait(*code)))
@@ -217,10 +236,13 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
                     {kRnrCode, code},           {kLongestTimer, longest},
                     {kRnrWait, nonzero(wait)},  {kSeveralWaits, waits > 1}};
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
+        add_stop(facts, timeline, found, episodes);
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .count = sum.triggers,
-              .severity = felt ? Severity::warning : Severity::note,
+              .severity = felt || std::ranges::any_of(episodes, [](const Recovery* one) { return stopped(*one); })
+                              ? Severity::warning
+                              : Severity::note,
               .facts = std::move(facts),
               .episodes = places_of(timeline, episodes)});
     }
@@ -253,9 +275,8 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
 
 Family recovery_family() {
     static constexpr std::array kOwn{
-        &kTransmissions, &kNegotiatedRetries, &kRnrWait,        &kSeveralWaits, &kLongestTimer, &kLost,
-        &kLostProven,    &kAtLeast,           &kLossEvents,     &kOtherTap,     &kCorrupt,      &kRecoveries,
-        &kPartly,        &kRecoveryMode,      &kEndedInTimeout, &kUndecided,
+        &kRnrWait,  &kSeveralWaits, &kLongestTimer, &kLost,   &kLostProven,   &kAtLeast,        &kLossEvents,
+        &kOtherTap, &kCorrupt,      &kRecoveries,   &kPartly, &kRecoveryMode, &kEndedInTimeout, &kUndecided,
     };
     static constexpr std::array kRows{
         FindingRow{
@@ -273,7 +294,8 @@ Family recovery_family() {
                 "A requester whose process died or whose queue pair was destroyed stops retransmitting as well. A capture that ends, "
                 "or a tap that lacks the answers, looks alike: who has an answer to everything did not give up.",
             .limits =
-                "The completion status is inferred: that nothing followed the last retry shows it, not a packet. Why the responder "
+                "The completion status is inferred, not seen: nothing followed the last retry, and the PSN was sent as often as CM negotiated, "
+                "8 times, or as often as on another queue pair of the host. Where neither is known it is a warning. Why the responder "
                 "did not answer is known as far as other packets of it tell. Retries before the first frame of the capture are "
                 "not counted.",
             .draw = retries_exceeded},
@@ -336,7 +358,7 @@ Family recovery_family() {
             .predicate = "stalled without a posted receive",
             .sentence =
                 "{responder} had no receive posted for {requester:host}: {rnr_naks:RNR NAK}[ with a timer of {rnr_timer} (code "
-                "{rnr_code})]; stalled {>stall}[; {requester:host} waited {rnr_wait}[several_waits? on average]].",
+                "{rnr_code})]; stalled {>stall}[; {requester:host} waited {rnr_wait}[several_waits? on average]]{>stopped}.",
             .advice =
                 "[longest_timer?Set min_rnr_timer of the queue pair on {responder:host} to 12 (0.64 ms): its 0, which rdma_cm leaves in "
                 "place, means 655.36 ms, the longest.|Post more receives on {responder:host} (deeper receive queue, SRQ with a limit "

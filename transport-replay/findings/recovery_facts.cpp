@@ -3,6 +3,8 @@
 #include <transport-replay/findings/recovery_facts.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/giving_up.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
 
 #include <utility>
 
@@ -51,22 +53,106 @@ RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<co
     return sum;
 }
 
+namespace {
+
+// A timer that was negotiated explains a wait that it takes for one: it runs out between 1 and 4 times its time
+// (9.7.6.1.3), of kernels that count in ticks a little before.
+bool explains(std::uint8_t negotiated, Duration interval) {
+    constexpr std::int64_t kLongest = 4, kSlack = 16;
+    const std::int64_t timer = std::to_underlying(dissect::timeout_of(negotiated)),
+                       waited = std::to_underlying(interval);
+    return negotiated != 0 && waited >= timer - timer / kSlack && waited <= kLongest * timer;
+}
+
+// The exponent that waits agree on. No timer of hardware runs out before its time: where the waits were shorter, they
+// are those of a smaller exponent, or of a kernel that counts in ticks.
+void add_exponent(Facts& facts, const AckTimer& timer, Duration interval) {
+    constexpr std::uint8_t kLongest = 2;  // 4 times the time of the exponent that is less by so much
+    const bool early = interval < dissect::timeout_of(timer.exponent) && timer.exponent > kLongest;
+    if (early) {
+        facts.emplace_back(kExponent, timer.exponent - kLongest);
+        facts.emplace_back(kLongestExponent, timer.exponent);
+        return;
+    }
+    facts.emplace_back(kExponent, timer.exponent);
+    facts.emplace_back(kExponentTime, dissect::timeout_of(timer.exponent));
+    facts.emplace_back(kAgreeingWaits, timer.waits);
+}
+
+}  // namespace
+
 void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt) {
     const auto interval = shortest(episodes);
     if (!interval) return;
     facts.emplace_back(kInterval, *interval);
     facts.emplace_back(kSingleWait, episodes.size() == 1 && episodes.front()->triggers == 1);
-    if (const auto& timer = way.incidents->ack_timer) {
-        facts.emplace_back(kExponent, timer->exponent);
-        facts.emplace_back(kExponentTime, dissect::timeout_of(timer->exponent));
-        facts.emplace_back(kAgreeingWaits, timer->waits);
+    const auto& timer = way.incidents->ack_timer;
+    const auto negotiated = attempt == nullptr ? std::nullopt : attempt->local_ack_timeout;
+    const bool explained = negotiated && explains(*negotiated, *interval);
+    if (timer && (!explained || timer->exponent == *negotiated)) {
+        if (explained) {
+            facts.emplace_back(kExponent, timer->exponent);
+            facts.emplace_back(kExponentTime, dissect::timeout_of(timer->exponent));
+            facts.emplace_back(kAgreeingWaits, timer->waits);
+        } else {
+            add_exponent(facts, *timer, *interval);
+        }
+    } else if (explained) {
+        // CM's own is known better than what the waits allow.
     } else if (const auto exponents = timeout_exponents(*interval); exponents && agreeing(episodes, *interval) >= 2) {
         facts.emplace_back(kExponent, exponents->least);
         if (exponents->most != exponents->least) facts.emplace_back(kLongestExponent, exponents->most);
     }
-    if (attempt == nullptr || !attempt->local_ack_timeout) return;
-    facts.emplace_back(kNegotiatedExponent, *attempt->local_ack_timeout);
-    facts.emplace_back(kNegotiatedTime, dissect::timeout_of(*attempt->local_ack_timeout));
+    if (!negotiated) return;
+    facts.emplace_back(kNegotiatedExponent, *negotiated);
+    facts.emplace_back(kNegotiatedTime, dissect::timeout_of(*negotiated));
+}
+
+Ends::Ends(const Timeline& timeline) : timeline_(timeline), lacking_(recorder_lost_packets(timeline)) {}
+
+namespace {
+
+// A recorder that loses packets may have lost some transmissions, but hardly the last ones all, and one among the
+// others leaves a wait that is twice as long.
+bool may_lack_some(const Recovery& episode, std::uint32_t retries) {
+    constexpr std::uint32_t kUnlikely = 3;
+    const bool even = episode.interval && episode.longest_wait < *episode.interval + *episode.interval;
+    return !even || episode.rounds + kUnlikely > retries;
+}
+
+}  // namespace
+
+bool Ends::may_have_given_up(const Recovery& episode) const {
+    if (!stopped(episode)) return false;
+    const Connection* connection = timeline_.find(episode.connection);
+    const CmAttempt* attempt = connection == nullptr ? nullptr : attempt_of(timeline_, *connection);
+    if (attempt == nullptr) return true;
+    if (episode.kind != RecoveryKind::rnr_nak)
+        return !attempt->retry_count || (lacking_ && may_lack_some(episode, *attempt->retry_count));
+    if (!attempt->active.rnr_retry_count || !attempt->passive.rnr_retry_count) return true;
+    const bool endless =
+        std::max(*attempt->active.rnr_retry_count, *attempt->passive.rnr_retry_count) >= NegotiatedRetries::kMost;
+    return lacking_ && !endless;
+}
+
+void add_stop(Facts& facts, const Timeline& timeline, const Episodes& found,
+              const std::vector<const Recovery*>& episodes) {
+    const auto last = std::ranges::find_if(episodes, [](const Recovery* episode) { return stopped(*episode); });
+    if (last == episodes.end()) return;
+    const CmAttempt* attempt = attempt_of(timeline, found.connection);
+    if (attempt == nullptr) return;
+    if ((*last)->kind != RecoveryKind::rnr_nak) {
+        facts.emplace_back(kStoppedAfter, (*last)->rounds + 1ULL);
+        facts.emplace_back(kAllowedTransmissions, attempt->retry_count.value_or(NegotiatedRetries::kMost) + 1ULL);
+        return;
+    }
+    std::uint64_t naks = 0;  // a loss in between divides them among episodes
+    for (const Recovery* episode : episodes) naks += episode->psn == (*last)->psn ? episode->triggers : 0U;
+    const std::uint8_t retries =
+        std::max(attempt->active.rnr_retry_count.value_or(0), attempt->passive.rnr_retry_count.value_or(0));
+    facts.emplace_back(kStoppedAfter, naks);
+    if (retries >= NegotiatedRetries::kMost) facts.emplace_back(kEndlessRetries, true);
+    else facts.emplace_back(kAllowedTransmissions, retries + 1ULL);
 }
 
 void add_stall(Facts& facts, std::uint64_t stalls, Duration all, Duration longest) {

@@ -25,9 +25,28 @@ template <class Keep> [[nodiscard]] std::vector<const Recovery*> kept(const Epis
     return episode.nak || episode.kind == RecoveryKind::sequence_nak;
 }
 [[nodiscard]] inline bool gave_up(const Recovery& episode) { return episode.end == RecoveryEnd::gave_up; }
+[[nodiscard]] inline bool stopped(const Recovery& episode) { return episode.end == RecoveryEnd::stopped; }
+
+// Who stopped before its retries were used up, as CM negotiated them; and who may have used them up, since CM was not
+// captured or the recorder lost packets.
+class Ends {
+public:
+    explicit Ends(const Timeline& timeline);
+    [[nodiscard]] bool may_have_given_up(const Recovery& episode) const;
+    [[nodiscard]] bool gave_up_or_may(const Recovery& episode) const {
+        return gave_up(episode) || may_have_given_up(episode);
+    }
+
+private:
+    const Timeline& timeline_;
+    bool lacking_ = false;
+};
 
 // What the waits of episodes say of the timer, beside what CM negotiated.
 void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt);
+// Of the last of them that stopped although CM leaves it more retries: after how many transmissions, or RNR NAKs.
+void add_stop(Facts& facts, const Timeline& timeline, const Episodes& found,
+              const std::vector<const Recovery*>& episodes);
 // Time without progress; of several stalls also the longest.
 void add_stall(Facts& facts, std::uint64_t stalls, dissect::Duration all, dissect::Duration longest);
 void add_resent(Facts& facts, const RecoverySum& sum, std::uint64_t rests_of_reads);

@@ -372,7 +372,7 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
     std::vector<ConnectionId> over;  // whose requesters gave up: that is another finding
     for (const Recovery& record : timeline.recoveries)
-        if (record.end == RecoveryEnd::gave_up) over.push_back(record.connection);
+        if (record.end == RecoveryEnd::gave_up || record.end == RecoveryEnd::stopped) over.push_back(record.connection);
     std::ranges::sort(over);
     const auto is_over = [&](const Connection& connection) { return std::ranges::binary_search(over, connection.uid); };
     for (const Connection& connection : timeline.connections)

@@ -28,6 +28,12 @@ constexpr std::array kFragments{
         "exponent",
         "local ACK timeout exponent {exponent}[ to {longest_exponent}][, {exponent_time}: {agreeing_waits} waits agree on it]"},
     Fragment{"negotiated", "CM negotiated {negotiated_exponent}, {negotiated_time}"},
+    // Of a requester that sent no more before it had given up, and what ended it.
+    Fragment{
+        "stopped",
+        "[stopped_after?; then nothing more was sent, after [rnr_naks?{stopped_after:RNR NAK}|{stopped_after:transmission}]"
+        "[endless_retries?, although CM negotiated RNR retries without end| of {allowed_transmissions}]: the queue pair of {requester:host} was "
+        "destroyed, as by a process that was killed, and did not give up (no completion status [rnr_naks?13|12])]"},
     // What was seen of a responder that did not answer.
     Fragment{
         "silence",

@@ -1,11 +1,13 @@
 // Findings about timeouts: those that were hit, those that fired for nothing, and READs that were asked for again.
 #include <dissect/base/timers.hpp>
 #include <dissect/base/types.hpp>
+#include <transport-replay/findings/common_causes.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
@@ -62,11 +64,20 @@ bool spurious(const Recovery& episode, const std::vector<Missed>& all) {
 constexpr std::string_view kFindLossesOfNaks =
     "Find the losses that the NAKs of {responder:host} report, which {requester:host} ignored (nak-ignored); no ACK needs to have been lost.";
 
+constexpr std::string_view kCommonStall =
+    "Find what stopped several connections at the same moment (stalled-together): a link that flapped, a switch, or one of the two hosts.";
+
 void ack_timeout(const Timeline& timeline, const Emit& emit) {
     std::optional<Heard> heard;
     const auto all = missed(timeline);
+    const auto refused = refused_starts(timeline);
+    const Ends ends(timeline);
+    const auto together = stalled_with_others(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
-        const auto other = [&](const Recovery& episode) { return gave_up(episode) || spurious(episode, all); };
+        if (find(refused, found.connection.uid, found.requester) != nullptr) continue;  // starting-psn-differs
+        const auto other = [&](const Recovery& episode) {
+            return ends.gave_up_or_may(episode) || spurious(episode, all);
+        };
         const RecoverySum sum = without(found, found.sum, kept(found, other));
         if (sum.episodes == 0) continue;
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
@@ -88,15 +99,22 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         add_resent(facts, sum, rests_of_reads(episodes));
         add_timer(facts, found.way(), episodes, attempt_of(timeline, found.connection));
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
+        add_stop(facts, timeline, found, episodes);
         const Party party = why != nullptr ? why->party : lost ? Party::fabric : Party::undecided;
         const bool is_placed = !placed.empty();
+        const bool common = !episodes.empty() && std::ranges::all_of(episodes, [&](const Recovery* episode) {
+            return std::ranges::binary_search(together, episode);
+        });
         if (is_placed) facts.emplace_back(kTimeoutCauses, std::move(placed));
-        emit({.party = is_placed ? Party::fabric : party,
+        emit({.party = is_placed ? Party::fabric
+                       : common  ? Party::undecided
+                                 : party,
               .connection = found.connection.uid,
               .count = sum.episodes,
-              .advice = why != nullptr ? why->advice
-                        : naks_ignored ? kFindLossesOfNaks
-                                       : std::string_view{},
+              .advice = common           ? kCommonStall
+                        : why != nullptr ? why->advice
+                        : naks_ignored   ? kFindLossesOfNaks
+                                         : std::string_view{},
               .facts = std::move(facts),
               .episodes = places_of(timeline, episodes)});
     }
@@ -128,7 +146,9 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
         std::optional<Duration> took;
         for (const Recovery* episode : episodes)
             if (episode->answer_took) took = std::max(took.value_or(Duration{}), *episode->answer_took);
-        Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kRetries, episodes.size()}};
+        std::uint64_t retries = 0;
+        for (const Recovery* episode : episodes) retries += std::max(episode->rounds, 1U);
+        Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kRetries, retries}};
         add_timer(facts, found.way(), episodes, attempt);
         if (early != 0 && took) {
             facts.emplace_back(kAnswerTook, *took);
@@ -189,7 +209,7 @@ Family timeouts_family() {
             .by_order = true,
             .sentence =
                 "{requester:host} hit the ACK timeout {timeouts:times} waiting for {responder} and retransmitted {>resent}[{>timer}]; "
-                "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}].",
+                "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}]{>stopped}.",
             .advice =
                 "Look for dropped ACKs and tail losses between {requester:host} and {responder:host} (local_ack_timeout_err in `rdma "
                 "statistic`, switch drop counters); lower the queue pair's timeout if recovery takes too long.",

@@ -12,9 +12,10 @@ enum class RecoveryEnd : std::uint8_t {
     open,       // the capture ended in it
     recovered,  // new data went out, or everything was acknowledged
     gave_up,    // the requester sent no more although nobody answered: its retries were exhausted
+    stopped,    // likewise, but they were not, as far as its transmissions were captured
     failed,     // a fatal NAK ended the connection
 };
-inline constexpr std::array<std::string_view, 4> kRecoveryEndNames{"open", "recovered", "gave_up", "failed"};
+inline constexpr std::array<std::string_view, 5> kRecoveryEndNames{"open", "recovered", "gave_up", "stopped", "failed"};
 
 struct Recovery {
     ConnectionId connection{};

@@ -5,10 +5,13 @@
 #include <transport-replay/model/connection.hpp>
 
 #include <optional>
+#include <vector>
 
 namespace qps::transport {
 
 inline constexpr dissect::Duration kShortestPacket{5};  // on one queue pair: 200 million packets a second
+
+struct Timeline;
 
 struct StartingPsn {
     dissect::Psn announced;
@@ -41,5 +44,21 @@ struct StartingPsn {
     const bool proven = ahead > 0 ? way.incidents->begun_ahead : begun_behind(way, attempt, -ahead);
     return StartingPsn{*announced, seen, ahead != 0 && !proven};
 }
+
+// A way whose requester went back to its first PSN again and again, and to none before it, although the responder took
+// nothing and waits for an earlier one: so its NAK says, or CM. A requester goes back to the oldest request that is not
+// acknowledged (9.7.5.1.1), so nothing was before that PSN.
+struct RefusedStart {
+    ConnectionId connection{};
+    End requester{};
+    dissect::Psn seen;
+    dissect::Psn expected{};
+    std::uint32_t go_backs = 0;
+    dissect::FrameIndex nak{};  // that named the expected one; 0: none was captured
+    dissect::Instant nak_time{};
+};
+[[nodiscard]] std::vector<RefusedStart> refused_starts(const Timeline& timeline);  // by connection and end
+// nullptr: none of that way.
+[[nodiscard]] const RefusedStart* find(const std::vector<RefusedStart>& starts, ConnectionId connection, End requester);
 
 }  // namespace qps::transport

@@ -278,7 +278,8 @@ std::span<const TableColumn<ConnectionRow>> connection_columns(ConnectionColumns
 std::set<ConnectionId> given_up(const Timeline& timeline) {
     std::set<ConnectionId> uids;
     for (const Finding& finding : timeline.findings)
-        if (finding.connection && (finding.id == "transport-retries-exceeded" || finding.id == "rnr-retries-exceeded"))
+        if (finding.connection && finding.severity == Severity::error &&
+            (finding.id == "transport-retries-exceeded" || finding.id == "rnr-retries-exceeded"))
             uids.insert(*finding.connection);
     return uids;
 }

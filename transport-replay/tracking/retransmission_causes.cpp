@@ -2,6 +2,7 @@
 #include <dissect/base/types.hpp>
 #include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/tracking/timing.hpp>
 
@@ -147,9 +148,32 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
                                                                                   : RecoveryKind::timeout;
 }
 
+bool is_silent_end(RecoveryEnd end) { return end == RecoveryEnd::gave_up || end == RecoveryEnd::stopped; }
+
 // What is answered twice, or too soon for its second sending, was not lost. Of a READ that is one response of many.
 bool may_have_lost_responses(const Recovery& episode, const Gaps& responses) {
     return episode.verb == Verb::read_request && responses.network + responses.tap + responses.undecided != 0;
+}
+
+NegotiatedRetries negotiated(const Timeline& timeline, const Connection& connection) {
+    if (!connection.cm_attempt || *connection.cm_attempt >= timeline.cm.attempts.size()) return {};
+    const CmAttempt& attempt = timeline.cm.attempts[*connection.cm_attempt];
+    NegotiatedRetries retries{.transport = attempt.retry_count};
+    if (attempt.active.rnr_retry_count && attempt.passive.rnr_retry_count)
+        retries.rnr = std::max(*attempt.active.rnr_retry_count, *attempt.passive.rnr_retry_count);
+    return retries;
+}
+
+// A loss in between divides the RNR NAKs of one PSN among episodes: all of them count.
+void judge_rnr_end(const Timeline& timeline, const Connection& connection, std::span<Recovery* const> episodes) {
+    Recovery* last = nullptr;
+    for (Recovery* episode : episodes)
+        if (episode->kind == RecoveryKind::rnr_nak && is_silent_end(episode->end)) last = episode;
+    if (last == nullptr) return;
+    std::uint64_t naks = 0;
+    for (const Recovery* episode : episodes)
+        if (episode->kind == RecoveryKind::rnr_nak && episode->psn == last->psn) naks += episode->triggers;
+    last->end = used_up(*last, naks, negotiated(timeline, connection)) ? RecoveryEnd::gave_up : RecoveryEnd::stopped;
 }
 
 void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart,
@@ -162,11 +186,12 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
                        dissect::timeout_of(way.incidents->ack_timer->exponent)};
     const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
     const Gaps& responses = connection.way(other(episodes.front()->requester)).incidents->response_gaps;
+    judge_rnr_end(timeline, connection, episodes);
     for (Recovery* episode : episodes) {
         if (episode->inferred || (decidable(*episode) && is_by_clocks(*episode, apart))) {
             episode->kind = RecoveryKind::undecided;
             episode->spurious = episode->proven = false;
-            if (episode->end == RecoveryEnd::gave_up) episode->end = RecoveryEnd::open;
+            if (is_silent_end(episode->end)) episode->end = RecoveryEnd::open;
         } else if (decidable(*episode)) {
             episode->kind = episode->nak
                                 ? cause_after_nak(*episode, timer)
@@ -182,6 +207,102 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
     }
 }
 
+// To a requester whose answers are lost behind the tap one PSN is never answered: what the tap takes for an episode
+// each, with an answer at its end, is one to it.
+void continue_with(Recovery& episode, const Recovery& next) {
+    episode.end = next.end;
+    episode.triggers += next.triggers;
+    episode.rounds += next.rounds;
+    episode.resent += next.resent;
+    episode.first_seen += next.first_seen;
+    episode.resent_bytes += next.resent_bytes;
+    episode.last = next.last;
+    episode.time.end_at(next.resumed_time);
+    episode.waited = episode.waited + next.waited;
+    episode.longest_wait = std::max(episode.longest_wait, next.longest_wait);
+    if (next.interval) episode.interval = std::min(episode.interval.value_or(*next.interval), *next.interval);
+}
+
+// Whether the way was silent from the last round on for longer than its requester ever waited, and nobody took the
+// connection down: who still had retries, or anything else to send, would have gone on.
+bool falls_silent(const Timeline& timeline, const Connection& connection, const Recovery& last, Duration waited) {
+    if (!timeline.last || connection.released || connection.failed) return false;
+    const Instant sent = connection.way(last.requester).last_time;
+    return sent - last.resumed_time < waited && timeline.end_of(connection) - sent > waited + waited;
+}
+
+// The last episodes of a way that all send one PSN again, each although its answer had passed the tap: as many rounds
+// as there are retries, and then silence, mean that no answer arrived. What was continued is left without a connection.
+void give_up_unheard(const Timeline& timeline, std::span<Recovery* const> episodes) {
+    const Recovery& last = *episodes.back();
+    const Connection* connection = timeline.find(last.connection);
+    std::size_t first = episodes.size();
+    std::uint64_t rounds = 0;
+    Duration waited{};
+    while (first != 0) {
+        const Recovery& episode = *episodes[first - 1];
+        if (episode.kind != RecoveryKind::timeout || episode.psn != last.psn || !episode.answered || episode.inferred ||
+            episode.rounds == 0)
+            break;
+        rounds += episode.rounds;
+        waited = std::max(waited, episode.longest_wait);
+        --first;
+    }
+    if (connection == nullptr || first + 1 >= episodes.size()) return;
+    const std::uint8_t retries = negotiated(timeline, *connection).transport.value_or(NegotiatedRetries::kMost);
+    if (rounds < std::max<std::uint8_t>(retries, 1) || !falls_silent(timeline, *connection, last, waited)) return;
+    for (std::size_t i = first + 1; i < episodes.size(); ++i) {
+        continue_with(*episodes[first], *episodes[i]);
+        episodes[i]->connection = {};
+    }
+    episodes[first]->end = RecoveryEnd::gave_up;
+    episodes[first]->spurious = episodes[first]->proven = false;
+}
+
+// One event that ends several queue pairs, such as a job that is killed, finds each of them in a wait of its own, so
+// that all of these waits have a moment in common. Those that stopped after as many transmissions as others of their
+// host, in a wait that was over when that of another one began, ended by their own number: it is that of their retries.
+void give_up_alike(Timeline& timeline) {
+    constexpr std::uint32_t kFewest = 2;  // rounds: one retry is soon interrupted by chance
+    std::vector<std::tuple<Address, std::uint32_t, Recovery*>> stopped;
+    for (Recovery& episode : timeline.recoveries) {
+        const Connection* connection = timeline.find(episode.connection);
+        if (connection == nullptr || episode.kind != RecoveryKind::timeout || episode.rounds < kFewest) continue;
+        if (episode.end == RecoveryEnd::stopped && !negotiated(timeline, *connection).transport)
+            stopped.emplace_back(connection->end(episode.requester).address, episode.rounds, &episode);
+    }
+    std::ranges::sort(stopped);
+    const auto alike = [](const auto& one) { return std::tie(std::get<0>(one), std::get<1>(one)); };
+    const auto over = [](const Recovery& episode) { return episode.time.end() + episode.longest_wait; };
+    for (auto first = stopped.begin(); first != stopped.end();) {
+        const auto behind =
+            std::find_if(first, stopped.end(), [&](const auto& one) { return alike(one) != alike(*first); });
+        Instant first_over = over(*std::get<2>(*first)), last_began = std::get<2>(*first)->time.end();
+        for (const auto& [host, rounds, episode] : std::span(first, behind)) {
+            first_over = std::min(first_over, over(*episode));
+            last_began = std::max(last_began, episode->time.end());
+        }
+        for (const auto& [host, rounds, episode] : std::span(first, behind))
+            if (episode->time.end() > first_over || over(*episode) < last_began) episode->end = RecoveryEnd::gave_up;
+        first = behind;
+    }
+}
+
+using OfWay = std::span<Recovery* const>;
+template <class Use> void each_way(std::vector<Recovery>& recoveries, Use use) {
+    std::vector<Recovery*> episodes;
+    episodes.reserve(recoveries.size());
+    for (Recovery& episode : recoveries) episodes.push_back(&episode);
+    const auto place = [](const Recovery* episode) { return std::pair(episode->connection, episode->requester); };
+    std::ranges::sort(episodes, {}, [&](const Recovery* episode) { return std::pair(place(episode), episode); });
+    for (auto first = episodes.begin(); first != episodes.end();) {
+        const auto behind = std::ranges::find_if(first, episodes.end(),
+                                                 [&](const Recovery* one) { return place(one) != place(*first); });
+        use(OfWay(first, behind));
+        first = behind;
+    }
+}
+
 }  // namespace
 
 bool recorder_lost_packets(const Timeline& timeline) {
@@ -193,18 +314,13 @@ bool recorder_lost_packets(const Timeline& timeline) {
 
 void judge_causes(Timeline& timeline, Duration apart) {
     const bool lacking = recorder_lost_packets(timeline);
-    std::vector<Recovery*> episodes;
-    episodes.reserve(timeline.recoveries.size());
-    for (Recovery& episode : timeline.recoveries) episodes.push_back(&episode);
-    const auto place = [](const Recovery* episode) { return std::pair(episode->connection, episode->requester); };
-    std::ranges::sort(episodes, {}, [&](const Recovery* episode) { return std::pair(place(episode), episode); });
-    for (auto first = episodes.begin(); first != episodes.end();) {
-        const auto behind = std::ranges::find_if(first, episodes.end(),
-                                                 [&](const Recovery* one) { return place(one) != place(*first); });
-        if (Connection* connection = timeline.find((*first)->connection))
-            judge_way(timeline, *connection, std::span(first, behind), apart, lacking);
-        first = behind;
-    }
+    each_way(timeline.recoveries, [&](OfWay episodes) { give_up_unheard(timeline, episodes); });
+    std::erase_if(timeline.recoveries, [](const Recovery& episode) { return episode.connection == ConnectionId{}; });
+    give_up_alike(timeline);
+    each_way(timeline.recoveries, [&](OfWay episodes) {
+        if (Connection* connection = timeline.find(episodes.front()->connection))
+            judge_way(timeline, *connection, episodes, apart, lacking);
+    });
 }
 
 }  // namespace qps::transport

@@ -275,6 +275,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     else if (!doubtful) arrived.sending = sending_of(direction, way, observation, arrived.arrival);
     const bool straggler = arrived.sending == Sending::original || arrived.sending == Sending::overtaken;
     const bool seen = arrived.arrival != Arrival::late || direction.gaps.was_corrupt(observation.psn);
+    if (arrived.arrival == Arrival::restart) end_before_restart(entry, where.from(), observation.time);
     const RecoveryWatch::Sent sent =
         straggler || doubtful ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
                               : direction.watch.sent(observation, arrived, seen, direction.requests, episodes_);

@@ -329,6 +329,8 @@ private:
     void hand_on(Entry& entry, End requester);
     void record_episodes(Entry& entry, End requester);
     static void finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes);
+    void judge_ends(const Entry& entry, End requester);
+    void end_before_restart(Entry& entry, End requester, dissect::Instant time);
     void finish_way(Entry& entry, End requester);
 
     bool keeps_messages_ = false;

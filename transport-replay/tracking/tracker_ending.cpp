@@ -2,6 +2,7 @@
 #include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/model/stable_order.hpp>
+#include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -70,14 +71,46 @@ void Tracker::record_episodes(Entry& entry, End requester) {
 // a NAK at least; where connections are many, only those that ask for an answer are remembered.
 std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
 
+// Whether those who fell silent gave up: who has used up its retries did, unless its answers were not captured.
+void Tracker::judge_ends(const Entry& entry, End requester) {
+    const Connection& connection = entry.connection;
+    NegotiatedRetries retries{.transport = entry.retries.transport};
+    if (connection.cm_attempt || entry.retries.rnr != Retries::kMost) retries.rnr = entry.retries.rnr;
+    for (Recovery& episode : episodes_) {
+        if (episode.end != RecoveryEnd::gave_up) continue;
+        if (connection.ambiguous || answered_unseen(connection, requester, episode.psn))
+            episode.end = RecoveryEnd::open;
+        else if (!used_up(episode, episode.triggers, retries)) episode.end = RecoveryEnd::stopped;
+    }
+}
+
+// A queue pair that begins anew with other PSNs had given up what was still unanswered, where its retries were used up.
+// Else nothing is known: a stray PSN looks the same.
+void Tracker::end_before_restart(Entry& entry, End requester, Instant time) {
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    if (!direction.watch.open()) return;
+    const RecoveryWatch before = direction.watch;
+    const std::vector<Recovery> ended = std::exchange(episodes_, {});
+    direction.watch.finish(time, entry.retries, direction.requests, episodes_);
+    judge_ends(entry, requester);
+    const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
+    if (last == episodes_.end()) {
+        direction.watch = before;
+        episodes_ = ended;
+        return;
+    }
+    for (Message& message : done_)
+        if (message.outcome == Outcome::open && !message.last.before(last->psn))
+            message.outcome = message.covers(last->psn) ? Outcome::gave_up : Outcome::abandoned;
+    episodes_.insert(episodes_.begin(), ended.begin(), ended.end());
+}
+
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
     count_classes(way, direction.classes);
     direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
-    if (entry.connection.ambiguous)
-        for (Recovery& episode : episodes_)
-            if (episode.end == RecoveryEnd::gave_up) episode.end = RecoveryEnd::open;
+    judge_ends(entry, requester);
     const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
     const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
     record_episodes(entry, requester);

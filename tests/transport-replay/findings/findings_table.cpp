@@ -93,6 +93,24 @@ void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     cm(timeline).passive.starting_psn = Psn(psn);
 }
 
+// Of two connections, the second so long after the first.
+void stall_two(Timeline& timeline, std::int64_t later) {
+    add_recovery(timeline, RecoveryKind::timeout);
+    const Connection& second = add_connection(timeline);
+    Recovery& episode = timeline.recoveries.emplace_back(timeline.recoveries.front());
+    episode.connection = second.uid;
+    episode.time = OrderedSpan{Instant{kMillisecond + later}};
+    episode.time.end_at(Instant{5 * kMillisecond});
+}
+// Of eight connections with a UDP source port each.
+void lose_of_some(Timeline& timeline, std::size_t losing) {
+    while (timeline.connections.size() < 8) add_connection(timeline);
+    for (std::size_t i = 0; i < losing; ++i) {
+        Way& way = timeline.connections[i].ways[0];
+        way.incidents.made().recovery(RecoveryKind::sequence_nak).episodes = 8 / losing * 2;
+    }
+}
+
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
 using T = Timeline&;
 constexpr auto kTimeout = RecoveryKind::timeout, kRnr = RecoveryKind::rnr_nak, kSequence = RecoveryKind::sequence_nak;
@@ -117,6 +135,10 @@ const std::array kProofs{
     Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); }, [](T t) { spurious(t); }},
     Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t).proven = true; },
           [](T t) { add_recovery(t, kTimeout); }},
+    Proof{"stalled-together", kWarning, Party::undecided, [](T t) { stall_two(t, 0); },
+          [](T t) { stall_two(t, kMillisecond); }},
+    Proof{"losses-by-udp-port", kWarning, Party::fabric, [](T t) { lose_of_some(t, 2); },
+          [](T t) { lose_of_some(t, 8); }},
     Proof{"nak-ignored", kWarning, Party::requester,
           [](T t) {
               for (int i = 0; i < 2; ++i) {

@@ -150,7 +150,7 @@ TEST_CASE("who was refused a receive and perhaps sent again did not give up") {
         said.wait(microseconds(20'000));
         return said.end();
     };
-    CHECK(end(Repetition::none, false) == RecoveryEnd::gave_up);
+    CHECK(end(Repetition::none, false) == RecoveryEnd::stopped);
     CHECK(end(Repetition::perhaps_other_tap, true) == RecoveryEnd::open);
 }
 

@@ -22,13 +22,15 @@ constexpr std::uint64_t kEnoughMessages =
     8;                                    // of a requester that never asks for an answer: below, it may have been luck
 constexpr std::int64_t kTimerSlack = 20;  // one part in so many: clocks of taps, timers of software
 
-void check_first_psn(const Connection& connection, const CmAttempt& attempt, End end, Tallies& tallies) {
+void check_first_psn(const std::vector<RefusedStart>& refused, const Connection& connection, const CmAttempt& attempt,
+                     End end, Tallies& tallies) {
     const Way& way = connection.way(end);
     const auto start = starting_psn(connection, attempt, end);
     if (!start) return;
     tallies.look(Passive::req_04);
     if (!start->differs()) return;
-    if (start->may_be_missing) tallies.doubt(Passive::req_04, way.first_frame);
+    if (start->may_be_missing && find(refused, connection.uid, end) == nullptr)
+        tallies.doubt(Passive::req_04, way.first_frame);
     else tallies.fail(Passive::req_04, way.first_frame, attempt.first_frame);
 }
 
@@ -161,14 +163,15 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
 }  // namespace
 
 void conclude_requester(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
+    const auto refused = refused_starts(timeline);
     for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             tallies.about(connection.end(end).address);
-            check_gaps(connection, end, tallies);
+            if (find(refused, connection.uid, end) == nullptr) check_gaps(connection, end, tallies);
             check_asking(timeline, connection, watch.end(end), end, tallies);
             if (attempt == nullptr || !connection.reliable()) continue;
-            check_first_psn(connection, *attempt, end, tallies);
+            check_first_psn(refused, connection, *attempt, end, tallies);
             check_depth(connection, *attempt, end, tallies);
         }
     });
