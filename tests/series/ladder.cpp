@@ -43,6 +43,7 @@ struct Conversation {
         recovery.resumed = again;
         recovery.time = OrderedSpan{Instant{3000}};
         recovery.resumed_time = Instant{9000};
+        recovery.time.end_at(Instant{9500});
         messages = LadderMessages::of(rows.index, kOne).value();
     }
     [[nodiscard]] Ladder drawn(std::size_t first, std::size_t end, const std::set<std::size_t>& expanded = {}) const {
@@ -87,7 +88,7 @@ TEST_CASE("A message is a line, what answers several stands once", "[series][lad
     CHECK_FALSE(drawn.lines[3].message);
     REQUIRE(drawn.waits.size() == 1);
     CHECK(drawn.waits[0].from == Instant{3000});
-    CHECK(drawn.waits[0].to == Instant{9000});
+    CHECK(drawn.waits[0].to == Instant{9500});
 }
 
 TEST_CASE("A message that is expanded shows its packets, and no others", "[series][ladder]") {

@@ -106,6 +106,7 @@ TEST_CASE("Waits stand at the PSN that was waited for, also behind a wrap", "[se
     rnr.resumed = again;
     rnr.time = OrderedSpan{Instant{30}};
     rnr.resumed_time = Instant{500};
+    rnr.time.end_at(Instant{520});  // all of it was answered
     Recovery never = rnr;
     never.kind = RecoveryKind::timeout;
     never.trigger = FrameIndex{99};  // past what was indexed so far
@@ -117,7 +118,7 @@ TEST_CASE("Waits stand at the PSN that was waited for, also behind a wrap", "[se
     const PsnSeries series = drawn(rows.index, timeline);
     REQUIRE(series.waits.size() == 2);
     CHECK(series.waits[0].from == Instant{30});
-    CHECK(series.waits[0].to == Instant{500});
+    CHECK(series.waits[0].to == Instant{520});
     CHECK(series.waits[0].y == 0x1000000);
     CHECK(series.waits[1].to == Instant{700});
     CHECK(series.waits[1].kind == RecoveryKind::timeout);

@@ -116,6 +116,13 @@ std::string words_in_context(const CaptureIndex& index, FrameIndex frame) {
     return words;
 }
 
+// An RNR NAK, or one of a sequence error: its requester sends again.
+bool is_retry_nak(const PacketRow& row) {
+    const Acknowledgment acknowledgment{row.syndrome().value_or(0), {}};
+    const auto type = static_cast<SyndromeType>(acknowledgment.type());
+    return type == SyndromeType::rnr_nak || (type == SyndromeType::nak && acknowledgment.code() == 0);
+}
+
 LadderTone tone_of(const PacketRow& row) {
     if (row.has(Mark::retransmission) || row.has(Mark::duplicated)) return LadderTone::retransmission;
     if (const auto syndrome = row.syndrome();
@@ -142,7 +149,9 @@ std::string packet_words(const CaptureIndex& index, FrameIndex frame) {
     return words;
 }
 
-constexpr std::array<std::string_view, 5> kOutcomeWords{", not answered", "", "", ", refused", ", given up"};
+constexpr std::array<std::string_view, 6> kOutcomeWords{", not answered", "",          "", ", refused",
+                                                        ", not answered", ", given up"};
+static_assert(std::to_underlying(Outcome::gave_up) + 1 == kOutcomeWords.size());
 
 std::string kind_words(const CaptureIndex& index, const MessageRow& message) {
     const PacketRow& first = index.row(message.first_frame());
@@ -197,8 +206,10 @@ public:
         const MessageRow& message = messages_[position];
         const auto number = [](FrameIndex frame) { return std::to_underlying(frame); };
         const std::uint64_t begin = number(message.first_frame()) - 1;
+        // What was under way when a NAK ended it is behind that.
         const std::uint64_t all =
-            std::min(number(message.answer_frame().value_or(message.last_frame())), index_.packets.size());
+            std::min(number(std::max(message.last_frame(), message.answer_frame().value_or(FrameIndex{}))),
+                     index_.packets.size());
         const std::uint64_t end = std::min(all, begin + kMaxMessageRows);
         const PacketRow& first = index_.row(message.first_frame());
         const PacketRow& last = index_.has(message.last_frame()) ? index_.row(message.last_frame()) : first;
@@ -224,20 +235,23 @@ public:
         return true;
     }
 
-    void add_waits(const Timeline& timeline) {
-        if (ladder_.lines.empty()) return;
+    // The times without progress, and the NAKs that made requesters send again: they ended no message.
+    bool add_waits(const Timeline& timeline, const Stop& stop) {
+        if (ladder_.lines.empty()) return true;
         const Instant from = std::ranges::min(ladder_.lines, {}, &LadderLine::begins).begins;
         const Instant to = std::ranges::max(ladder_.lines, {}, &LadderLine::ends).ends;
+        std::uint64_t rows = kMaxMessageRows;  // that may be looked at
         for (const Recovery& recovery : timeline.recoveries) {
-            const bool again = recovery.resumed != FrameIndex{};
-            const Instant until = std::max(recovery.time.begin(), again ? recovery.resumed_time : recovery.time.end());
-            if (recovery.connection != messages_.connection() || until < from || to < recovery.time.begin()) continue;
-            if (recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak)
-                add_packet(recovery.trigger,
-                           std::nullopt);  // it ended no message, but tells why the requester sends again
-            ladder_.waits.push_back({recovery.requester, recovery.time.begin(), until, recovery.kind, recovery.trigger,
-                                     recovery.resumed, wait_words(recovery, until - recovery.time.begin())});
+            const auto& time = recovery.time;
+            if (recovery.connection != messages_.connection() || time.end() < from || to < time.begin()) continue;
+            if ((recovery.nak || recovery.kind == RecoveryKind::sequence_nak ||
+                 recovery.kind == RecoveryKind::rnr_nak) &&
+                !add_naks(recovery, rows, stop))
+                return false;
+            ladder_.waits.push_back({recovery.requester, time.begin(), time.end(), recovery.kind, recovery.trigger,
+                                     recovery.resumed, wait_words(recovery)});
         }
+        return true;
     }
 
     Ladder finish() {
@@ -247,10 +261,28 @@ public:
     }
 
 private:
-    static std::string wait_words(const Recovery& recovery, Duration length) {
+    // The NAKs of the PSN that an episode began with, as long as it lasted.
+    bool add_naks(const Recovery& recovery, std::uint64_t& rows, const Stop& stop) {
+        add_packet(recovery.trigger, std::nullopt);
+        if (recovery.triggers < 2 || recovery.trigger == FrameIndex{}) return true;
+        const std::uint64_t begin = std::to_underlying(recovery.trigger);  // the row behind it
+        const std::uint64_t last = std::min(std::to_underlying(recovery.last), index_.packets.size());
+        const std::uint64_t end = std::min(last, begin + rows);
+        if (end <= begin) return true;
+        rows -= end - begin;
+        return scan(index_.packets, begin, end, stop, [&](const PacketRow& row, std::uint64_t at) {
+            const bool of_it = row.connection() == recovery.connection && row.from() != recovery.requester &&
+                               row.kind() == ObservationKind::transport && !row.has(Mark::mirror_copy);
+            if (of_it && row.psn() == recovery.psn && is_retry_nak(row)) add_packet(frame_at(at), std::nullopt);
+        });
+    }
+
+    static std::string wait_words(const Recovery& recovery) {
         constexpr std::array<std::string_view, kRecoveryKindNames.size()> kReasons{
             "after a NAK", "receiver not ready", "timeout", "READ retried", "cause undecided"};
-        return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], duration_text(length));
+        const std::string_view reason = kReasons[static_cast<std::size_t>(recovery.kind)];
+        const std::string times = recovery.triggers > 1 ? fmt::format(" {} times", recovery.triggers) : "";
+        return fmt::format("{}{}, {}", reason, times, duration_text(recovery.lost_time()));
     }
 
     // A packet stands once, whatever asks for it.
@@ -304,7 +336,7 @@ std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline
         if (!expanded.contains(position)) drafting.add_message(position);
         else if (!drafting.add_packets(position, stop)) return std::nullopt;
     }
-    drafting.add_waits(timeline);
+    if (!drafting.add_waits(timeline, stop)) return std::nullopt;
     return drafting.finish();
 }
 

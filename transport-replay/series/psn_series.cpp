@@ -143,10 +143,8 @@ private:
     }
 
     void add_wait(const Recovery& recovery, std::int64_t psn) {
-        const bool again = recovery.resumed != FrameIndex{};
-        const Instant until = again ? recovery.resumed_time : recovery.time.end();
-        series_.waits.push_back({recovery.time.begin(), std::max(recovery.time.begin(), until), psn, recovery.kind,
-                                 recovery.trigger, recovery.resumed});
+        series_.waits.push_back(
+            {recovery.time.begin(), recovery.time.end(), psn, recovery.kind, recovery.trigger, recovery.resumed});
     }
 
     End requester_;

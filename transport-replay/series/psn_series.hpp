@@ -36,10 +36,11 @@ struct PsnPoint {
     std::uint32_t psns = 1;  // from y on; a READ request has those of its responses; of a gap: 1
 };
 
-// From what made it necessary until the requester sent again.
+// The time without progress of an episode, as tables and findings count it: from what made its requester send again
+// until new data went out or all was answered.
 struct PsnWait {
     dissect::Instant from{};
-    dissect::Instant to{};  // where it did not send again: the end of the record
+    dissect::Instant to{};
     std::int64_t y = 0;
     RecoveryKind kind{};
     dissect::FrameIndex trigger{};

@@ -40,12 +40,13 @@ Amount amount_of(const PacketRow& row) {
         (row.kind() == ObservationKind::stream || row.kind() == ObservationKind::ultra_ethernet) && row.connection();
     if (row.kind() != ObservationKind::transport && !segment) return amount;
     const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
-    if (again) amount.retransmitted = amount.bytes;
+    if (again && !row.has(Mark::duplicated)) amount.retransmitted = amount.bytes;
     if (row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad) return amount;
     if (!again && !row.has(Mark::unmatched)) amount.goodput = row.payload_length();
     if (segment) return amount;
     if (Scope::notifies(row)) amount.cnps = 1;
-    if (const auto syndrome = row.syndrome()) {
+    // A NAK is an acknowledge packet (9.7.5.1.2): what the AETH of a response says is of no request.
+    if (const auto syndrome = row.syndrome(); syndrome && info(row.opcode()).verb == Verb::acknowledge) {
         const auto type = static_cast<SyndromeType>(Acknowledgment{*syndrome, {}}.type());
         amount.naks = type == SyndromeType::nak ? 1 : 0;
         amount.rnr_naks = type == SyndromeType::rnr_nak ? 1 : 0;
