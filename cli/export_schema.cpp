@@ -79,8 +79,11 @@ constexpr std::array kMessageColumns{
     SchemaColumn{"first_ns", kInteger, "time of its first packet"},
     SchemaColumn{"duration_ns", kInteger, "from its first to its last packet"},
     SchemaColumn{"latency_ns", kInteger, "from its first packet to its answer; absent without an answer"},
-    SchemaColumn{"outcome", kText, "completed, sent (nobody answers), failed, gave up, abandoned, open"},
-    SchemaColumn{"nak_code", kInteger, "of one that failed"},
+    SchemaColumn{
+        "outcome", kText,
+        "completed, sent (nobody answers), failed and why, abandoned (with one that failed), unanswered (until its connection was taken down), open"},
+    SchemaColumn{"nak_code", kInteger, "of one that a NAK failed"},
+    SchemaColumn{"status", kInteger, "of its completion, where that is known and an error: an ibv_wc_status"},
     SchemaColumn{"address", kInteger, "remote address of READ, WRITE and ATOMIC"},
     SchemaColumn{"rkey", kInteger, "and its R_Key"},
     SchemaColumn{"length_bytes", kInteger, "DMA length"},

@@ -1,5 +1,6 @@
 #include <dissect/base/types.hpp>
 #include <transport-replay/analysis/lane.hpp>
+#include <transport-replay/analysis/message_ends.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -164,6 +165,21 @@ Peaks Lane::peaks() const {
     return peaks;
 }
 
+// What is open ends now; how, is known when all of it has ended.
+Tracked Lane::finish_tracker() {
+    std::vector<EndedMessage> last;
+    auto listener = std::exchange(settings_.message, {});
+    if (listener)
+        settings_.message = [&](ConnectionId connection, End requester, const Message& message) {
+            last.push_back({connection, requester, message});
+        };
+    Tracked tracked = tracker_.finish([this] { drain(); });
+    settings_.message = std::move(listener);
+    name_statuses(last, tracked);
+    for (const EndedMessage& ended : last) settings_.message(ended.connection, ended.requester, ended.message);
+    return tracked;
+}
+
 LaneReport Lane::finish(const GateReport& gate) {
     LaneReport report;
     tracker_.advance(gate.now);
@@ -178,7 +194,7 @@ LaneReport Lane::finish(const GateReport& gate) {
     drain();
     report.congestion.rates_left_out = rates_.left_out();
     report.congestion.rates = rates_.finish();
-    report.tracked = tracker_.finish([this] { drain(); });
+    report.tracked = finish_tracker();
     for (Connection& connection : report.tracked.connections) connection.recording = recording_;
     keep_told(report.congestion.rates, report.tracked.connections);
     report.ulp = ulp_.finish(report.cm, settings_.operation);

@@ -64,6 +64,7 @@ private:
     void take_match(std::uint32_t uid, const Observation& observation);
     void take_cm(const CmNews& news, PacketRecord& record);
     void drain();
+    [[nodiscard]] Tracked finish_tracker();
 
     AnalysisSettings settings_;
     std::uint16_t recording_ = 0;

@@ -1,5 +1,6 @@
 // Messages as rows.
 #include <dissect/base/types.hpp>
+#include <transport-replay/model/completion_status.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/messages.hpp>
 #include <transport-replay/report/ulp.hpp>
@@ -86,6 +87,11 @@ constexpr std::array kMessageColumns{
                                  [](const ReportedMessage& row) {
                                      return row.message.outcome == Outcome::failed ? number(row.message.nak_code)
                                                                                    : Cell{};
+                                 }},
+    TableColumn<ReportedMessage>{"status", "", Side::right,
+                                 [](const ReportedMessage& row) {
+                                     const CompletionStatus status = status_of(row.message);
+                                     return status == CompletionStatus::unknown ? Cell{} : number(status);
                                  }},
     TableColumn<ReportedMessage>{
         "address", "", Side::right,

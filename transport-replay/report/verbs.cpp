@@ -1,5 +1,6 @@
 // Messages in words.
 #include <dissect/ultra_ethernet/names.hpp>
+#include <transport-replay/model/completion_status.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/verbs.hpp>
 
@@ -33,10 +34,15 @@ std::string outcome_text(const Message& message) {
                 return message.nak_code == 0 ? "failed"
                                              : fmt::format("failed: {}", name_in(kSesReturnCodes, message.nak_code));
             return fmt::format("failed: {}", nak_text(message.nak_code));
-        case Outcome::gave_up: return "gave up";
+        case Outcome::gave_up:
+            if (status_of(message) == CompletionStatus::unknown) return "failed: retries exceeded";
+            return fmt::format("failed: {}retries exceeded (status {})",
+                               status_of(message) == CompletionStatus::rnr_retries_exceeded ? "RNR " : "",
+                               message.nak_code);
         case Outcome::abandoned: break;
     }
-    return "abandoned";
+    // With another one that failed; else its connection was taken down while it waited.
+    return status_of(message) == CompletionStatus::flushed ? "abandoned" : "unanswered";
 }
 
 std::string psn_range(Psn first, Psn last) {
