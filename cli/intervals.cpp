@@ -77,8 +77,9 @@ constexpr std::array kRowColumns{
                    }},
     IntervalColumn{"", "throughput", Side::left, count_of<&Interval::bytes>, bar},
 };
+// A NAK is an acknowledge packet (9.7.5.1.2): what the AETH of a response says is of no request.
 void count_answer(Interval& interval, const Observation& observation) {
-    if (!observation.acknowledgment) return;
+    if (!observation.acknowledgment || info(observation.opcode).verb != Verb::acknowledge) return;
     switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
         case SyndromeType::rnr_nak: ++interval.rnr_naks; break;
         case SyndromeType::nak:
@@ -101,9 +102,10 @@ void count_packet(Interval& interval, const Observation& observation, const Pack
         ++interval.round_trips;
         interval.round_trip_ns += static_cast<std::uint64_t>(std::to_underlying(*record.round_trip));
     }
-    if (observation.congestion_experienced) ++interval.ce_marked;
+    if (observation.congestion_experienced && (observation.kind == ObservationKind::transport || record.connection))
+        ++interval.ce_marked;
     if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
-    if (record.retransmission) ++interval.retransmitted;
+    if (record.retransmission && !record.duplicated) ++interval.retransmitted;
     if (observation.kind != ObservationKind::transport) return;
     if (info(observation.opcode).verb == Verb::notify) ++interval.cnps;
     if (record.corrupt || record.mirror_copy) return;

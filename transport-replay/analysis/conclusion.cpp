@@ -201,7 +201,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.left_out.recoveries = lanes.tracked.recoveries_left_out;
     timeline.left_out.fatalities = lanes.tracked.fatalities_left_out;
     for (const Connection& connection : timeline.connections) timeline.totals.add(connection);
-    timeline.totals.ce_marked = timeline.congestion.marked;
+    timeline.totals.ce_marked += timeline.congestion.marked;
     timeline.totals.cnps = timeline.congestion.cnps;
     if (settings.icrc == IcrcPolicy::automatic && settings.traits.icrc_not_judged.empty())
         timeline.learned.icrc_not_judged = icrcs_not_judged(timeline);

@@ -14,6 +14,9 @@ void Totals::add(const Connection& connection) {
         rnr_naks += way.incidents->rnr_naks;
         fatal_naks += way.incidents->fatal_naks;
         acks += way.acks;
+        // Marks of the others are counted where their CNPs are.
+        if (connection.service == dissect::Service::uet || connection.service == dissect::Service::iwarp)
+            ce_marked += way.incidents->congestion_experienced;
         const bool known = connection.way(other(end)).incidents->unread_answers == 0;  // else it may have been a NAK
         if (known) timeouts += way.incidents->recovery(RecoveryKind::timeout).triggers;
     }

@@ -5,6 +5,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/json.hpp>
+#include <transport-replay/report/rdma_packets.hpp>
 #include <transport-replay/report/ultra_ethernet.hpp>
 
 #include <algorithm>
@@ -22,10 +23,11 @@ template <class Kinds> void add_messages(Document& document, const Kinds& counts
         document.add(kMessageKindNames[kind], counts[kind]);
 }
 
-void add_quality(Document& document, const CaptureQuality& quality) {
+void add_quality(Document& document, const Timeline& timeline) {
+    const CaptureQuality& quality = timeline.quality;
     document.open("quality");
     document.add("packets", quality.packets);
-    document.add("rdma_packets", quality.rdma_packets);
+    document.add("rdma_packets", rdma_packets(timeline));
     document.add("cut_packets", quality.cut);
     document.add("longest_whole_bytes", quality.longest_whole);
     document.add("shortest_cut_bytes", quality.shortest_cut);
@@ -87,7 +89,7 @@ void add_capture(Document& document, std::span<const std::string> inputs, const 
     document.add("first_ns", timeline.first);
     document.add("last_ns", timeline.last);
     add_extent(document, timeline);
-    add_quality(document, timeline.quality);
+    add_quality(document, timeline);
     if (timeline.hosts.empty()) return;
     document.open_list("hosts");
     for (const CapturedHost& host : timeline.hosts) {
