@@ -66,7 +66,7 @@ TEST_CASE("journey: two runs side by side are those of the command line", "[.jou
         CHECK(figures.cell(row("Messages with a latency"), heading) == groupedText(latencies.size()));
         CHECK(figures.cell(row("Retransmitted packets"), heading) ==
               groupedText(sumOf(connections, "retransmitted_packets")));
-        CHECK(figures.cell(row("Packets lost before the tap"), heading) ==
+        CHECK(figures.cell(row("Packets lost"), heading) ==
               groupedText(sumOf(connections, "lost_by_network") + sumOf(connections, "lost_behind_tap")));
         CHECK(figures.cell(row("Timeouts"), heading) == groupedText(sumOf(connections, "timeouts")));
         REQUIRE_FALSE(latencies.empty());

@@ -14,7 +14,7 @@ struct Family {
 [[nodiscard]] Family recovery_family();
 [[nodiscard]] Family timeouts_family();
 [[nodiscard]] Family reordering_family();
-[[nodiscard]] Family common_causes_family();
+[[nodiscard]] Family shared_causes_family();
 [[nodiscard]] Family naks_family();
 [[nodiscard]] Family order_family();
 [[nodiscard]] Family icrc_family();

@@ -20,7 +20,7 @@ constexpr std::array kFamilies{
     families::recovery_family,
     families::timeouts_family,
     families::reordering_family,
-    families::common_causes_family,
+    families::shared_causes_family,
     families::naks_family,
     families::order_family,
     families::icrc_family,

@@ -102,7 +102,9 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
             emit({.party = why.party,
                   .connection = found.connection.uid,
                   .count = episodes.size(),
-                  .severity = proven ? Severity::error : Severity::warning,
+                  .severity = proven               ? Severity::error
+                              : episode.rounds > 1 ? Severity::warning
+                                                   : Severity::note,  // one repetition and silence: any end looks so
                   .sentence = proven ? std::string_view{} : kMaybeGaveUp,
                   .advice = why.advice,
                   .facts = std::move(facts),

@@ -1,12 +1,12 @@
 // Findings about timeouts: those that were hit, those that fired for nothing, and READs that were asked for again.
 #include <dissect/base/timers.hpp>
 #include <dissect/base/types.hpp>
-#include <transport-replay/findings/common_causes.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
+#include <transport-replay/findings/shared_causes.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>

@@ -18,7 +18,8 @@ struct Amount {
     std::uint64_t bytes = 0;  // on the wire
     std::uint64_t goodput =
         0;  // payload of packets that were new, right, and answered something where they are answers
-    std::uint64_t retransmitted = 0;  // on the wire, of requests whose PSN had been there, those that the network doubled left out
+    std::uint64_t retransmitted =
+        0;  // on the wire, of requests whose PSN had been there, those that the network doubled left out
     std::uint64_t packets = 0;
     std::uint32_t marked = 0;  // congestion experienced
     std::uint32_t cnps = 0;

@@ -93,14 +93,16 @@ void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     cm(timeline).passive.starting_psn = Psn(psn);
 }
 
-// Of two connections, the second so long after the first.
-void stall_two(Timeline& timeline, std::int64_t later) {
+// Of three connections, each so long after the one before.
+void stall_three(Timeline& timeline, std::int64_t later) {
     add_recovery(timeline, RecoveryKind::timeout);
-    const Connection& second = add_connection(timeline);
-    Recovery& episode = timeline.recoveries.emplace_back(timeline.recoveries.front());
-    episode.connection = second.uid;
-    episode.time = OrderedSpan{Instant{kMillisecond + later}};
-    episode.time.end_at(Instant{5 * kMillisecond});
+    for (int i = 1; i < 3; ++i) {
+        const Connection& another = add_connection(timeline);
+        Recovery& episode = timeline.recoveries.emplace_back(timeline.recoveries.front());
+        episode.connection = another.uid;
+        episode.time = OrderedSpan{Instant{kMillisecond + i * later}};
+        episode.time.end_at(Instant{5 * kMillisecond});
+    }
 }
 // Of eight connections with a UDP source port each.
 void lose_of_some(Timeline& timeline, std::size_t losing) {
@@ -135,8 +137,8 @@ const std::array kProofs{
     Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); }, [](T t) { spurious(t); }},
     Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t).proven = true; },
           [](T t) { add_recovery(t, kTimeout); }},
-    Proof{"stalled-together", kWarning, Party::undecided, [](T t) { stall_two(t, 0); },
-          [](T t) { stall_two(t, kMillisecond); }},
+    Proof{"stalled-together", kWarning, Party::undecided, [](T t) { stall_three(t, 0); },
+          [](T t) { stall_three(t, kMillisecond); }},
     Proof{"losses-by-udp-port", kWarning, Party::fabric, [](T t) { lose_of_some(t, 2); },
           [](T t) { lose_of_some(t, 8); }},
     Proof{"nak-ignored", kWarning, Party::requester,

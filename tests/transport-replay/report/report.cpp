@@ -110,6 +110,7 @@ TEST_CASE("the state and the tone of a connection are those of its findings") {
     CHECK(tone_of(ConnectionRow{connection}) == Tone::warning);
     Finding& finding = timeline.findings.emplace_back();
     finding.id = "rnr-retries-exceeded";
+    finding.severity = Severity::error;
     finding.connection = connection.uid;
     const ConnectionRow row{connection, given_up(timeline).contains(connection.uid)};
     CHECK(state_of(row) == "gave up");

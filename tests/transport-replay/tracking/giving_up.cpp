@@ -156,9 +156,9 @@ TEST_CASE("RNR retries without end are never used up") {
 
 namespace {
 
-constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kMs = 1'000'000;
 
-const Finding* find(const Timeline& timeline, std::string_view id) {
+const Finding* found_in(const Timeline& timeline, std::string_view id) {
     const auto found = std::ranges::find(timeline.findings, id, &Finding::id);
     return found == timeline.findings.end() ? nullptr : &*found;
 }
@@ -166,7 +166,7 @@ const Finding* find(const Timeline& timeline, std::string_view id) {
 // Other traffic of the two hosts, in both directions, from that time on.
 void others(AnalysedWire& wire, std::uint64_t from) {
     for (std::uint32_t i = 0; i < 50; ++i) {
-        wire.nanoseconds = from + i * 20 * kMillisecond;
+        wire.nanoseconds = from + i * 20 * kMs;
         wire.exchange(7, 100 + i);
     }
 }
@@ -177,8 +177,8 @@ TEST_CASE("answers that the tap has may all be lost behind it: eight sendings an
     const auto after = [](unsigned sends) {
         AnalysedWire wire;
         wire.exchange(1, 500);
-        std::uint64_t time = 10 * kMillisecond;
-        for (unsigned i = 0; i < sends; ++i, time += 20 * kMillisecond) {
+        std::uint64_t time = 10 * kMs;
+        for (unsigned i = 0; i < sends; ++i, time += 20 * kMs) {
             wire.nanoseconds = time;
             wire.exchange(1, 501);
         }
@@ -186,14 +186,14 @@ TEST_CASE("answers that the tap has may all be lost behind it: eight sendings an
         return wire.analysis.finish();
     };
     const Timeline eight = after(8), three = after(3);
-    const Finding* gave_up = find(eight, "transport-retries-exceeded");
+    const Finding* gave_up = found_in(eight, "transport-retries-exceeded");
     REQUIRE(gave_up != nullptr);
     CHECK(gave_up->severity == Severity::error);
     CHECK(gave_up->party == Party::fabric);
     CHECK(gave_up->summary.find("8 times") != std::string::npos);
-    CHECK(find(eight, "ack-timeout") == nullptr);
-    CHECK(find(three, "transport-retries-exceeded") == nullptr);
-    CHECK(find(three, "ack-timeout") != nullptr);
+    CHECK(found_in(eight, "ack-timeout") == nullptr);
+    CHECK(found_in(three, "transport-retries-exceeded") == nullptr);
+    CHECK(found_in(three, "ack-timeout") != nullptr);
 }
 
 TEST_CASE("who goes back to a later PSN than its first was answered, whatever of it was captured") {
@@ -201,20 +201,20 @@ TEST_CASE("who goes back to a later PSN than its first was answered, whatever of
         AnalysedWire wire;
         for (std::uint32_t psn = 500; psn < 520; ++psn) wire.packet(1, 2, 0x100001, kRcSendOnly, psn);
         for (unsigned i = 1; i < sends; ++i) {
-            wire.nanoseconds = i * 20 * kMillisecond;
+            wire.nanoseconds = i * 20 * kMs;
             for (std::uint32_t psn = go_back; psn < 520; ++psn) wire.packet(1, 2, 0x100001, kRcSendOnly, psn);
         }
-        others(wire, sends * 20 * kMillisecond);
+        others(wire, sends * 20 * kMs);
         return wire.analysis.finish();
     };
     for (const unsigned sends : {2U, 5U, 8U}) {
         const Timeline later = after(519, sends);
-        CHECK(find(later, "transport-retries-exceeded") == nullptr);
-        CHECK(find(later, "ack-timeout") == nullptr);
-        const Finding* undecided = find(later, "retransmission-undecided");
+        CHECK(found_in(later, "transport-retries-exceeded") == nullptr);
+        CHECK(found_in(later, "ack-timeout") == nullptr);
+        const Finding* undecided = found_in(later, "retransmission-undecided");
         REQUIRE(undecided != nullptr);
         CHECK(undecided->summary.find("answers were not captured") != std::string::npos);
-        CHECK(find(after(500, sends), "transport-retries-exceeded") != nullptr);
+        CHECK(found_in(after(500, sends), "transport-retries-exceeded") != nullptr);
     }
 }
 
@@ -222,20 +222,20 @@ TEST_CASE("queue pairs that stop after as many transmissions at different times 
     const auto severity = [](std::uint64_t later, unsigned sends) {
         AnalysedWire wire;
         std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
-        for (unsigned i = 0; i < 4; ++i) all.emplace_back(kMillisecond + i * 20 * kMillisecond, 1);
-        for (unsigned i = 0; i < sends; ++i) all.emplace_back(kMillisecond + later + i * 20 * kMillisecond, 2);
+        for (unsigned i = 0; i < 4; ++i) all.emplace_back(kMs + i * 20 * kMs, 1);
+        for (unsigned i = 0; i < sends; ++i) all.emplace_back(kMs + later + i * 20 * kMs, 2);
         std::ranges::sort(all);
         for (const auto& [time, connection] : all) {
             wire.nanoseconds = time;
             wire.packet(1, 2, 0x100000 + connection, kRcSendOnly, 1000 * connection);
         }
-        others(wire, all.back().first + 30 * kMillisecond);
+        others(wire, all.back().first + 30 * kMs);
         const Timeline timeline = wire.analysis.finish();
-        const Finding* found = find(timeline, "transport-retries-exceeded");
+        const Finding* found = found_in(timeline, "transport-retries-exceeded");
         REQUIRE(found != nullptr);
         return found->severity;
     };
-    CHECK(severity(300 * kMillisecond, 4) == Severity::error);
-    CHECK(severity(300 * kMillisecond, 3) == Severity::warning);
-    CHECK(severity(5 * kMillisecond, 4) == Severity::warning);  // one event may have ended both
+    CHECK(severity(300 * kMs, 4) == Severity::error);
+    CHECK(severity(300 * kMs, 3) == Severity::warning);
+    CHECK(severity(5 * kMs, 4) == Severity::warning);  // one event may have ended both
 }

@@ -3,10 +3,10 @@
 //
 // What an attacker could feed: connections and episodes by the million. The cost is that of sorting them.
 #include <dissect/base/types.hpp>
-#include <transport-replay/findings/common_causes.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/shared_causes.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ struct Stall {
     [[nodiscard]] Duration length() const { return episode->lost_time(); }
 };
 
-constexpr std::int64_t kBeginPart = 16;  // of the shortest stall: as far apart as packets of a busy connection are
-constexpr std::size_t kFewestStalls = 2;
+constexpr std::int64_t kBeginPart = 16;   // of the shortest stall: as far apart as packets of a busy connection are
+constexpr std::size_t kFewestStalls = 3;  // two begin together by chance
 
 bool may_stall(const Recovery& episode) {
     return episode.kind == RecoveryKind::timeout && !episode.inferred && episode.lost_time() > Duration{} &&
@@ -248,7 +248,7 @@ std::vector<const Recovery*> stalled_with_others(const Timeline& timeline) {
     return found;
 }
 
-Family common_causes_family() {
+Family shared_causes_family() {
     static constexpr std::array kOwn{&kStartSpread, &kShortestStall, &kAllConnections, &kLosingPorts,
                                      &kAllPorts,    &kPortLosses,    &kPortPackets,    &kOtherPackets};
     static constexpr std::array kRows{
