@@ -89,8 +89,7 @@ TEST_CASE("journey: from a line of a log to its connection and why", "[.journey]
     CHECK(window.table("Connections that fit the line").rows() == 0);
 }
 
-TEST_CASE("journey: text that is dropped is a line of a log, a log that is dropped is opened beside the capture",
-          "[.journey]") {
+TEST_CASE("journey: a line of a log is dropped, and a log beside the capture is opened", "[.journey]") {
     Journey window({"err_rnr"});
     const auto drop = [&](QMimeData& data) {
         QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);

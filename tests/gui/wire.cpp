@@ -13,8 +13,7 @@
 using namespace qps::gui;
 using namespace qps::gui::tests;
 
-TEST_CASE("Packets from an interface arrive while it captures, and the capture is whole when it is stopped",
-          "[.wire]") {
+TEST_CASE("Packets of an interface arrive while it captures, and all are there at the end", "[.wire]") {
     needApplication();
     constexpr quint16 kPort = 4791;
     Session session;
