@@ -1,4 +1,4 @@
-// The agent: one client's requests done on a device. A table of functions, one per verb of the protocol.
+// The agent does one client's requests on a device. A table of functions, one per verb of the protocol.
 //
 //   Agent agent(device);
 //   std::string answer = agent.answer(line);       // a line for a line, whatever is in it

@@ -1,8 +1,8 @@
 // qpscope-agent: beside a device under test, does what `qpscope conform` asks: one client after the other, over TCP, in
 // lines.
 //
-// A client can use the device, and read what is registered through it: it listens to this machine alone, unless it is
-// given a secret, or told to do without (docs/security.md). clients.hpp says what a stranger can do to it.
+// A client can use the device, and read what is registered through it: it listens to this machine alone, unless its
+// user gives it a secret, or tells it to do without (docs/security.md). clients.hpp says what a stranger can do to it.
 #include <charconv>
 #include <csignal>
 #include <cstdio>

@@ -58,8 +58,8 @@ constexpr std::array kStates{StatePair{QpStateWord::reset, IBV_QPS_RESET}, State
                              StatePair{QpStateWord::sqd, IBV_QPS_SQD},     StatePair{QpStateWord::sqe, IBV_QPS_SQE},
                              StatePair{QpStateWord::err, IBV_QPS_ERR}};
 
-// What each step of `connect` takes (11.2.5.2), by kind: rc, uc, ud, xrc_send, xrc_recv (of these as qp_state_table of
-// the kernel's drivers/infiniband/core/verbs.c has it).
+// Each step of `connect` takes these attributes (11.2.5.2), by kind: rc, uc, ud, xrc_send, xrc_recv (of these as
+// qp_state_table of the kernel's drivers/infiniband/core/verbs.c has it).
 struct Step {
     QpStateWord to;
     std::array<int, 5> mask;

@@ -1,5 +1,5 @@
-// A bottleneck: one adapter writes to another through a queue that empties slower than it fills, under a virtual clock.
-// What rate control is worth shows in the queue: how long packets stand in it, and how much of the line is used all the
+// One adapter writes to another through a queue that empties slower than it fills, under a virtual clock.
+// The worth of rate control shows in the queue: how long packets stand in it, and how much of the line is used all the
 // same.
 #pragma once
 

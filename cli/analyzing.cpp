@@ -38,7 +38,7 @@ struct Reading {
     bool again = false;            // what is wrong with the inputs was said
     PartOf part{};                 // which pairs of hosts are followed
     PartReport* report = nullptr;  // where they go; nothing: a timeline is concluded
-    std::uint64_t told = 0;        // packets of which the listener has heard, and what they ended
+    std::uint64_t told = 0;        // the listener has heard of so many packets, and of what they ended
 };
 
 // The analysis of all inputs, and who listens to it.
@@ -270,8 +270,8 @@ Analyzed analyze_in_lanes(const ReadingOptions& options, const Filter& filter, c
     return std::move(*analyze_once(options, filter, output, listening, reading));
 }
 
-// As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are
-// those of the whole. Who copies packets with their interfaces cannot be told of an input twice.
+// There are as many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user
+// names are those of the whole. Who copies packets with their interfaces cannot be told of an input twice.
 std::size_t lanes_for(const ReadingOptions& options, const Listening& listening) {
     if (listening.opened || listening.batch || !options.analysis.hints.empty() || !can_be_read_twice(options.input))
         return 1;

@@ -1,7 +1,8 @@
 #!/bin/bash
 # What packaging/release --check holds:  release.sh [--self]
 # The version and its date are the same in all files that name them, and the changelog has what a release must. With --self: in a copy
-# where one of them differs it is found, each by the name of its file; and no release is built of a checkout that is not clean.
+# where one of them differs it is found, each by the name of its file; and no release is built of a checkout that is not clean. What is
+# not released yet is left out of the copy: a release refuses it, which has a case of its own.
 set -uo pipefail
 here=$(readlink -f "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../..")
 if [[ ${1:-} != --self ]]; then
@@ -18,6 +19,7 @@ fresh() {
     mkdir "$scratch/tree"
     cp "$here/CMakeLists.txt" "$here/CHANGELOG.md" "$scratch/tree/"
     cp -r "$here/packaging" "$scratch/tree/"
+    sed -i '/^## Unreleased/,/^## [0-9]/{/^## [0-9]/!d}' "$scratch/tree/CHANGELOG.md"
 }
 # FILE SED WHAT...: after these changes the check must fail, for each of them with a line that has WHAT.
 plant() {
