@@ -1,6 +1,7 @@
 // Packet delivery contexts of Ultra Ethernet, for programs.
 #include <dissect/ultra_ethernet/names.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ultra_ethernet.hpp>
 
