@@ -58,7 +58,8 @@ struct Recovery {
     bool proven = false;        // the latter: only the first sending can have brought that answer; of a NAK: only
                                 // it can have told the requester from where to send again
     bool answered = false;      // the answer had been on the wire before it was sent again
-    bool crossed = false;       // and so shortly that it may have been on its way when the requester sent again
+    bool crossed = false;       // and so shortly that it may have been on its way when the requester sent again, or
+                                // a READ before it had no answer: it proves no loss
     bool partial_read = false;  // a READ was asked for again from its middle
     [[nodiscard]] dissect::Duration lost_time() const { return time.length(); }
     // The requester had been told, and waited for its timer all the same.

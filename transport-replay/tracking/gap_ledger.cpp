@@ -198,6 +198,8 @@ void GapLedger::acknowledge(Psn end, Instant time) {
             state.counts.tap += known;
             if (state.taken.size() == kMostTaken) state.taken.erase(state.taken.begin());
             state.taken.push_back({range.first, known, time});
+            if (range.passing.request != 0 && range.passing.request <= kBegin)
+                state.at_begin.emplace_back(range.passing.request, known);
         }
         range.first = range.first + known;
         range.count -= known;
@@ -218,6 +220,13 @@ bool GapLedger::came_behind_answer(Psn psn, Instant time) {
     taken->count = static_cast<std::uint32_t>(psn - taken->first);
     if (behind.count != 0) state.taken.insert(taken + 1, behind);
     return true;
+}
+
+std::uint64_t GapLedger::taken_at_begin(std::uint64_t requests) const {
+    std::uint64_t count = 0;
+    for (const auto& [request, taken] : state_->at_begin)
+        if (request <= requests) count += taken;
+    return std::min(count, state_->counts.tap);
 }
 
 void GapLedger::forget() {

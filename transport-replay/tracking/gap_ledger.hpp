@@ -16,6 +16,7 @@
 #include <transport-replay/tracking/sending_order.hpp>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace qps::transport {
@@ -91,6 +92,9 @@ public:
     [[nodiscard]] Corrupt corrupt() const { return state_->corrupt; }
     // The counts, with what is still open as undecided. `reorders`: the path is known to.
     [[nodiscard]] Gaps counts(bool reorders) const;
+    // PSNs acknowledged and not seen that one of the first `requests` skipped: on a path that reorders by as many, they
+    // may have passed before the capture began.
+    [[nodiscard]] std::uint64_t taken_at_begin(std::uint64_t requests) const;
 
 private:
     struct Range {
@@ -108,11 +112,13 @@ private:
         std::uint32_t count = 0;
         dissect::Instant time{};
     };
+    static constexpr std::uint64_t kBegin = 64;       // requests
     static constexpr std::size_t kMostTaken = 16;  // the last ones: of those before, no request comes so late
     // Of a flow that skipped any.
     struct State {
         Ranges ranges;  // in PSN order
         std::vector<Taken> taken;
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> at_begin;  // the request that skipped them, how many
         Gaps counts;
         std::uint64_t sent_again = 0;  // filled in a recovery without having been asked for themselves
         std::uint64_t unproven =

@@ -150,7 +150,8 @@ void RecoveryWatch::note_crossed(const Observation& request, const RequestArriva
         return;
     }
     const Duration since = request.time - timer_from_;
-    episode.crossed = since < kLongestTurn;
+    // Or a READ before it lacks its response, and its requester waits for that.
+    episode.crossed = since < kLongestTurn || stream.answered().before(request.psn);
     const bool last_answered = arrived.behind == stream.answered();
     if (last_answered && slow_answer_ && turn_ != UINT32_MAX && since < Duration{turn_ - turn_ / 16})
         episode.spurious = episode.proven = true;
@@ -204,6 +205,7 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
     Open& open = opened();
+    if (open.episode.original == FrameIndex{}) open.episode.verb = info(request.opcode).verb;  // it had been answered
     open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken ? *overtaken : last_sign_};
     if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
     if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;

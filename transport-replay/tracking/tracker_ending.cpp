@@ -124,6 +124,11 @@ void Tracker::finish_way(Entry& entry, End requester) {
     if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
     Gaps gaps = direction.gaps.counts(way.reorders());
     if (!way.reorders()) gaps.again = direction.naks.lost_again();
+    else if (!entry.connection.cm_attempt) {
+        const std::uint64_t before = direction.gaps.taken_at_begin(way.incidents->ordering->farthest + 1ULL);
+        gaps.tap -= before;
+        gaps.undecided += before;
+    }
     if (gaps != Gaps{}) way.incidents.made().gaps = gaps;
     if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
         way.incidents.made().corrupt_again = corrupt.again;
