@@ -80,6 +80,13 @@ void read_response_lost(Hearing& hearing) {
     hearing.expect(again < static_cast<double>(requests), "as many requests again as there are requests");
     hearing.at_most_fact("retries", static_cast<double>(repetitions(*way) + rests.ahead.packets));
     hearing.at_most_fact("from_middle", std::min(again, static_cast<double>(rests.all)));
+    if (hearing.number("after_timer")) {
+        constexpr std::int64_t kImpliedNak = 4'000'000;  // ns: what comes sooner, a response that is missing asked for
+        const auto after_timer = [](const GoBack& back) {
+            return (back.packet->read_request() || back.packet->atomic_request()) && back.silence >= kImpliedNak;
+        };
+        hearing.at_most_fact("after_timer", static_cast<double>(std::ranges::count_if(go_backs(*way), after_timer)));
+    }
     prove_retransmitted(hearing, *way);
     prove_stall(hearing, *way);
     if (hearing.number("responses_missed")) {

@@ -80,7 +80,8 @@ Missing missing(const Timeline& timeline) {
             const Incidents& had = *way.incidents;
             // What the responder expects before a first PSN that is another was never sent.
             const bool never_sent = find(refused, connection.uid, end) != nullptr;
-            undecided += (never_sent ? 0 : had.gaps.undecided - std::min(had.gaps.undecided, had.gaps.came)) + had.response_gaps.undecided;
+            undecided += (never_sent ? 0 : had.gaps.undecided - std::min(had.gaps.undecided, had.gaps.came)) +
+                         had.response_gaps.undecided;
         }
         if (connection.clocks_apart())
             undecided += std::exchange(tap, 0);  // answers may have had requests that came later still

@@ -71,7 +71,7 @@ inline constexpr FactRow kSilence{
     "silence", Unit::word,
     "what was seen of the responder: answered (its answer was captured), fell_silent (it had answered before), cnps (CNPs alone), "
     "other_start (nothing, and its first request may have the wrong PSN), elsewhere (nothing on this connection, but other "
-    "traffic), absent (nothing)"};
+    "traffic), stalled_too (likewise, and that stalled at the same time), absent (nothing)"};
 inline constexpr FactRow kStartingPsn{"starting_psn", Unit::psn, "PSN of the first request that was captured"};
 inline constexpr FactRow kAnnouncedPsn{"announced_psn", Unit::psn,
                                        "Starting PSN that the connection manager announced"};

@@ -1,5 +1,6 @@
 #include <dissect/packet/render_value.hpp>
 #include <transport-replay/findings/loss_place.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <array>
@@ -153,7 +154,8 @@ std::string_view LossPlace::advice() const {
     }
 }
 
-bool is_selective(const std::vector<const Recovery*>& episodes) {
+bool is_selective(const Way& way, const std::vector<const Recovery*>& episodes) {
+    if (lacks_a_part(way)) return false;  // the rest of a go-back may be what it lacks
     bool shown = false;
     for (const Recovery* episode : episodes) {
         if (episode->inferred || episode->resent > std::max(episode->lost, 1U)) return false;

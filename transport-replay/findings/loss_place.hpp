@@ -48,7 +48,7 @@ private:
 
 // Whether the requester sent only what was asked for, and its responder had kept what followed (selective repeat): so
 // in all of its episodes that show it.
-[[nodiscard]] bool is_selective(const std::vector<const Recovery*>& episodes);
+[[nodiscard]] bool is_selective(const Way& way, const std::vector<const Recovery*>& episodes);
 
 // Facts of a LossPlace.
 [[nodiscard]] std::span<const FactRow* const> loss_place_facts();

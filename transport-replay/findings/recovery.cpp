@@ -173,7 +173,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const auto episodes = kept(all, counts);
         const std::uint64_t unkept = sum.episodes - std::min<std::uint64_t>(sum.episodes, heeded);
         const std::uint64_t events = episodes.size() + unkept;
-        if (events == 0 || is_selective(episodes) != selective) continue;
+        if (events == 0 || is_selective(found.way(), episodes) != selective) continue;
         const bool unfilled =
             std::ranges::any_of(episodes, [&](const Recovery* episode) { return may_be_fewer(found.way(), *episode); });
         const std::uint64_t lost = unkept + lost_packets(found.way(), episodes, unfilled);

@@ -177,12 +177,33 @@ std::optional<StartingPsn> doubtful_start(const Timeline& timeline, const Case& 
     return start && start->may_be_missing ? start : std::nullopt;
 }
 
-const Silence& silence(const std::optional<StartingPsn>& start, const Case& found, bool answered, const Heard& heard) {
+// Whether another connection of the two hosts waited for its timer at the same time.
+bool others_stalled(const Timeline& timeline, const Case& found) {
+    constexpr std::size_t kMostLookedAt = 4096;
+    if (found.episodes.empty()) return false;
+    const dissect::Instant begin = found.episodes.front()->time.begin(), end = found.episodes.back()->time.end();
+    const auto is_other = [&](const Recovery& episode) {
+        const bool waits = episode.kind == RecoveryKind::timeout || episode.kind == RecoveryKind::undecided;
+        if (!waits || episode.connection == found.connection.uid || episode.time.end() < begin) return false;
+        const Connection* connection = timeline.find(episode.connection);
+        return connection != nullptr && connection->end(episode.requester).address == found.from().address &&
+               connection->end(other(episode.requester)).address == found.to().address;
+    };
+    const auto behind = std::ranges::upper_bound(timeline.recoveries, end, {},
+                                                 [](const Recovery& episode) { return episode.time.begin(); });
+    const auto looked_at =
+        std::min<std::size_t>(kMostLookedAt, static_cast<std::size_t>(behind - timeline.recoveries.begin()));
+    return std::any_of(behind - static_cast<std::ptrdiff_t>(looked_at), behind, is_other);
+}
+
+const Silence& silence(const std::optional<StartingPsn>& start, const Timeline& timeline, const Case& found,
+                       bool answered, const Heard& heard) {
     if (answered) return kSilences[0];
     if (answers_of(found.answers()) != 0) return kSilences[1];
     if (found.answers().incidents->cnps != 0) return kSilences[2];
     if (start) return kSilences[3];
-    return kSilences[heard.any(found.to().address, found.from().address) ? 4 : 5];
+    if (!heard.any(found.to().address, found.from().address)) return kSilences.back();
+    return kSilences[others_stalled(timeline, found) ? 5 : 4];
 }
 
 }  // namespace
@@ -190,7 +211,7 @@ const Silence& silence(const std::optional<StartingPsn>& start, const Case& foun
 const Silence& add_silence(Facts& facts, const Timeline& timeline, const Case& found, bool answered,
                            const Heard& heard) {
     const auto start = doubtful_start(timeline, found);
-    const Silence& seen = silence(start, found, answered, heard);
+    const Silence& seen = silence(start, timeline, found, answered, heard);
     facts.emplace_back(kSilence, seen.word);
     facts.emplace_back(kCnps, nonzero(found.answers().incidents->cnps));
     if (&seen == &kSilences[3]) {

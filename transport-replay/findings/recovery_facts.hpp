@@ -57,15 +57,15 @@ struct Silence {
     Party party{};
     std::string_view advice;
 };
+inline constexpr std::string_view kFindOutage =
+    "Look for a process that died on {responder:host}, a link that flapped or a switch that drops this flow (`rdma statistic`, `ethtool -S`); raise "
+    "NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.";
 inline constexpr std::array kSilences{
     Silence{
         "answered", Party::fabric,
         "Look for dropped answers on the way to {requester:host}: counters of its port and of the last switch, and a DSCP or priority of ACKs that PFC "
         "does not protect."},
-    Silence{
-        "fell_silent", Party::undecided,
-        "Look for a process that died on {responder:host}, a link that flapped or a switch that drops this flow (`rdma statistic`, `ethtool -S`); raise "
-        "NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages."},
+    Silence{"fell_silent", Party::undecided, kFindOutage},
     Silence{
         "cnps", Party::undecided,
         "Check that the tap sees the ACKs of {responder:host} (they may take another path), then that the queue pair on it is in RTR or RTS and expects "
@@ -78,6 +78,7 @@ inline constexpr std::array kSilences{
         "elsewhere", Party::responder,
         "Check on {responder:host} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and that the exchanged QP "
         "number, GID and P_Key are those of the live process."},
+    Silence{"stalled_too", Party::undecided, kFindOutage},
     Silence{
         "absent", Party::undecided,
         "Check on {responder:host} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID (`rping`), then "

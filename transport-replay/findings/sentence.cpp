@@ -43,6 +43,7 @@ constexpr std::array kFragments{
         "[silence=other_start?{responder:host} never answered on this connection, whose first captured request has PSN {starting_psn}, where CM announced "
         "{announced_psn}]"
         "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
+        "[silence=stalled_too?{responder:host} never answered on this connection; others to {requester:host} stalled at the same time]"
         "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
     // Of a request that was refused, and of the last one before it that was not.
     Fragment{

@@ -33,6 +33,7 @@ constexpr FactRow kSufficientExponent{"sufficient_exponent", Unit::number,
 constexpr FactRow kSufficientTime{"sufficient_time", Unit::duration, "the time of that exponent"};
 constexpr FactRow kRetries{"retries", Unit::count, "times that the requester sent again"};
 constexpr FactRow kFromMiddle{"from_middle", Unit::count, "of them, requests from the middle of a READ"};
+constexpr FactRow kAfterTimer{"after_timer", Unit::count, "of them, requests after an ACK timeout"};
 constexpr FactRow kResponsesMissed{"responses_missed", Unit::count,
                                    "response packets that had not passed the tap by then"};
 constexpr FactRow kResponsesLate{"responses_late", Unit::count, "response packets that passed the tap late"};
@@ -76,7 +77,8 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
         if (find(refused, found.connection.uid, found.requester) != nullptr) continue;  // starting-psn-differs
         const auto other = [&](const Recovery& episode) {
-            return ends.gave_up_or_may(episode) || spurious(episode, all);
+            return ends.gave_up_or_may(episode) || spurious(episode, all) ||
+                   episode.lacked_response();  // read-response-lost
         };
         const RecoverySum sum = without(found, found.sum, kept(found, other));
         if (sum.episodes == 0) continue;
@@ -167,7 +169,19 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
 
 void read_response_lost(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
-    for (const Case& found : cases(timeline, RecoveryKind::read_retry)) {
+    const auto all = missed(timeline);
+    const Ends ends(timeline);
+    for (Episodes& found : all_episodes(timeline)) {
+        RecoverySum sum = found.way().incidents->recovery(RecoveryKind::read_retry);
+        std::uint64_t after_timer = 0;
+        std::erase_if(found.episodes, [&](const Recovery* episode) {
+            if (episode->kind == RecoveryKind::read_retry) return false;
+            if (!episode->lacked_response() || spurious(*episode, all) || ends.gave_up_or_may(*episode)) return true;
+            sum.add(*episode);
+            after_timer += episode->triggers;
+            return false;
+        });
+        if (sum.episodes == 0) continue;
         const std::uint64_t partial = rests_of_reads(found.episodes);
         const Gaps& gaps = found.answers().incidents->response_gaps;
         const bool missed = gaps.network + gaps.reordered != 0;
@@ -177,16 +191,17 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
                             (lacking && partial == 0);
         Facts facts{{kRequester, found.from()},
                     {kResponder, found.to()},
-                    {kRetries, found.sum.episodes},
+                    {kRetries, sum.episodes},
                     {kFromMiddle, partial},
+                    {kAfterTimer, nonzero(after_timer)},
                     {kResponsesMissed, nonzero(gaps.network)},
                     {kResponsesLate, nonzero(gaps.reordered)}};
-        add_resent(facts, found.sum, partial);
-        add_stall(facts, found.sum.episodes, found.sum.lost, found.sum.most_lost);
+        add_resent(facts, sum, partial);
+        add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
-              .count = lacking && partial != 0 ? partial
-                                               : found.sum.episodes,  // those that nothing but a lost response explains
+              .count =
+                  lacking && partial != 0 ? partial : sum.episodes,  // those that nothing but a lost response explains
               .severity = unsure ? Severity::note : Severity::warning,
               .facts = std::move(facts),
               .episodes = places_of(timeline, found.episodes)});
@@ -196,9 +211,8 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
 }  // namespace
 
 Family timeouts_family() {
-    static constexpr std::array kOwn{&kTimeouts,           &kTimeoutCauses,   &kAnswerTook,
-                                     &kSufficientExponent, &kSufficientTime,  &kRetries,
-                                     &kFromMiddle,         &kResponsesMissed, &kResponsesLate};
+    static constexpr std::array kOwn{&kTimeouts, &kTimeoutCauses, &kAnswerTook, &kSufficientExponent, &kSufficientTime,
+                                     &kRetries,  &kFromMiddle,    &kAfterTimer, &kResponsesMissed,    &kResponsesLate};
     static constexpr std::array kRows{
         FindingRow{
             .id = "ack-timeout",
@@ -251,9 +265,9 @@ Family timeouts_family() {
             .predicate = "lost READ or ATOMIC responses",
             .by_order = true,
             .sentence =
-                "{requester:host} requested READ or ATOMIC data from {responder} again {retries:times}, {from_middle} of them from the "
-                "middle of a READ, and retransmitted {>resent}; stalled {>stall}[; {responses_missed:response packet} had not passed this "
-                "tap by then][; {responses_late:response packet} passed it late].",
+                "{requester:host} requested READ or ATOMIC data from {responder} again {retries:times}"
+                "[from_middle=0?[, {after_timer} after an ACK timeout,]|, {from_middle} of them from the middle of a READ[, {after_timer} "
+                "after an ACK timeout],] and retransmitted {>resent}; stalled {>stall}[; {responses_missed:response packet} had not passed this tap by then][; {responses_late:response packet} passed it late].",
             .advice =
                 "Find where READ responses are dropped or reordered on the way from {responder:host} to {requester:host} (switch drop "
                 "counters, implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",

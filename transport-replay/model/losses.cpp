@@ -12,4 +12,9 @@ Losses losses_of(const Way& way) {
             .by_capture = had.gaps.tap + had.response_gaps.tap};
 }
 
+bool lacks_a_part(const Way& way) {
+    constexpr std::uint64_t kSmallPart = 32;
+    return way.incidents->gaps.tap * kSmallPart > way.requests;
+}
+
 }  // namespace qps::transport

@@ -19,4 +19,8 @@ struct Losses {
 };
 [[nodiscard]] Losses losses_of(const Way& way);
 
+// Whether the capture lacks more than a small part of its requests, as those of mirrors that sample or are overloaded
+// do: that one is not there says nothing of the network then.
+[[nodiscard]] bool lacks_a_part(const Way& way);
+
 }  // namespace qps::transport

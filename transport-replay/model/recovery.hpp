@@ -62,6 +62,12 @@ struct Recovery {
                                 // a READ before it had no answer: it proves no loss
     bool partial_read = false;  // a READ was asked for again from its middle
     [[nodiscard]] dissect::Duration lost_time() const { return time.length(); }
+    // Its timer ran out for a READ or ATOMIC whose response was lost: a later one had passed, or an answer to what was
+    // sent behind it.
+    [[nodiscard]] bool lacked_response() const {
+        return kind == RecoveryKind::timeout && !nak && lost != 0 &&
+               (verb == dissect::Verb::read_request || dissect::is_atomic(verb));
+    }
     // The requester had been told, and waited for its timer all the same.
     [[nodiscard]] bool ignored_nak() const { return nak && kind == RecoveryKind::timeout; }
 };

@@ -112,7 +112,7 @@ private:
         std::uint32_t count = 0;
         dissect::Instant time{};
     };
-    static constexpr std::uint64_t kBegin = 64;       // requests
+    static constexpr std::uint64_t kBegin = 64;    // requests
     static constexpr std::size_t kMostTaken = 16;  // the last ones: of those before, no request comes so late
     // Of a flow that skipped any.
     struct State {

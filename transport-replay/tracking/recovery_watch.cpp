@@ -206,6 +206,8 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
     begin(kind, request.psn, request, stream);
     Open& open = opened();
     if (open.episode.original == FrameIndex{}) open.episode.verb = info(request.opcode).verb;  // it had been answered
+    // A responder answers in order: an answer to what was sent behind it shows that its own had been sent.
+    if (overtaken && open.lacks_response) open.episode.lost = std::max(open.episode.lost, 1U);
     open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken ? *overtaken : last_sign_};
     if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
     if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;

@@ -165,6 +165,11 @@ RequestArrival RequestStream::repeat(const Observation& request) {
             if (request.psn.before(read.first) || read.last.before(request.psn)) continue;
             arrived.behind = read.last + 1;
             arrived.partial_read = request.psn != read.first && request.psn != read.asked_again;
+            // Asked for once more from its middle: what passed before answered an earlier request, and did not arrive.
+            if (request.psn != read.first && request.psn == read.asked_again) {
+                arrived.answered = false;
+                arrived.holes = 1;
+            }
             read.asked_again = request.psn;
             arrived.missed_after_all = std::exchange(read.missing, 0);
         }

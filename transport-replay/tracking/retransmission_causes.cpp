@@ -137,8 +137,6 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     if (episode.kind == RecoveryKind::sequence_nak)
         return RecoveryKind::undecided;  // quick, and the NAK was not captured
     if (episode.rounds > 1) return RecoveryKind::timeout;
-    // A later response of the READ had passed: the timer ran out because of one before it.
-    if (episode.verb == Verb::read_request && episode.lost != 0) return RecoveryKind::read_retry;
     if (episode.crossed && episode.proven) return RecoveryKind::timeout;  // nothing else sends again what was answered
     if (fitted && episode.timer_ran >= shortened(fitted->least)) return RecoveryKind::timeout;
     if (fitted) return episode.partial_read ? RecoveryKind::read_retry : RecoveryKind::undecided;

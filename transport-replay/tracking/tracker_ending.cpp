@@ -1,11 +1,13 @@
 // What ends: messages and episodes that a way hands on, the ways of a connection that is over, the whole capture.
 #include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
+#include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -105,6 +107,18 @@ void Tracker::end_before_restart(Entry& entry, End requester, Instant time) {
     episodes_.insert(episodes_.begin(), ended.begin(), ended.end());
 }
 
+namespace {
+
+// A NAK proves that the PSN it names was lost: what is missing beside it, the capture may lack.
+void leave_what_was_asked(Gaps& gaps, const std::array<std::uint64_t, kNakCauseNames.size()>& naks) {
+    const std::uint64_t named = std::accumulate(naks.begin(), naks.end(), std::uint64_t{});
+    const std::uint64_t rest = gaps.network - std::min(gaps.network, named);
+    gaps.network -= rest;
+    gaps.undecided += rest;
+}
+
+}  // namespace
+
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
@@ -129,12 +143,16 @@ void Tracker::finish_way(Entry& entry, End requester) {
         gaps.tap -= before;
         gaps.undecided += before;
     }
-    if (gaps != Gaps{}) way.incidents.made().gaps = gaps;
+    const std::array<std::uint64_t, kNakCauseNames.size()> causes = direction.naks.causes();
+    if (gaps != Gaps{}) {
+        way.incidents.made().gaps = gaps;
+        if (lacks_a_part(way)) leave_what_was_asked(way.incidents.made().gaps, causes);
+    }
     if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
         way.incidents.made().corrupt_again = corrupt.again;
         way.incidents.made().corrupt_taken = corrupt.taken;
     }
-    finish_order(way, direction.naks.causes());
+    finish_order(way, causes);
     Seldom<Incidents>& of_responder = entry.connection.way(other(requester)).incidents;
     if (!of_responder.there()) return;
     Gaps& responses = of_responder.made().response_gaps;
@@ -171,6 +189,7 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
         const Way* way = known ? &connection->way(recovery.requester) : nullptr;
         recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(),
                                  way == nullptr ? 0 : way->incidents->ordering->alone);
+        if (recovery.cause == NakCause::lost_before_tap && lacks_a_part(*way)) recovery.cause = NakCause::undecided;
     }
     order_stably(tracked_.recoveries, [](const Recovery& r) {
         return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value());

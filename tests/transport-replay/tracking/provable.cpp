@@ -1,6 +1,7 @@
 // What few packets prove of a loss, and what they leave undecided.
 #include <tests/support/conversation.hpp>
 #include <transport-replay/model/losses.hpp>
+#include <transport-replay/tracking/gap_ledger.hpp>
 
 #include <algorithm>
 
@@ -415,4 +416,53 @@ TEST_CASE("a packet that is recorded right behind its own ACK is in the capture"
     };
     CHECK(lacking(microseconds(3)) == 0);
     CHECK(lacking(microseconds(9000)) == 1);
+}
+
+TEST_CASE("a timer that runs out behind a response that did not pass waited for that response") {
+    const auto lacked = [](bool passed) {
+        Conversation said = begun();
+        said.read(51, 3000);
+        said.respond(kResponseFirst, 51, 1024);
+        if (passed) said.respond(kResponseMiddle, 52, 1024);
+        said.respond(kResponseLast, 53, 952);
+        said.wait(microseconds(67'000));
+        said.read(passed ? 51 : 52, passed ? 3000 : 1976);
+        said.wait(microseconds(100));
+        const Tracked tracked = said.finish();
+        REQUIRE(tracked.recoveries.size() == 1);
+        CHECK(tracked.recoveries.front().kind == RecoveryKind::timeout);
+        return tracked.recoveries.front().lacked_response();
+    };
+    CHECK(lacked(false));
+    CHECK_FALSE(lacked(true));
+}
+
+TEST_CASE("an ACK of what was sent behind a READ shows that its response had been sent, and proves no loss of an ACK") {
+    const auto episode = [](bool asks_for_read) {
+        Conversation said = begun();
+        said.read(51, 1000);
+        said.send(52);
+        said.acknowledge(52);
+        said.wait(microseconds(67'000));
+        if (asks_for_read) said.read(51, 1000);
+        else said.send(52);
+        said.wait(microseconds(100));
+        const Tracked tracked = said.finish();
+        REQUIRE(tracked.recoveries.size() == 1);
+        return tracked.recoveries.front();
+    };
+    CHECK(episode(true).lacked_response());
+    CHECK_FALSE(episode(false).lacked_response());
+    CHECK(episode(false).crossed);  // the answer was not what it waited for
+}
+
+TEST_CASE("what the first requests skipped may have passed before the capture began, where requests overtake others") {
+    GapLedger gaps;
+    gaps.skip(Psn(10), 2, {{}, 2});
+    gaps.skip(Psn(20), 1, {{}, 9});
+    gaps.acknowledge(Psn(30), Instant{});
+    CHECK(gaps.counts(true).tap == 3);
+    CHECK(gaps.taken_at_begin(1) == 0);
+    CHECK(gaps.taken_at_begin(4) == 2);
+    CHECK(gaps.taken_at_begin(9) == 3);
 }
