@@ -18,6 +18,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -311,6 +312,7 @@ TEST_CASE("a table with a pane has its first row chosen when it is shown, and ag
 
 TEST_CASE("texts of a table have the room that is there, until the user says how wide they are") {
     needApplication();
+    QSettings().clear();  // of an earlier run
     // There is room, however wide the letters are.
     OpenedTable<FindingsView> opened("loss_write", 200 * QFontMetrics(QApplication::font()).averageCharWidth());
     const QTableView& table = opened.table->table();
