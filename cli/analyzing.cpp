@@ -194,10 +194,9 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
     Analyst analyst(options, listening, reading);
     std::optional<Annotator> annotator;
     if (filter.needs_annotation()) {
-        AnalysisSettings settings =
-            known_settings(options.input, options.analysis, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
-        settings.memory = options.analysis.memory.part_of(analyses);
-        annotator.emplace(std::move(settings));
+        AnalysisOptions of_filter = options.analysis;
+        of_filter.memory = options.analysis.memory.part_of(analyses);
+        annotator.emplace(known_settings(options.input, of_filter, look_ahead_for(filter)));
     }
     Input::SoFar so_far;  // of the inputs before
     std::uint16_t files = 0;
@@ -298,6 +297,29 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const ReadingOptions& options)
     return log;
 }
 
+namespace {
+
+// What the whole tells, for a reading that names connections on the way: what is wrong with the files is said by that
+// one.
+void learn_numbers(const ReadingOptions& options, const Filter& filter, const Output& output, AnalysisSettings& known) {
+    const Hush hush;
+    const Listening nobody;
+    const auto read = [&] {
+        return analyze_in_lanes(options, filter, output, nobody,
+                                {.known = known, .lanes = lanes_for(options, nobody), .again = true})
+            .timeline;
+    };
+    transport::Timeline whole = read();
+    // Who leaves packets out gives other numbers.
+    if (whole.learned.any() && !interrupted()) {
+        known.traits = std::move(whole.learned);
+        whole = read();
+    }
+    known.numbers = std::move(whole.numbers);
+}
+
+}  // namespace
+
 // Who prints at the end only reads the files a second time where the first time showed that it must.
 Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, const Output& output,
                  const Listening& listening) {
@@ -314,7 +336,8 @@ Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, co
     }
     AnalysisSettings known{.nccl_log = std::move(*log)};
     const bool on_the_way = prints_on_the_way(listening);
-    if (on_the_way) known.traits = traits_before(options.input, options.analysis);
+    if (listening.names_connections && can_be_read_twice(options.input)) learn_numbers(options, *filter, output, known);
+    else if (on_the_way) known.traits = traits_before(options.input, options.analysis);
     const auto read = [&](const AnalysisSettings& settings, bool again) {
         return analyze_in_lanes(options, *filter, output, listening,
                                 {.known = settings, .lanes = lanes_for(options, listening), .again = again});
@@ -340,10 +363,11 @@ Analyzed analyze_again(const ReadingOptions& options, const Filter& filter, cons
         failed.code = log.error();
         return failed;
     }
-    return analyze_in_lanes(options, filter, output, listening,
-                            {.known = {.traits = first.known, .nccl_log = std::move(*log)},
-                             .lanes = lanes_for(options, listening),
-                             .again = said_before});
+    return analyze_in_lanes(
+        options, filter, output, listening,
+        {.known = {.traits = first.known, .numbers = first.timeline.numbers, .nccl_log = std::move(*log)},
+         .lanes = lanes_for(options, listening),
+         .again = said_before});
 }
 
 // What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is

@@ -59,6 +59,9 @@ struct Listening {
     std::function<void(const Input&)> batch{};
     // After each packet that was analysed, when all of the above were told what it ended.
     std::function<void()> after{};
+    // It shows of packets, messages or operations which connection they are of: files are read once before, so that
+    // this is the connection that their flow turns out to be of.
+    bool names_connections = false;
     // For who has shown nothing before the end: files are read a second time, and what was told so far is to be
     // forgotten. Who has none is told once, after the files were read for what must be known before.
     std::function<void()> again{};

@@ -151,10 +151,10 @@ bool needs_whole_capture(const std::vector<OutputColumn>& columns) {
     });
 }
 
-bool needs_ulp(const std::vector<OutputColumn>& columns) {
+bool needs_look_ahead(const std::vector<OutputColumn>& columns) {
     return std::ranges::any_of(columns, [](const OutputColumn& column) {
         const auto* fields = std::get_if<Column>(&column.what);
-        return fields != nullptr && fields->needs_ulp();
+        return fields != nullptr && fields->needs_look_ahead();
     });
 }
 

@@ -28,7 +28,7 @@ struct OutputColumn {
 
 [[nodiscard]] bool needs_annotation(const std::vector<OutputColumn>& columns);
 [[nodiscard]] bool needs_whole_capture(const std::vector<OutputColumn>& columns);
-[[nodiscard]] bool needs_ulp(const std::vector<OutputColumn>& columns);  // of an upper protocol
+[[nodiscard]] bool needs_look_ahead(const std::vector<OutputColumn>& columns);
 
 // Makes the columns of a table wide enough for these packets' values.
 void fit(std::vector<OutputColumn>& columns, const dissect::Packet& packet);

@@ -111,13 +111,29 @@ bool has_any(const transport::Timeline& timeline) {
 
 }  // namespace
 
+LookAhead look_ahead_for(const Filter& filter) { return filter.needs_look_ahead() ? LookAhead::all : LookAhead::none; }
+
 KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead) {
-    if (look_ahead == LookAhead::none || !can_be_read_twice(input)) return {options.hints, {}, !options.hints.empty()};
-    Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
-    const bool whole =
-        read_through(input, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
+    if (look_ahead == LookAhead::none || !can_be_read_twice(input))
+        return {.hints = options.hints, .traits = {}, .numbers = {}, .any = !options.hints.empty()};
+    const std::uint64_t most = look_ahead == LookAhead::all ? UINT64_MAX : kBeginning;
+    AnalysisSettings settings{.hints = options.hints, .icrc = options.icrc, .memory = options.memory};
+    Analysis analysis(settings);
+    const bool whole = read_through(input, analysis, AnnotatorScope::all, most);
     transport::Timeline timeline = analysis.finish();
-    KnownBefore known{hints_of(timeline, whole), std::move(timeline.learned), has_any(timeline)};
+    KnownBefore known{.hints = hints_of(timeline, whole),
+                      .traits = std::move(timeline.learned),
+                      .numbers = std::move(timeline.numbers),
+                      .any = has_any(timeline),
+                      .whole = whole};
+    // Who leaves packets out gives other numbers.
+    if (whole && known.traits.any()) {
+        settings.traits = known.traits;
+        Analysis again(settings);
+        read_through(input, again, AnnotatorScope::all, most);
+        known.numbers = again.finish().numbers;
+    }
+    if (!whole) known.numbers = {};
     for (const auto& [uid, said] : options.hints) known.hints.insert_or_assign(uid, said);
     return known;
 }
@@ -136,6 +152,7 @@ AnalysisSettings known_settings(const InputOptions& input, const AnalysisOptions
     return {.hints = std::move(known.hints),
             .icrc = options.icrc,
             .traits = std::move(known.traits),
+            .numbers = std::move(known.numbers),
             .memory = options.memory};
 }
 

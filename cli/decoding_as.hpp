@@ -1,9 +1,11 @@
 // What connections speak, told before their packets are read: by the user (--decode-as), or by a pass over files that
-// are read twice, so that packets before the one that settled it are decoded too.
+// are read twice, so that packets before the one that settled it are decoded too. Such a pass also knows which
+// connection a flow turns out to be a part of.
 #pragma once
 
 #include <cli/options/analysis_options.hpp>
 #include <cli/options/input_options.hpp>
+#include <dissect/filter/filter.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -26,11 +28,15 @@ enum class LookAhead {
     beginning,  // so much that one does not have to wait
     all,
 };
+// What a filter asks for may need all.
+[[nodiscard]] LookAhead look_ahead_for(const dissect::Filter& filter);
 
 struct KnownBefore {
     transport::UlpHints hints;
     transport::CaptureTraits traits;
-    bool any = false;  // there is an upper protocol to decode
+    transport::FinalNumbers numbers;  // where all was read
+    bool any = false;                 // there is an upper protocol to decode
+    bool whole = false;               // all was read
 };
 [[nodiscard]] KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead);
 

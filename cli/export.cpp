@@ -282,6 +282,7 @@ ExitCode run_export(const ExportOptions& options) {
                                 const Message& message) { tables.message(connection, requester, message); },
                  .operation = [&](const UlpOperation& operation) { tables.operation(operation); },
                  .retired = [&](ConnectionId connection) { tables.retired(connection); },
+                 .names_connections = true,
                  .again = [&] { tables.again(); }});
     if (!analyzed.any) return analyzed.code;
     say_unknown_latencies(tables.times());

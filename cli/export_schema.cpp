@@ -25,7 +25,7 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"protocol", kText, "upper protocol, where it was recognised"},
     SchemaColumn{"protocol_basis", kText, "by what: content, service, private_data, user"},
     SchemaColumn{"protocol_certainty_percent", kInteger, "and how certain that is"},
-    SchemaColumn{"packets", kInteger, "packets of both ways"},
+    SchemaColumn{"packets", kInteger, "packets of both ways, CNPs included"},
     SchemaColumn{"bytes", kInteger, "their bytes on the wire"},
     SchemaColumn{"messages", kInteger, "distinct messages"},
     SchemaColumn{"latency_p50_ns", kInteger, "from the first packet of a message to its answer: the median"},
@@ -43,7 +43,7 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"sequence_naks", kInteger, "NAKs for a PSN sequence error"},
     SchemaColumn{"rnr_naks", kInteger, "RNR NAKs"},
     SchemaColumn{"fatal_naks", kInteger, "NAKs that end the connection"},
-    SchemaColumn{"timeouts", kInteger, "retransmission episodes that a timer began"},
+    SchemaColumn{"timeouts", kInteger, "ACK timeouts; none of an end whose answers could not be read"},
     SchemaColumn{
         "lost_by_network", kInteger,
         "packets that neither the tap nor the receiver had, those that were sent again and lost again among them"},

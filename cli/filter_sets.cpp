@@ -41,7 +41,10 @@ Analyzed read_rows(const ReadingOptions& options, const Output& output, Rows& ro
     whole.analysis.connections.clear();
     whole.input.count = 0;
     const Hush hush;  // what is wrong with the files is said when they are read again
-    return analyze(whole, dissect::Filter{}, output, {.packet = packet, .message = message, .again = again});
+    Analyzed analyzed =
+        analyze(whole, dissect::Filter{}, output, {.packet = packet, .message = message, .again = again});
+    rows.index->settle(analyzed.timeline.numbers);
+    return analyzed;
 }
 
 // Of one thread.

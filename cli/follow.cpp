@@ -269,6 +269,7 @@ ExitCode run_follow(const FollowOptions& options) {
     };
     listening.retired = [&](ConnectionId connection) { begin().retired(connection); };
     listening.pause = [&] { output.flush(); };
+    listening.names_connections = true;
     MemoryBudget& memory = reading.analysis.memory;
     memory = transport::beside(memory, kTimes * most_payload(memory));
     const Analyzed analyzed = analyze(reading, *filter, output, listening);

@@ -366,8 +366,7 @@ ExitCode run_info(const InfoOptions& options) {
     if (!output.ok()) return finish(output);
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation())
-        annotator.emplace(
-            known_settings(inputs, options.reading.analysis, filter->needs_ulp() ? LookAhead::all : LookAhead::none));
+        annotator.emplace(known_settings(inputs, options.reading.analysis, look_ahead_for(*filter)));
     else annotator = stream_annotator(inputs);
     Reports reports(options, output);
     bool opened = false;

@@ -49,7 +49,8 @@ ExitCode run_messages(const ListingOptions& options) {
                                       {.packet = packet,
                                        .message = message,
                                        .retired = [&](ConnectionId connection) { ends.forget(connection); },
-                                       .pause = [&] { begin().show_now(); }});
+                                       .pause = [&] { begin().show_now(); },
+                                       .names_connections = true});
     if (analyzed.any) begin().end();
     if (analyzed.any && begin().rows() == 0) report_none(options.output.format, "messages");
     return finish(reading.analysis, analyzed, output);

@@ -175,6 +175,7 @@ ExitCode run_operations(const OperationsOptions& options) {
     listening.operation = [&](const UlpOperation& ended) { operations.operation(ended); };
     listening.retired = [&](ConnectionId connection) { operations.retired(connection); };
     listening.pause = [&] { operations.show_now(); };
+    listening.names_connections = true;
     const Analyzed analyzed = analyze(reading, *filter, output, listening);
     if (analyzed.any) operations.end();
     return finish(reading.analysis, analyzed, output);

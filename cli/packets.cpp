@@ -162,7 +162,7 @@ ExitCode run_packets(const PacketsOptions& options) {
     const auto compiled = compile_filter(reading.filter, FilterSets::with_fields);
     auto columns = columns_of(options.columns);
     if (!compiled || !columns) return ExitCode::usage;
-    const LookAhead look_ahead = compiled->needs_ulp() || needs_ulp(*columns) ? LookAhead::all : LookAhead::none;
+    const LookAhead look_ahead = needs_look_ahead(*columns) ? LookAhead::all : look_ahead_for(*compiled);
     const bool annotated =
         compiled->needs_annotation() || needs_annotation(*columns) || !reading.analysis.hints.empty();
     if (!options.capture.empty()) return copy_packets(options, *compiled, annotated, look_ahead);
@@ -214,9 +214,10 @@ const Command packets_command{
     "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
     "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
     "  qpscope packets -Y 'rdma.icrc.status == bad' -w damaged.pcapng trace.pcap\n\n"
-    "rdma.connection, rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet\n"
-    "is read. They need a single thread, and make several files pieces of one capture. To hand a connection on, take\n"
-    "`qpscope extract -C 3`: its CM handshake is of queue pair 1, and not of rdma.connection == 3.",
+    "rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet is read.\n"
+    "rdma.connection and rdma.from are as in `qpscope connections`; of a pipe or an interface, as known so far. They need a\n"
+    "single thread, and make several files pieces of one capture. To hand a connection on, take `qpscope extract -C 3`: its\n"
+    "CM handshake is of queue pair 1, and not of rdma.connection == 3.",
     prepared<PacketsOptions, run_packets>};
 
 }  // namespace qps::cli

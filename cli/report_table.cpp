@@ -161,7 +161,7 @@ std::string line_of(const Connection& connection) {
             .add_many(sum([](const Way& way) { return way.incidents->fatal_naks; }), "fatal NAK")
             .text();
     return fmt::format("#{} {} {}, {}{}{}", std::to_underlying(connection.uid), service_name(connection.service),
-                       ends_text(connection), bytes_text(connection.bytes()), counts.empty() ? "" : ", ", counts);
+                       ends_text(connection), bytes_text(connection.all_bytes()), counts.empty() ? "" : ", ", counts);
 }
 
 // The few that a reader should know of: those in trouble, then the largest.
@@ -171,7 +171,7 @@ std::vector<const Connection*> noteworthy(const AnalysisOptions& options, const 
         if (wanted(options, connection.uid)) all.push_back(&connection);
     const auto shown = static_cast<std::ptrdiff_t>(std::min(all.size(), kConnectionsShown));
     std::ranges::partial_sort(all, all.begin() + shown, std::greater{}, [](const Connection* connection) {
-        return std::tuple(trouble(*connection), connection->bytes(), ~std::to_underlying(connection->uid));
+        return std::tuple(trouble(*connection), connection->all_bytes(), ~std::to_underlying(connection->uid));
     });
     all.resize(static_cast<std::size_t>(shown));
     return all;

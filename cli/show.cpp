@@ -151,12 +151,16 @@ ExitCode run_show(const ShowOptions& options) {
     if (!whole) return whole.error();
     const Filter& filter = whole->filter;
     std::optional<transport::Annotator> annotator;
-    KnownBefore known =
-        known_before(reading.input, reading.analysis, filter.needs_ulp() ? LookAhead::all : LookAhead::beginning);
-    if (filter.needs_annotation() || known.any || options.messages)
+    const LookAhead look_ahead = filter.needs_look_ahead() ? LookAhead::all : LookAhead::beginning;
+    KnownBefore known = known_before(reading.input, reading.analysis, look_ahead);
+    const bool annotated = filter.needs_annotation() || known.any || options.messages;
+    // Which connection a packet is of is shown then, and only the whole tells.
+    if (annotated && !known.whole) known = known_before(reading.input, reading.analysis, LookAhead::all);
+    if (annotated)
         annotator.emplace(transport::AnalysisSettings{.hints = std::move(known.hints),
                                                       .icrc = reading.analysis.icrc,
                                                       .traits = std::move(known.traits),
+                                                      .numbers = std::move(known.numbers),
                                                       .memory = reading.analysis.memory});
     else annotator = stream_annotator(reading.input);
     if (whole->messages) annotator->know(whole->messages);

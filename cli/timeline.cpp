@@ -253,7 +253,8 @@ ExitCode run_timeline(const TimelineOptions& options) {
         if (wanted(reading.analysis, record.connection)) begin().take(observation, record, matches);
     };
     Matched matched(std::move(*counted));
-    Listening listening{.pause = [&] { begin().show_now(); }};
+    Listening listening{.pause = [&] { begin().show_now(); },
+                        .names_connections = !reading.analysis.connections.empty()};
     if (options.columns.empty()) {
         listening.packet = [&](const Observation& observation, const PacketRecord& record) {
             count(observation, record, 0);

@@ -1,5 +1,6 @@
 // `conform --script-of CAPTURE`: the script that plays a recorded conversation again.
 #include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/message.hpp>
@@ -19,7 +20,7 @@ ExitCode write_script_of(const ConformingOptions& given) {
     const auto filter = compile_filter(given.filter);
     if (!filter) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
-    if (filter->needs_annotation()) annotator.emplace();
+    if (filter->needs_annotation()) annotator.emplace(known_settings(inputs, {}, look_ahead_for(*filter)));
     Output output(given.output.path, inputs.files);
     if (!output.ok()) return finish(output);
     transport::conformance::script::ScriptWriter writer;

@@ -1,5 +1,6 @@
 // `replay`: recorded frames back onto a wire, at their times, or into a capture; rewritten by rules.
 #include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
 #include <cli/held_inputs.hpp>
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
@@ -80,7 +81,10 @@ public:
           replayer_(std::move(replayer)),
           filter_(std::move(filter)),
           real_(!options.wire.interface.empty()) {
-        if (filter_.needs_annotation()) annotator_.emplace();
+        if (filter_.needs_annotation()) {
+            known_ = known_settings(options.reading.input, options.reading.analysis, look_ahead_for(filter_));
+            annotator_.emplace(known_);
+        }
         takes_all_ = !options.reading.filter.chooses();
     }
 
@@ -95,7 +99,7 @@ public:
     void begin_again() {
         ++loops_;
         replayer_.begin_again();
-        if (annotator_) annotator_.emplace();
+        if (annotator_) annotator_.emplace(known_);
     }
 
     // False: no more is wanted.
@@ -177,6 +181,7 @@ private:
     Filter filter_;
     bool takes_all_ = true;
     bool real_;
+    transport::AnalysisSettings known_;  // of the annotator
     std::optional<transport::Annotator> annotator_;
     ReplayClock clock_;
     Instant now_ = clock_.now();

@@ -88,6 +88,7 @@ Recording read_recording(const ReadingOptions& asked, ConnectionId uid, const di
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
         collector.message(connection, requester, message);
     };
+    listening.names_connections = true;
     const Analyzed second = analyze(options, filter, output, listening);
     return {second.code, collector.finish()};
 }

@@ -32,6 +32,9 @@ bool needs_connection(LayerKind kind, const Field* field) {
 bool asks_for_conclusions(const filter_language::Test& test) {
     return test.layers[static_cast<std::size_t>(LayerKind::rdma)];
 }
+bool is_late(LayerKind kind, const Field* field) {
+    return is_ulp(kind) || (field != nullptr && (field->name == "rdma.connection" || field->name == "rdma.from"));
+}
 bool asks_for_ulp(const filter_language::Test& test) {
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind)
         if (test.layers[kind] && is_ulp(static_cast<LayerKind>(kind))) return true;
@@ -47,8 +50,9 @@ bool Filter::needs_annotation() const {
            });
 }
 
-bool Filter::needs_ulp() const {
-    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return is_ulp(s.kind); }) ||
+bool Filter::needs_look_ahead() const {
+    return std::ranges::any_of(program_->sources,
+                               [](const filter_language::Source& s) { return is_late(s.kind, s.field); }) ||
            std::ranges::any_of(program_->tests, asks_for_ulp);
 }
 
@@ -61,8 +65,8 @@ bool Column::needs_whole_capture() const {
     return std::ranges::any_of(places, [](const FieldPlace& place) { return place.field->of_whole; });
 }
 
-bool Column::needs_ulp() const {
-    return std::ranges::any_of(places, [](const FieldPlace& place) { return is_ulp(place.kind); });
+bool Column::needs_look_ahead() const {
+    return std::ranges::any_of(places, [](const FieldPlace& place) { return is_late(place.kind, place.field); });
 }
 
 bool Column::needs_annotation() const {

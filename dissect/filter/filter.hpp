@@ -34,8 +34,9 @@ public:
 
     // Whether it asks for a field that only an annotated packet has.
     [[nodiscard]] bool needs_annotation() const;
-    // Whether it asks for what an upper protocol has, which only the reconstruction of its connection knows.
-    [[nodiscard]] bool needs_ulp() const;
+    // Whether it asks for what is right of the first packets only once later ones were read: which connection they are
+    // of, and what upper protocol it has.
+    [[nodiscard]] bool needs_look_ahead() const;
     // Whether it asks for a field that is known only when all packets were read.
     [[nodiscard]] bool needs_whole_capture() const;
 
@@ -50,7 +51,7 @@ struct Column {
     std::string_view name;
     std::span<const FieldPlace> places;  // never empty
     [[nodiscard]] bool needs_annotation() const;
-    [[nodiscard]] bool needs_ulp() const;
+    [[nodiscard]] bool needs_look_ahead() const;
     [[nodiscard]] bool needs_whole_capture() const;
 };
 

@@ -53,7 +53,7 @@ void addPauses(Panel& panel, const std::vector<transport::PausePeriod>& pauses) 
 bool carries(const HitWay& way, const transport::Timeline& timeline) {
     constexpr std::uint64_t kAnswersShare = 20;  // of the bytes of a connection: acknowledgments are about that
     const transport::Connection* connection = timeline.find(way.connection);
-    return connection == nullptr || connection->way(way.from).bytes >= connection->bytes() / kAnswersShare;
+    return connection == nullptr || connection->way(way.from).bytes >= connection->all_bytes() / kAnswersShare;
 }
 
 // Those that marks and notifications hit; where there are none, those that pauses held up, busiest first.

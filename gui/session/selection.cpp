@@ -21,10 +21,12 @@ constexpr std::size_t kMaxFilters = 200;   // that undo remembers
 Selection::Selection(Session& session, QObject* parent) : QObject(parent), m_session(session), m_filters{QString()} {
     connect(&session, &Session::opened, this, &Selection::opened);
     connect(&session, &Session::rowsAdded, this, [this] { m_filtering.grown(m_session.packets()); });
+    connect(&session, &Session::timelineChanged, this, &Selection::takeFinalNumbers);
     connect(&session, &Session::timelineChanged, this, &Selection::takeOnlyConnection);
     // What a newer timeline tells of, a filter may ask for.
     connect(&session, &Session::timelineChanged, this, [this] {
-        if (names_sets(filter().toStdString())) refilter();
+        const bool renumbered = !m_session.busy() && m_session.timeline()->numbers.any() && !filter().isEmpty();
+        if (renumbered || names_sets(filter().toStdString())) refilter();
     });
     connect(&m_filtering, &Filtering::hitsChanged, this, &Selection::hitsChanged);
 }
@@ -82,6 +84,15 @@ void Selection::selectConnection(ConnectionId connection) {
     if (m_connection == connection) return;
     m_connection = connection;
     Q_EMIT connectionChanged();
+}
+
+// A flow may have been chosen before it was known which connection it is a part of.
+void Selection::takeFinalNumbers() {
+    if (m_session.busy() || !m_connection) return;
+    ConnectionId connection = *m_connection;
+    End end{};
+    m_session.timeline()->numbers.settle(connection, end);
+    selectConnection(connection);
 }
 
 // Where there is but one there is nothing to choose.

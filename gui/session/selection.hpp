@@ -100,6 +100,7 @@ private:
     void opened();
     void refilter();
     void place(dissect::FrameIndex frame);
+    void takeFinalNumbers();
     void takeOnlyConnection();
 
     Session& m_session;

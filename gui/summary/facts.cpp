@@ -178,7 +178,7 @@ std::vector<const Connection*> noteworthy(const Timeline& timeline, std::size_t 
     for (const Connection& connection : timeline.connections) all.push_back(&connection);
     const auto few = static_cast<std::ptrdiff_t>(std::min(all.size(), most));
     std::ranges::partial_sort(all, all.begin() + few, std::greater{}, [](const Connection* connection) {
-        return std::tuple(trouble(*connection), connection->bytes(), ~std::to_underlying(connection->uid));
+        return std::tuple(trouble(*connection), connection->all_bytes(), ~std::to_underlying(connection->uid));
     });
     all.resize(static_cast<std::size_t>(few));
     return all;

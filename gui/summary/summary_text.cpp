@@ -118,7 +118,7 @@ QString connectionRow(const ConnectionRow& of, const QPalette& palette, const Na
                                                  endsText(names, connection).toHtmlEscaped()) +
                     speaks,
                 false) +
-           cell(shown(bytes_text(connection.bytes()))) +
+           cell(shown(bytes_text(connection.all_bytes()))) +
            cell(number(both(connection, [](const Way& way) { return way.all_messages(); }))) +
            cell(unlessZero(both(connection, [](const Way& way) { return way.incidents->retransmitted; }))) +
            cell(unlessZero(naks)) + cell(state, false) + QStringLiteral("</tr>");

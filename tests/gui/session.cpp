@@ -2,6 +2,7 @@
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/late_pairs.hpp>
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -152,6 +153,34 @@ TEST_CASE("a filter that stands while a capture is read has all its hits in the 
     REQUIRE(wait(session));
     REQUIRE(wait(selection));
     CHECK(selection.shown() == counted(session, qps::transport::Mark::retransmission));
+}
+
+TEST_CASE("a filter by connection, and what is selected, follow a flow that was paired late") {
+    needApplication();
+    const qps::test::TemporaryFolder folder;
+    const std::string late = folder.file("late.pcap"), pipe = folder.fifo("pipe");
+    qps::tests::write_late_pairs(late);
+    std::thread writer([&] {
+        const int end = ::open(pipe.c_str(), O_WRONLY);
+        qps::test::write_all(end, qps::test::read_file(late));
+        while (!std::filesystem::exists(folder.file("over"))) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ::close(end);
+    });
+    Session session(2);
+    Selection selection(session);
+    session.capture(QString::fromStdString(pipe), QStringLiteral("a pipe"));
+    CHECK(QTest::qWaitFor([&] { return session.packets() == qps::tests::kLatePackets; }, kPatience));
+    REQUIRE(selection.applyFilter(QStringLiteral("rdma.connection == 3")));
+    REQUIRE(wait(selection));
+    CHECK(selection.shown() != 0);
+    selection.selectConnection(ConnectionId{3});
+    static_cast<void>(folder.write("over", {}));
+    writer.join();
+    REQUIRE(wait(session));
+    REQUIRE(wait(selection));
+    CHECK(selection.shown() == 0);
+    REQUIRE(selection.connection());
+    CHECK(session.timeline()->find(*selection.connection()) != nullptr);
 }
 
 TEST_CASE("a time range narrows what is shown, with and without a filter") {

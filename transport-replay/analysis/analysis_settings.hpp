@@ -4,6 +4,7 @@
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/final_numbers.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/ulp/operation_sink.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
@@ -25,6 +26,9 @@ struct AnalysisSettings {
     IcrcPolicy icrc = IcrcPolicy::automatic;
     // What an earlier pass found out of the capture as a whole (Timeline::learned).
     CaptureTraits traits{};
+    // What an earlier pass over the same packets, with the same traits, found out of flows (Timeline::numbers). Without
+    // it a packet has the number that its flow had when it passed.
+    FinalNumbers numbers{};
     // What a log of NCCL says of ranks.
     NcclLog nccl_log{};
     // Hosts whose NICs accept packets out of order, as the user says: nothing on the wire does.

@@ -45,7 +45,9 @@ std::optional<dissect::Duration> Annotator::since_previous(const dissect::Frame&
 void Annotator::annotate(dissect::Packet& packet) {
     if (scope_ == AnnotatorScope::streams) return follow_stream(packet);
     observe(packet, observation_);
-    annotation_ = annotation(analysis_.observe(observation_));
+    PacketRecord record = analysis_.observe(observation_);
+    if (record.connection) numbers_.settle(*record.connection, record.from);
+    annotation_ = annotation(record);
     annotation_.since_previous = since_previous(packet.frame);
     if (more_) more_(packet.frame.index, annotation_);
     packet.annotation = &annotation_;

@@ -5,6 +5,7 @@
 #include <transport-replay/analysis/analysis.hpp>
 
 #include <functional>
+#include <utility>
 
 namespace qps::transport {
 
@@ -22,7 +23,7 @@ public:
     Annotator() = default;
     // What is known of connections before: by the user, or by an earlier pass that followed the same packets.
     explicit Annotator(AnalysisSettings settings, AnnotatorScope scope = AnnotatorScope::all)
-        : analysis_(std::move(settings)), scope_(scope) {}
+        : numbers_(std::exchange(settings.numbers, {})), analysis_(std::move(settings)), scope_(scope) {}
 
     // What is known beside: of a packet that was annotated so far, by its frame.
     using More = std::function<void(dissect::FrameIndex, dissect::Annotation&)>;
@@ -37,6 +38,7 @@ private:
     void follow_stream(dissect::Packet& packet);
     [[nodiscard]] std::optional<dissect::Duration> since_previous(const dissect::Frame& frame);
 
+    FinalNumbers numbers_;
     Analysis analysis_;
     AnnotatorScope scope_ = AnnotatorScope::all;
     Observation observation_;

@@ -187,6 +187,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.hosts = std::move(of_hosts.hosts);
     timeline.connections = std::move(lanes.tracked.connections);
     timeline.retired = lanes.tracked.retired;
+    timeline.numbers = FinalNumbers(std::move(lanes.tracked.joined));
     timeline.totals = timeline.retired.totals;
     take_links(std::move(links), timeline);
     std::erase_if(timeline.connections,

@@ -68,6 +68,7 @@ void merge(Tracked& all, Tracked&& part) {
     append(all.recoveries, std::move(part.recoveries));
     append(all.fatalities, std::move(part.fatalities));
     all.retired.add(part.retired);
+    append(all.joined, std::move(part.joined));
     all.packets_left_out += part.packets_left_out;
     all.messages_left_out += part.messages_left_out;
     all.recoveries_left_out += part.recoveries_left_out;
@@ -100,6 +101,10 @@ void merge(UetReport& all, UetReport&& part) {
 // Everything that names a connection; 0 is none.
 template <class Report, class Visit> void for_each_connection(Report& report, Visit visit) {
     for (auto& connection : report.tracked.connections) visit(connection.uid);
+    for (auto& flow : report.tracked.joined) {
+        visit(flow.given);
+        visit(flow.connection);
+    }
     for (auto& recovery : report.tracked.recoveries) visit(recovery.connection);
     for (auto& fatality : report.tracked.fatalities) visit(fatality.connection);
     for (auto& rate : report.congestion.rates) visit(rate.connection);
@@ -123,6 +128,10 @@ void put_in_order(LaneReport& report) {
     order_stably(report.cm.joins, &MulticastJoin::frame);
     order_stably(report.cm.refusals, &CmRefusal::frame);
     order_stably(report.tracked.connections, &Connection::uid);
+    order_stably(report.tracked.joined, &JoinedFlow::given);
+    // A lane gives lower numbers than all lanes together.
+    std::erase_if(report.tracked.joined,
+                  [](const JoinedFlow& flow) { return !FinalNumbers::has_room_for(flow.given); });
     order_stably(report.tracked.recoveries, [](const Recovery& r) {
         return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value());
     });

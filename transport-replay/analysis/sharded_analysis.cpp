@@ -84,6 +84,7 @@ struct ShardedState {
     [[nodiscard]] PartReport finish(const Drops& drops, bool tells);
     [[nodiscard]] Timeline finish_whole(const Drops& drops, bool tells);
 
+    FinalNumbers final_numbers;  // not among the settings, of which each lane has a copy
     AnalysisSettings settings;
     std::vector<LaneListener> listeners;  // by lane
     bool records = false;
@@ -103,7 +104,8 @@ struct ShardedState {
 
 ShardedState::ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part,
                            std::vector<LaneListener> listening)
-    : settings(std::move(given)),
+    : final_numbers(std::exchange(given.numbers, {})),
+      settings(std::move(given)),
       listeners(std::move(listening)),
       records(with_records),
       gate(settings),
@@ -292,30 +294,39 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
         std::size_t messages = 0, operations = 0, retired = 0;
     };
     std::vector<Told> told(state.members.size());
-    const auto anew = [&](ConnectionId& connection, std::size_t lane) {
+    const auto among_all = [&](ConnectionId& connection, std::size_t lane) {
         if (several) connection = ConnectionId{state.members[lane]->numbers[std::to_underlying(connection) - 1]};
+    };
+    const bool settles = state.final_numbers.any();
+    const auto anew = [&](ConnectionId& connection, End& end, std::size_t lane) {
+        among_all(connection, lane);
+        if (settles) state.final_numbers.settle(connection, end);
     };
     const PacketRecord none;
     for (std::uint32_t place = 0; place < batch.used_; ++place) {
         const std::size_t lane = batch.hosts_[place];
         if (lane == kNobody) continue;  // another part's
         LaneEvents& events = batch.events_[lane];
-        if (state.records && batch.records_[place].connection) anew(*batch.records_[place].connection, lane);
+        if (state.records && batch.records_[place].connection)
+            anew(*batch.records_[place].connection, batch.records_[place].from, lane);
         const bool tells = place >= from;
         if (tells && !visit(batch.all_[place], state.records ? batch.records_[place] : none, place)) return;
         auto& [messages, operations, retired] = told[lane];
         for (; messages < events.messages.size() && events.messages[messages].place == place; ++messages) {
             LaneEvents::Ended& ended = events.messages[messages].what;
-            anew(ended.connection, lane);
+            anew(ended.connection, ended.requester, lane);
             if (tells) state.settings.message(ended.connection, ended.requester, ended.message);
         }
         for (; operations < events.operations.size() && events.operations[operations].place == place; ++operations) {
-            anew(events.operations[operations].what.connection, lane);
-            if (tells) state.settings.operation(events.operations[operations].what);
+            UlpOperation& ended = events.operations[operations].what;
+            anew(ended.connection, ended.requester, lane);
+            if (tells) state.settings.operation(ended);
         }
         for (; retired < events.retired.size() && events.retired[retired].place == place; ++retired) {
-            anew(events.retired[retired].what, lane);
-            if (tells) state.settings.retired(events.retired[retired].what);
+            ConnectionId& connection = events.retired[retired].what;
+            among_all(connection, lane);
+            // A part of a connection goes on under that one's number.
+            if (tells && !state.final_numbers.is_part(connection)) state.settings.retired(connection);
         }
         if (tells && after) after();
     }
@@ -333,16 +344,17 @@ void ShardedState::finish_lanes(const GateReport& report, bool tells) {
     }
     LaneEvents all;
     for (std::size_t lane = 0; lane < members.size(); ++lane) {
-        const auto anew = [&](ConnectionId connection) {
-            return members.size() > 1 ? ConnectionId{members[lane]->numbers[std::to_underlying(connection) - 1]}
-                                      : connection;
+        const auto anew = [&](ConnectionId& connection, End& end) {
+            if (members.size() > 1)
+                connection = ConnectionId{members[lane]->numbers[std::to_underlying(connection) - 1]};
+            final_numbers.settle(connection, end);
         };
         for (auto& ended : last[lane].messages) {
-            ended.what.connection = anew(ended.what.connection);
+            anew(ended.what.connection, ended.what.requester);
             all.messages.push_back(std::move(ended));
         }
         for (auto& ended : last[lane].operations) {
-            ended.what.connection = anew(ended.what.connection);
+            anew(ended.what.connection, ended.what.requester);
             all.operations.push_back(std::move(ended));
         }
     }

@@ -139,9 +139,9 @@ void path_mtu_small_in(const Timeline& timeline, std::uint16_t recording, const 
         if (connection.recording != recording) continue;
         const std::uint32_t used = std::max(connection.ways[0].path_mtu, connection.ways[1].path_mtu);
         greatest = std::max(greatest, used);
-        if (used == 0 || used >= kJumboMtu || connection.bytes() < kBulkBytes) continue;
+        if (used == 0 || used >= kJumboMtu || connection.all_bytes() < kBulkBytes) continue;
         ++draft.count;
-        bytes += connection.bytes();
+        bytes += connection.all_bytes();
         small = std::max(small, used);
         draft.events.push_back(first_event(connection));
     }

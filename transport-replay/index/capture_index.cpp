@@ -10,6 +10,14 @@ namespace qps::transport {
 
 using namespace dissect;
 
+void CaptureIndex::settle(const FinalNumbers& numbers) {
+    if (!numbers.any()) return;
+    const auto settle_row = [&](auto& row) { row.settle(numbers); };
+    packets.change_all(settle_row);
+    messages.change_all(settle_row);
+    operations.change_all(settle_row);
+}
+
 std::optional<std::size_t> CaptureIndex::add(IndexedFile file, std::optional<Spool> spool) {
     const std::lock_guard lock(mutex_);
     if (files_.size() == PacketRow::kMaxFiles) return std::nullopt;

@@ -65,6 +65,9 @@ public:
     GrowingStore<UlpPacketRow> ulp_packets;  // in the order of the capture
     UlpKnowledge ulp;
 
+    // The writing thread, at the end of the capture: what was a flow of its own is named by its connection.
+    void settle(const FinalNumbers& numbers);
+
     // What the rows take.
     [[nodiscard]] std::uint64_t bytes() const {
         return packets.bytes() + messages.bytes() + gaps.bytes() + endings.bytes() + operations.bytes() +

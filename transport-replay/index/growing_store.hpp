@@ -46,6 +46,14 @@ public:
         return true;
     }
 
+    // The one writing thread: each row changes what its readers may see change.
+    template <class Change> void change_all(Change change) {
+        for (std::uint64_t at = 0, all = size(); at < all; ++at) {
+            const BlockRow place = place_of(at);
+            change(blocks_[place.block].load(std::memory_order_relaxed)[place.row]);
+        }
+    }
+
     // Any thread.
     [[nodiscard]] std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t bytes() const { return size() * sizeof(Row); }

@@ -96,6 +96,7 @@ public:
         outcome_.stopped = stopped_;
         outcome_.over = analysis_.over();
         outcome_.timeline = analysis_.finish(drops_);
+        index_.settle(outcome_.timeline.numbers);
         return std::move(outcome_);
     }
 

@@ -15,11 +15,13 @@ public:
     MessageRow() = default;
     MessageRow(ConnectionId connection, End requester, const Message& message);
 
-    [[nodiscard]] ConnectionId connection() const { return ConnectionId{connection_}; }
-    [[nodiscard]] End requester() const { return static_cast<End>(requester_); }
-    [[nodiscard]] MessageKind kind() const { return static_cast<MessageKind>(kind_); }
-    [[nodiscard]] Outcome outcome() const { return static_cast<Outcome>(outcome_); }
-    [[nodiscard]] std::uint8_t nak_code() const { return nak_; }  // where it failed
+    [[nodiscard]] ConnectionId connection() const { return word_.connection(); }
+    [[nodiscard]] End requester() const { return word_.end(); }
+    [[nodiscard]] MessageKind kind() const { return static_cast<MessageKind>(word_.above() >> kKind & 7U); }
+    [[nodiscard]] Outcome outcome() const { return static_cast<Outcome>(word_.above() >> kOutcome & 7U); }
+    [[nodiscard]] std::uint8_t nak_code() const {  // where it failed
+        return static_cast<std::uint8_t>(word_.above() >> kNak);
+    }
     // Its request packets: the first that was seen, and the last, 2^24 - 1 frames later at most.
     [[nodiscard]] dissect::FrameIndex first_frame() const { return dissect::FrameIndex{first_frame_}; }
     [[nodiscard]] dissect::FrameIndex last_frame() const { return dissect::FrameIndex{first_frame_ + last_distance_}; }
@@ -32,18 +34,18 @@ public:
     [[nodiscard]] std::uint32_t bytes() const { return bytes_; }  // payload seen, each PSN once
     [[nodiscard]] std::uint8_t retransmissions() const { return retransmissions_; }  // 255: or more
 
+    // By the thread that writes rows, at the end of the capture.
+    void settle(const FinalNumbers& numbers) { word_.settle(numbers); }
+
 private:
+    static constexpr unsigned kOutcome = 1, kKind = 4, kNak = 7;  // where they begin in the word, behind the requester
     std::uint64_t first_frame_ : 40 = 0;
     std::uint64_t psns_ : 24 = 0;
     std::uint32_t last_distance_ : 24 = 0;
     std::uint32_t retransmissions_ : 8 = 0;
     std::uint32_t answer_distance_ = 0;
     std::uint32_t bytes_ = 0;
-    std::uint32_t connection_ : 20 = 0;
-    std::uint32_t requester_ : 1 = 0;
-    std::uint32_t outcome_ : 3 = 0;
-    std::uint32_t kind_ : 3 = 0;
-    std::uint32_t nak_ : 5 = 0;
+    ConnectionWord word_;
 };
 static_assert(sizeof(MessageRow) == 24);
 

@@ -1,6 +1,5 @@
 #include <dissect/base/types.hpp>
 #include <transport-replay/index/operation_row.hpp>
-#include <transport-replay/index/packet_row.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -33,10 +32,15 @@ OperationRow::OperationRow(const UlpOperation& operation)
       protocol_(std::to_underlying(operation.protocol)),
       status_(operation.status) {
     constexpr std::uint32_t kMost24 = 0xffffff;
-    connection_ = PacketRow::word_of(operation.connection) & PacketRow::kMaxConnection;
-    requester_ = std::to_underlying(operation.requester) & 1U;
-    outcome_ = std::to_underlying(operation.outcome) & 3U;
-    one_way_ = operation.one_way ? 1U : 0U;
+    std::uint32_t above = std::to_underlying(operation.requester);
+    above |= std::uint32_t{std::to_underlying(operation.outcome)} << kOutcome;
+    above |= std::uint32_t{operation.one_way} << kOneWay;
+    if (operation.has_data()) {
+        const std::uint64_t took = nanoseconds(operation.data_first, operation.data_last, kMostTime);
+        above |= static_cast<std::uint32_t>(took >> 32U) << kDataTime;
+        data_ = static_cast<std::uint32_t>(took);
+    }
+    word_ = ConnectionWord(operation.connection, above);
     outstanding_ = std::min(operation.outstanding, kMost24) & kMost24;
     transfers_ = std::min(operation.transfers, kMost24) & kMost24;
     bytes_ = static_cast<std::uint32_t>(
@@ -48,7 +52,6 @@ OperationRow::OperationRow(const UlpOperation& operation)
     if (!operation.has_data()) return;
     data_distance_ = distance(operation.asked_frame, operation.data_frame);
     until_data_ = nanoseconds(operation.asked, operation.data_first, kMostTime) & kMostTime;
-    data_ = nanoseconds(operation.data_first, operation.data_last, kMostTime) & kMostTime;
 }
 
 FrameIndex OperationRow::last_frame() const {
@@ -62,10 +65,10 @@ UlpOperation OperationRow::restored() const {
     UlpOperation operation;
     operation.connection = connection();
     operation.protocol = static_cast<UlpProtocol>(protocol_);
-    operation.requester = static_cast<End>(requester_);
+    operation.requester = word_.end();
     operation.code = OperationCode{static_cast<std::uint16_t>(code_)};
     operation.outcome = outcome();
-    operation.one_way = one_way_ != 0;
+    operation.one_way = (word_.above() >> kOneWay & 1U) != 0;
     operation.tag = tag_;
     operation.status = status_;
     operation.subject = subject_;
@@ -80,7 +83,7 @@ UlpOperation OperationRow::restored() const {
     }
     if (data_distance_ != 0) {
         operation.data_first = after(asked_, until_data_);
-        operation.data_last = after(operation.data_first, data_);
+        operation.data_last = after(operation.data_first, std::uint64_t{word_.above() >> kDataTime} << 32U | data_);
         operation.data_frame = FrameIndex{asked_frame_ + data_distance_};
     }
     return operation;

@@ -2,6 +2,7 @@
 // ended; and of messages which operation they belong to. 80 and 16 bytes.
 #pragma once
 
+#include <transport-replay/index/connection_word.hpp>
 #include <transport-replay/model/ulp_operation.hpp>
 
 #include <optional>
@@ -13,17 +14,24 @@ public:
     OperationRow() = default;
     explicit OperationRow(const UlpOperation& operation);
 
-    [[nodiscard]] ConnectionId connection() const { return ConnectionId{static_cast<std::uint32_t>(connection_)}; }
+    [[nodiscard]] ConnectionId connection() const { return word_.connection(); }
     [[nodiscard]] dissect::Instant asked() const { return asked_; }
     [[nodiscard]] std::uint32_t bytes() const { return bytes_; }  // moved, as far as 32 bits go
-    [[nodiscard]] OperationOutcome outcome() const { return static_cast<OperationOutcome>(outcome_); }
+    [[nodiscard]] OperationOutcome outcome() const {
+        return static_cast<OperationOutcome>(word_.above() >> kOutcome & 3U);
+    }
     [[nodiscard]] dissect::FrameIndex asked_frame() const { return dissect::FrameIndex{asked_frame_}; }
     // The last of its packets that is known.
     [[nodiscard]] dissect::FrameIndex last_frame() const;
     // The operation again. What moved is one sum: as if it had all been written.
     [[nodiscard]] UlpOperation restored() const;
 
+    // By the thread that writes rows, at the end of the capture.
+    void settle(const FinalNumbers& numbers) { word_.settle(numbers); }
+
 private:
+    // Where they begin in the word, behind the requester: the last has the highest bits of the time that data took.
+    static constexpr unsigned kOutcome = 1, kOneWay = 3, kDataTime = 4;
     static constexpr std::uint64_t kMostTime =
         (std::uint64_t{1} << 40) - 1;  // ns, 18 minutes; what is longer counts as so long
 
@@ -37,11 +45,8 @@ private:
     std::uint32_t answer_distance_ = 0;  // the same
     std::uint64_t until_data_ : 40 = 0;
     std::uint64_t outstanding_ : 24 = 0;
-    std::uint64_t data_ : 40 = 0;
-    std::uint64_t connection_ : 20 = 0;
-    std::uint64_t requester_ : 1 = 0;
-    std::uint64_t outcome_ : 2 = 0;
-    std::uint64_t one_way_ : 1 = 0;
+    ConnectionWord word_;
+    std::uint32_t data_ = 0;  // the low bits of that time
     std::uint64_t latency_ : 40 = 0;
     std::uint64_t transfers_ : 24 = 0;
     std::uint32_t status_ = 0;

@@ -6,6 +6,7 @@
 // stands at position n - 1.
 #pragma once
 
+#include <transport-replay/index/connection_word.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
 
@@ -15,7 +16,7 @@ namespace qps::transport {
 
 // What a packet was, a bit each.
 enum class Mark : std::uint16_t {
-    from_b = 1U << 0,  // sent by end b of its connection
+    from_b = 1U << 0,  // sent by end b of its connection, as ConnectionWord has it
     retransmission = 1U << 1,
     duplicated = 1U << 2,
     mirror_copy = 1U << 3,
@@ -32,12 +33,7 @@ public:
     static constexpr std::uint64_t kMaxOffset = (std::uint64_t{1} << 44) - 1;  // 16 TiB
     static constexpr std::size_t kMaxFiles = 1U << 12;
     static constexpr std::uint32_t kMaxLength = (1U << 24) - 1;  // longer ones count as so long; records end at 16 MiB
-    static constexpr std::uint32_t kMaxConnection = (1U << 20) - 1;
-    // As rows keep it: 0 for one whose number does not fit, which rows then do not name.
-    [[nodiscard]] static constexpr std::uint32_t word_of(ConnectionId connection) {
-        const std::uint32_t number = std::to_underlying(connection);
-        return number <= kMaxConnection ? number : 0U;
-    }
+    static constexpr std::uint32_t kMaxConnection = ConnectionWord::kMostNumber;  // rows do not name what is past it
 
     PacketRow() = default;
     // `file` below kMaxFiles; an offset past kMaxOffset is kept as kMaxOffset, where nothing will be found.
@@ -58,7 +54,7 @@ public:
     [[nodiscard]] dissect::Encapsulation encapsulation() const {
         return static_cast<dissect::Encapsulation>(encapsulation_);
     }
-    [[nodiscard]] dissect::CrcStatus icrc() const { return static_cast<dissect::CrcStatus>(icrc_); }
+    [[nodiscard]] dissect::CrcStatus icrc() const { return static_cast<dissect::CrcStatus>(word_.above() >> kMarks); }
     [[nodiscard]] std::optional<std::uint8_t> syndrome() const {
         return has(Mark::acknowledgment) ? std::optional(static_cast<std::uint8_t>(syndrome_)) : std::nullopt;
     }
@@ -74,16 +70,21 @@ public:
 
     // Nothing for a packet of no connection.
     [[nodiscard]] std::optional<ConnectionId> connection() const {
-        return connection_ == 0 ? std::nullopt : std::optional(ConnectionId{connection_});
+        const ConnectionId connection = word_.connection();
+        return connection == ConnectionId{} ? std::nullopt : std::optional(connection);
     }
-    [[nodiscard]] End from() const { return has(Mark::from_b) ? End::b : End::a; }
+    [[nodiscard]] End from() const { return word_.end(); }
     [[nodiscard]] std::optional<Arrival> arrival() const {
         return arrival_ == 0 ? std::nullopt : std::optional(static_cast<Arrival>(arrival_ - 1));
     }
-    [[nodiscard]] bool has(Mark mark) const { return (marks_ & static_cast<std::uint32_t>(mark)) != 0; }
+    [[nodiscard]] bool has(Mark mark) const { return (word_.above() & static_cast<std::uint32_t>(mark)) != 0; }
+
+    // By the thread that writes rows, at the end of the capture.
+    void settle(const FinalNumbers& numbers) { word_.settle(numbers); }
 
 private:
     static constexpr std::uint64_t kNoPayload = 0xff;
+    static constexpr unsigned kMarks = 10;  // bits of them
     void take_transport(const Observation& observation);
     void take_segment(const Observation& observation);
     void take_context(const Observation& observation);
@@ -100,9 +101,7 @@ private:
     std::uint32_t kind_ : 3 = 0;
     std::uint32_t arrival_ : 3 = 0;  // 0: none, else Arrival + 1
     std::uint32_t encapsulation_ : 2 = 0;
-    std::uint32_t connection_ : 20 = 0;
-    std::uint32_t marks_ : 10 = 0;
-    std::uint32_t icrc_ : 2 = 0;
+    ConnectionWord word_;  // with marks, then what is known of the ICRC
 };
 static_assert(sizeof(PacketRow) == 32);
 

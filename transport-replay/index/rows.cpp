@@ -2,6 +2,7 @@
 #include <dissect/headers/internet.hpp>
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/model/final_numbers.hpp>
 #include <transport-replay/model/uet_packet.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
@@ -42,6 +43,16 @@ std::uint64_t distance(FrameIndex from, FrameIndex to, std::uint64_t most) {
 
 }  // namespace
 
+static_assert(FinalNumbers::kMost == ConnectionWord::kMostNumber);
+
+void ConnectionWord::settle(const FinalNumbers& numbers) {
+    ConnectionId number = connection();
+    if (!numbers.is_part(number)) return;
+    End from = end();
+    numbers.settle(number, from);
+    word_.store(word_of(number) | ((above() & ~1U) | std::to_underlying(from)) << kAbove, std::memory_order_relaxed);
+}
+
 PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation,
                      const PacketRecord& record)
     : offset_(std::min(file_offset, kMaxOffset) & kMaxOffset), file_(file & (kMaxFiles - 1)) {
@@ -59,9 +70,8 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     kind_ = std::to_underlying(kept) & 7U;
     arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
-    connection_ = record.connection ? word_of(*record.connection) & kMaxConnection : 0U;
-    marks_ = marks(observation, record) & 0x3ffU;
-    icrc_ = std::to_underlying(observation.icrc) & 3U;
+    word_ = ConnectionWord(record.connection.value_or(ConnectionId{}),
+                           marks(observation, record) | std::uint32_t{std::to_underlying(observation.icrc)} << kMarks);
 }
 
 void PacketRow::take_transport(const Observation& observation) {
@@ -98,11 +108,12 @@ MessageRow::MessageRow(ConnectionId connection, End requester, const Message& me
     const std::uint64_t answer = distance(message.first_frame, message.answer_frame, UINT64_MAX);
     answer_distance_ = answer > UINT32_MAX ? 0 : static_cast<std::uint32_t>(answer);
     bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(message.bytes, UINT32_MAX));
-    connection_ = PacketRow::word_of(connection) & PacketRow::kMaxConnection;
-    requester_ = std::to_underlying(requester) & 1U;
-    outcome_ = std::to_underlying(message.outcome) & 7U;
-    kind_ = std::to_underlying(kind_of(message)) & 7U;
-    nak_ = message.service == Service::uet ? 0U : message.nak_code & 31U;  // return codes have more bits
+    std::uint32_t above = std::to_underlying(requester);
+    above |= std::uint32_t{std::to_underlying(message.outcome)} << kOutcome;
+    above |= std::uint32_t{std::to_underlying(kind_of(message))} << kKind;
+    // Return codes of Ultra Ethernet have more bits.
+    if (message.service != Service::uet) above |= (message.nak_code & 31U) << kNak;
+    word_ = ConnectionWord(connection, above);
 }
 
 bool carries(const MessageRow& message, const PacketRow& first, const PacketRow& last, const PacketRow& packet) {

@@ -113,6 +113,11 @@ std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
     return TimeoutExponents{static_cast<std::uint8_t>(most > 2 ? most - 2 : 1), most};
 }
 
+std::uint64_t Connection::timeouts(End requester) const {
+    if (way(other(requester)).incidents->unread_answers != 0) return 0;
+    return way(requester).incidents->recovery(RecoveryKind::timeout).triggers;
+}
+
 const Connection* Timeline::find(ConnectionId uid) const {
     const auto found = std::ranges::lower_bound(connections, uid, {}, &Connection::uid);
     return found == connections.end() || found->uid != uid ? nullptr : &*found;

@@ -187,7 +187,8 @@ struct Incidents {
     std::uint64_t corrupt_taken =
         0;  // of those, requests: acknowledged without a NAK or a retransmission, so intact at the receiver
     std::uint64_t congestion_experienced = 0;
-    std::uint64_t cnps = 0;  // that it sent, to slow the other end down
+    std::uint64_t cnps = 0;       // that it sent, to slow the other end down
+    std::uint64_t cnp_bytes = 0;  // on the wire
 
     // Requests whose PSN had been on the wire before, without those below.
     std::uint64_t retransmitted = 0;
@@ -237,8 +238,8 @@ struct Incidents {
 // What one end sent, and what became of its requests. There are two of every connection, so what few have stands in
 // `incidents`.
 struct Way {
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;  // on the wire
+    std::uint64_t packets = 0;  // without CNPs
+    std::uint64_t bytes = 0;    // on the wire
     dissect::Instant last_time{};
     dissect::FrameIndex last_frame{};
     std::uint64_t intact = 0;    // ICRC right
@@ -269,6 +270,9 @@ struct Way {
     FewValues<std::uint8_t> pcps;  // kNoPcp: without a VLAN tag
     FewValues<std::uint16_t> udp_ports;
 
+    // As outputs show them: with CNPs.
+    [[nodiscard]] std::uint64_t all_packets() const { return packets + incidents->cnps; }
+    [[nodiscard]] std::uint64_t all_bytes() const { return bytes + incidents->cnp_bytes; }
     [[nodiscard]] bool reorders() const {
         return incidents->ordering->overtaken != 0 || incidents->ordering->strays;
     }  // its path may
@@ -307,7 +311,10 @@ struct Connection {
     [[nodiscard]] bool clocks_apart() const;
     [[nodiscard]] bool one_way() const { return ways[0].packets == 0 || ways[1].packets == 0; }
     [[nodiscard]] std::uint64_t packets() const { return ways[0].packets + ways[1].packets; }
-    [[nodiscard]] std::uint64_t bytes() const { return ways[0].bytes + ways[1].bytes; }
+    [[nodiscard]] std::uint64_t all_packets() const { return ways[0].all_packets() + ways[1].all_packets(); }
+    [[nodiscard]] std::uint64_t all_bytes() const { return ways[0].all_bytes() + ways[1].all_bytes(); }
+    // ACK timeouts of that end's requests; none where an answer could not be read, for that may have been a NAK.
+    [[nodiscard]] std::uint64_t timeouts(End requester) const;
     [[nodiscard]] dissect::Instant first_time() const;
     [[nodiscard]] dissect::Instant last_time() const;
     [[nodiscard]] dissect::FrameIndex first_frame() const;

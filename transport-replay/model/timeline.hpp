@@ -9,6 +9,7 @@
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/credit_report.hpp>
+#include <transport-replay/model/final_numbers.hpp>
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/model/management_report.hpp>
@@ -52,6 +53,7 @@ struct Timeline {
     Totals totals;
     std::deque<Connection> connections;  // by uid; many, so not in one piece
     Retired retired;                     // others, in sums alone
+    FinalNumbers numbers;                // of flows that are part of these
     std::vector<Recovery> recoveries;    // in the order they began
     std::vector<Fatality> fatalities;
     CmReport cm;

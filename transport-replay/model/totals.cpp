@@ -17,15 +17,14 @@ void Totals::add(const Connection& connection) {
         // Marks of the others are counted where their CNPs are.
         if (connection.service == dissect::Service::uet || connection.service == dissect::Service::iwarp)
             ce_marked += way.incidents->congestion_experienced;
-        const bool known = connection.way(other(end)).incidents->unread_answers == 0;  // else it may have been a NAK
-        if (known) timeouts += way.incidents->recovery(RecoveryKind::timeout).triggers;
+        timeouts += connection.timeouts(end);
     }
 }
 
 void Retired::add(const Connection& connection) {
     ++connections;
-    packets += connection.packets();
-    bytes += connection.bytes();
+    packets += connection.all_packets();
+    bytes += connection.all_bytes();
     totals.add(connection);
 }
 

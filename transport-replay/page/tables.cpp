@@ -58,8 +58,8 @@ void add_connection(std::string& out, const Connection& connection, bool gave_up
     out += fmt::format("<tr><td class=\"n\" data-n=\"{0}\">{0}</td><td>{1}</td><td>{2}</td>",
                        std::to_underlying(connection.uid), service_name(connection.service),
                        markup_text(ends_text(connection)));
-    add_number(out, connection.packets(), grouped(connection.packets()));
-    add_number(out, connection.bytes(), bytes_text(connection.bytes()));
+    add_number(out, connection.all_packets(), grouped(connection.all_packets()));
+    add_number(out, connection.all_bytes(), bytes_text(connection.all_bytes()));
     add_number(out, troubles.retransmitted, grouped(troubles.retransmitted));
     add_number(out, troubles.naks, grouped(troubles.naks));
     add_number(out, mean, duration_text(latency.mean()));
@@ -76,13 +76,13 @@ std::string connections(const Collector& collected) {
         if (collected.wants(connection.uid)) rows.emplace_back(troubles_of(connection), &connection);
     if (rows.empty()) return {};
     const std::size_t shown = std::min(rows.size(), kMostConnections);
-    std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(shown),
-                              [](const auto& a, const auto& b) {
-                                  const auto worth = [](const auto& row) {
-                                      return std::tuple(row.first.retransmitted + row.first.naks, row.second->bytes());
-                                  };
-                                  return worth(a) != worth(b) ? worth(a) > worth(b) : a.second->uid < b.second->uid;
-                              });
+    std::ranges::partial_sort(
+        rows, rows.begin() + static_cast<std::ptrdiff_t>(shown), [](const auto& a, const auto& b) {
+            const auto worth = [](const auto& row) {
+                return std::tuple(row.first.retransmitted + row.first.naks, row.second->all_bytes());
+            };
+            return worth(a) != worth(b) ? worth(a) > worth(b) : a.second->uid < b.second->uid;
+        });
     const auto gave_up = given_up(timeline);
     std::string out = "<h2>Connections</h2>\n<div class=\"scroll\"><table class=\"sortable\">\n";
     add_head(out, {{"#", true},

@@ -313,6 +313,7 @@ void number(LaneReport& report, std::size_t connections, std::uint32_t& last) {
     std::vector<std::uint32_t> numbers(connections);
     for (const Connection& connection : report.tracked.connections)
         numbers[std::to_underlying(connection.uid) - 1] = ++last;
+    report.tracked.joined.clear();  // nobody reads packets again by these numbers
     renumber(report, numbers);
 }
 

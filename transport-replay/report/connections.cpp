@@ -23,7 +23,6 @@ std::uint64_t resent(const Way& way) { return way.incidents->retransmitted; }
 std::uint64_t sequence_naks(const Way& way) { return way.incidents->sequence_naks; }
 std::uint64_t rnr_naks(const Way& way) { return way.incidents->rnr_naks; }
 std::uint64_t fatal_naks(const Way& way) { return way.incidents->fatal_naks; }
-std::uint64_t timeouts(const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }
 std::uint64_t lost_before_tap(const Way& way) { return losses_of(way).before_tap(); }
 std::uint64_t lost_behind_tap(const Way& way) { return losses_of(way).requests_behind_tap; }
 std::uint64_t lost_by_tap(const Way& way) { return losses_of(way).by_capture; }
@@ -39,6 +38,11 @@ template <std::uint64_t Of(const Way&)> std::string sum_unless_zero(const Connec
     const std::uint64_t count = both(row.connection, Of);
     return count == 0 ? "" : grouped(count);
 }
+
+std::uint64_t timeouts(const ConnectionRow& row) {
+    return row.connection.timeouts(End::a) + row.connection.timeouts(End::b);
+}
+std::string timeouts_text(const ConnectionRow& row) { return timeouts(row) == 0 ? "" : grouped(timeouts(row)); }
 
 // "3 seq, 1 RNR": what there is of several kinds.
 std::string kinds_text(std::initializer_list<std::pair<std::uint64_t, std::string_view>> kinds) {
@@ -197,10 +201,10 @@ constexpr std::array kConnectionColumns{
         "protocol_certainty_percent", "", Side::right,
         [](const ConnectionRow& row) { return row.ulp == nullptr ? Cell{} : number(row.ulp->certainty); }},
     TableColumn<ConnectionRow>{"packets", "packets", Side::right,
-                               [](const ConnectionRow& row) { return number(row.connection.packets()); }},
+                               [](const ConnectionRow& row) { return number(row.connection.all_packets()); }},
     TableColumn<ConnectionRow>{"bytes", "bytes", Side::right,
-                               [](const ConnectionRow& row) { return number(row.connection.bytes()); },
-                               [](const ConnectionRow& row) { return bytes_text(row.connection.bytes()); }},
+                               [](const ConnectionRow& row) { return number(row.connection.all_bytes()); },
+                               [](const ConnectionRow& row) { return bytes_text(row.connection.all_bytes()); }},
     TableColumn<ConnectionRow>{"messages", "msgs", Side::right, sum<messages>},
     TableColumn<ConnectionRow>{"latency_p50_ns", "p50", Side::right, latency_cell<50>, latency_text<50>},
     TableColumn<ConnectionRow>{"latency_p99_ns", "p99", Side::right, latency_cell<99>, latency_text<99>},
@@ -220,7 +224,8 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"rnr_naks", "", Side::right, sum<rnr_naks>},
     TableColumn<ConnectionRow>{"fatal_naks", "", Side::right, sum<fatal_naks>},
     TableColumn<ConnectionRow>{"", "NAKs", Side::right, sum<refusals>, refusals_text},
-    TableColumn<ConnectionRow>{"timeouts", "timeouts", Side::right, sum<timeouts>, sum_unless_zero<timeouts>},
+    TableColumn<ConnectionRow>{"timeouts", "timeouts", Side::right,
+                               [](const ConnectionRow& row) { return number(timeouts(row)); }, timeouts_text},
     TableColumn<ConnectionRow>{"lost_by_network", "", Side::right, sum<lost_before_tap>},
     TableColumn<ConnectionRow>{"lost_behind_tap", "", Side::right, sum<lost_behind_tap>},
     TableColumn<ConnectionRow>{"lost_by_tap", "", Side::right, sum<lost_by_tap>},

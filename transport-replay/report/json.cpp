@@ -190,8 +190,8 @@ void add_way_messages(Document& document, const Way& way) {
 
 void add_way(Document& document, const Way& way) {
     document.open();
-    document.add("packets", way.packets);
-    document.add("bytes", way.bytes);
+    document.add("packets", way.all_packets());
+    document.add("bytes", way.all_bytes());
     if (way.packets != 0) {
         document.add("first_frame", way.first_frame);
         document.add("last_frame", way.last_frame);
@@ -236,16 +236,15 @@ void add_way(Document& document, const Way& way) {
 // What the two ways come to, for those who want no more.
 void add_sums(Document& document, const Connection& connection) {
     const auto sum = [&](auto of) { return of(connection.ways[0]) + of(connection.ways[1]); };
-    document.add("packets", connection.packets());
-    document.add("bytes", connection.bytes());
+    document.add("packets", connection.all_packets());
+    document.add("bytes", connection.all_bytes());
     document.add("messages", sum([](const Way& way) { return way.all_messages(); }));
     document.add("retransmitted_packets", sum([](const Way& way) { return way.incidents->retransmitted; }));
     document.add("sequence_naks", sum([](const Way& way) { return way.incidents->sequence_naks; }));
     document.add("rnr_naks", sum([](const Way& way) { return way.incidents->rnr_naks; }));
     document.add("fatal_naks", sum([](const Way& way) { return way.incidents->fatal_naks; }));
     document.add("acks", sum([](const Way& way) { return way.acks; }));
-    document.add("timeouts",
-                 sum([](const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }));
+    document.add("timeouts", connection.timeouts(End::a) + connection.timeouts(End::b));
 }
 
 void add_connection(Document& document, const Connection& connection) {

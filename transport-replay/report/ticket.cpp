@@ -63,21 +63,24 @@ std::string period_text(Instant first, Instant last) {
 
 struct Figure {
     std::string_view label;
-    std::string (*of)(const Way& way);
+    std::string (*of)(const Connection& connection, End end);
 };
+template <auto Of> std::string of_way(const Connection& connection, End end) {
+    return grouped(Of(connection.way(end)));
+}
 constexpr std::array kFigures{
-    Figure{"packets", [](const Way& way) { return grouped(way.packets); }},
-    Figure{"bytes on the wire", [](const Way& way) { return grouped(way.bytes); }},
-    Figure{"messages requested", [](const Way& way) { return grouped(way.all_messages()); }},
-    Figure{"completed", [](const Way& way) { return grouped(way.completed); }},
+    Figure{"packets", of_way<[](const Way& way) { return way.all_packets(); }>},
+    Figure{"bytes on the wire", of_way<[](const Way& way) { return way.all_bytes(); }>},
+    Figure{"messages requested", of_way<[](const Way& way) { return way.all_messages(); }>},
+    Figure{"completed", of_way<[](const Way& way) { return way.completed; }>},
     Figure{"failed or abandoned",
-           [](const Way& way) { return grouped(way.incidents->failed + way.incidents->abandoned); }},
-    Figure{"packets retransmitted", [](const Way& way) { return grouped(way.incidents->retransmitted); }},
-    Figure{"timeouts", [](const Way& way) { return grouped(way.incidents->recovery(RecoveryKind::timeout).triggers); }},
-    Figure{"sequence NAKs", [](const Way& way) { return grouped(way.incidents->sequence_naks); }},
-    Figure{"RNR NAKs", [](const Way& way) { return grouped(way.incidents->rnr_naks); }},
-    Figure{"fatal NAKs", [](const Way& way) { return grouped(way.incidents->fatal_naks); }},
-    Figure{"packets marked CE", [](const Way& way) { return grouped(way.incidents->congestion_experienced); }},
+           of_way<[](const Way& way) { return way.incidents->failed + way.incidents->abandoned; }>},
+    Figure{"packets retransmitted", of_way<[](const Way& way) { return way.incidents->retransmitted; }>},
+    Figure{"timeouts", [](const Connection& connection, End end) { return grouped(connection.timeouts(end)); }},
+    Figure{"sequence NAKs", of_way<[](const Way& way) { return way.incidents->sequence_naks; }>},
+    Figure{"RNR NAKs", of_way<[](const Way& way) { return way.incidents->rnr_naks; }>},
+    Figure{"fatal NAKs", of_way<[](const Way& way) { return way.incidents->fatal_naks; }>},
+    Figure{"packets marked CE", of_way<[](const Way& way) { return way.incidents->congestion_experienced; }>},
 };
 
 // What it was used for: the protocol in its own words.
@@ -109,8 +112,8 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
     out += fmt::format("\n| sent by | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
                        markdown_text(words::who(connection.ends[1])));
     for (const Figure& figure : kFigures)
-        out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection.ways[0]),
-                           figure.of(connection.ways[1]));
+        out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection, End::a),
+                           figure.of(connection, End::b));
 }
 
 void append_facts(std::string& out, const Finding& finding) {

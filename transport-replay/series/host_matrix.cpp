@@ -33,7 +33,7 @@ struct PairSum {
 void add_way(PairSum& sum, const Connection& connection, End requester, const std::array<WayTimes, 2>* times) {
     const Way& asks = connection.way(requester);
     ++sum.pair.connections;
-    sum.pair.bytes += asks.bytes;
+    sum.pair.bytes += asks.all_bytes();
     sum.pair.lost += losses_of(asks).lost();
     for (const RecoverySum& recovery : asks.incidents->recoveries) sum.pair.stalled += recovery.lost;
     if (times == nullptr) return;
@@ -49,7 +49,7 @@ HostMatrix::HostMatrix(const Timeline& timeline, const ConnectionTimes& times) {
     for (const Connection& connection : timeline.connections)
         for (const Endpoint& end : connection.ends) {
             auto& host = hosts.try_emplace(key_of(end.address), end.address, 0).first->second;
-            host.second += connection.bytes();
+            host.second += connection.all_bytes();
         }
     if (hosts.size() > kMostHosts) {
         left_out_ = hosts.size() - kMostHosts;
@@ -75,7 +75,7 @@ HostMatrix::HostMatrix(const Timeline& timeline, const ConnectionTimes& times) {
         for (const End requester : {End::a, End::b}) {
             const auto from = places.find(key_of(connection.end(requester).address));
             const auto to = places.find(key_of(connection.end(other(requester)).address));
-            if (from == places.end() || to == places.end() || connection.way(requester).packets == 0) continue;
+            if (from == places.end() || to == places.end() || connection.way(requester).all_packets() == 0) continue;
             ways.push_back({from->second, to->second, requester, &connection});
         }
     std::ranges::stable_sort(ways, {}, &WayOfPair::pair);

@@ -168,7 +168,7 @@ std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, c
             run.lost += losses_of(way).lost();
             for (const RecoverySum& sum : way.incidents->recoveries) run.stalled = run.stalled + sum.lost;
             if (pair == nullptr) continue;
-            pair->bytes += way.bytes;
+            pair->bytes += way.all_bytes();
             pair->retransmitted += way.incidents->retransmitted;
         }
         const auto* ways = times->find(connection.uid);

@@ -161,8 +161,11 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.defined) return;
     if (row.verb == Verb::notify) {
         name(observation, record);
-        if (const auto where = find(observation))
-            ++entries_[where->index()].connection.way(record.from).incidents.made().cnps;
+        if (const auto where = find(observation)) {
+            Incidents& had = entries_[where->index()].connection.way(record.from).incidents.made();
+            ++had.cnps;
+            had.cnp_bytes += observation.wire_length;
+        }
         return;
     }
     if (observation.psn == Psn(0) && row.request && !(told_.empty() && shown_.empty())) leave_for_another(observation);

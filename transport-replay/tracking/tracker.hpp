@@ -9,6 +9,7 @@
 
 #include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/connection_map.hpp>
+#include <transport-replay/model/final_numbers.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/packet_record.hpp>
 #include <transport-replay/model/paged.hpp>
@@ -47,6 +48,7 @@ inline constexpr std::size_t kMaxPendingAnswers = 32;  // kept of a flow until i
 struct Tracked {
     std::deque<Connection> connections;  // by uid
     Retired retired;
+    std::vector<JoinedFlow> joined;  // of the numbers that FinalNumbers has room for
     std::vector<Recovery> recoveries;
     std::vector<Fatality> fatalities;
     std::uint64_t packets_left_out = 0;

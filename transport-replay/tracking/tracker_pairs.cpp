@@ -194,6 +194,8 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     const FlowKey flow = flow_of(part, End::a);
     entry.elsewhere[1] = part.elsewhere[0];
     index_.set(flow, WayOf(kept, End::b).word());
+    if (FinalNumbers::has_room_for(part.connection.uid))
+        tracked_.joined.push_back({part.connection.uid, entry.connection.uid});
     places_.forget(part.connection.uid, kNowhere);
     retired_.push_back(part.connection.uid);
     part = Entry{};

@@ -1,0 +1,54 @@
+// Commands that read a file name each packet, message and row by the connection that `connections` lists, also what
+// was paired late; of a pipe the number is the one that was known.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/late_pairs.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+using namespace qps::test;
+using Json = nlohmann::json;
+
+namespace {
+
+std::multiset<unsigned> numbers(const std::string& lines, const std::string& name) {
+    std::multiset<unsigned> all;
+    for (const std::string& line : lines_of(lines))
+        if (const Json row = Json::parse(line); row.contains(name) && row[name].is_number())
+            all.insert(row[name].get<unsigned>());
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a connection has one number in all commands that read a file, also where it was paired late") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("late.pcap");
+    qps::tests::write_late_pairs(path);
+    const std::multiset<unsigned> packets{1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2};
+    const std::vector<std::string> by_number{"packets", "-f", "ndjson", "-e", "rdma.connection"};
+    CHECK(numbers(qpscope({"connections", "-f", "ndjson", path}).out, "uid") == std::multiset<unsigned>{1, 2});
+    CHECK(numbers(qpscope(by_number + std::vector{path}).out, "rdma.connection") == packets);
+    CHECK(lines_of(qpscope({"packets", "-f", "ndjson", "-Y", "rdma.connection == 2 && rdma.from == b", path}).out)
+              .size() == 4);
+    CHECK(numbers(qpscope({"messages", "-f", "ndjson", path}).out, "connection") ==
+          std::multiset<unsigned>{1, 1, 1, 2, 2, 2, 2});
+    CHECK(lines_of(qpscope({"show", "-f", "ndjson", "-Y", "rdma.connection == 1", path}).out).size() == 6);
+    CHECK(numbers(qpscope({"timeline", "-f", "ndjson", "-C", "1", "--interval", "1s", path}).out, "packets") ==
+          std::multiset<unsigned>{6});
+    const std::string slice = folder.file("slice.pcapng");
+    REQUIRE(qpscope({"extract", "-C", "1", "-o", slice, path}).code == kDone);
+    CHECK(lines_of(qpscope({"packets", "-f", "ndjson", slice}).out).size() == 6);
+    const std::string tables = folder.file("tables");
+    REQUIRE(qpscope({"export", "-f", "ndjson", "--packets", "-o", tables, path}).code == kDone);
+    const std::vector<std::byte> table = read_file(tables + "/packets.ndjson");
+    CHECK(numbers({reinterpret_cast<const char*>(table.data()), table.size()}, "connection") == packets);
+    // What comes by a pipe passes once.
+    const std::vector<std::byte> bytes = read_file(path);
+    const auto piped =
+        numbers(qpscope(by_number + std::vector<std::string>{"-"}, {.input = bytes}).out, "rdma.connection");
+    CHECK(piped.size() == packets.size());
+    CHECK(piped.count(3) != 0);
+}
