@@ -191,9 +191,10 @@ for interface in $interfaces; do
     run qos dcb pfc show dev "$interface"
     run qos dcb ets show dev "$interface"
     run qos dcb app show dev "$interface"
-    values qos "$root/sys/class/net/$interface"/ecn/roce_*/enable/*
+    values qos "$root/sys/class/net/$interface"/ecn/roce_*/* "$root/sys/class/net/$interface"/ecn/roce_*/enable/*
 done
 run lldp lldpctl
+values qos "$root"/sys/kernel/debug/mlx5/*/cc_params/*
 # cma_roce_mode and cma_roce_tos make the folder of a device where it is not there: it is read, and they are not run.
 for device in $devices; do
     values qos "$root/sys/class/infiniband/$device"/tc/*/traffic_class
@@ -213,6 +214,7 @@ fi
 # State. What follows a stall or a warning is its stack.
 run rdma_qp rdma -jd resource show qp
 run rdma_resource rdma resource show
+run rdma_resource rdma resource show qp
 if try dmesg; then from=dmesg; else from="journalctl -k -b -o short-iso --no-pager"; fi
 # shellcheck disable=SC2086  # words of a command
 if [ "$from" = dmesg ] || try $from; then
@@ -244,6 +246,7 @@ if [ -n "$key" ]; then
         printf 'host %s\nuser %s\nuser %s\n' "$name" "${USER-}" "${SUDO_USER-}"
         sed -n 's/^\(search\|domain\)[[:blank:]]*/host x./p' "$root/etc/resolv.conf"
         sed -n 's/#.*//; s/^[^[:blank:]]*[[:blank:]]/host /p' "$root/etc/hosts"
+        sed -n 's/.*SysName: */host /p; s/.*nfs: server \([^ ]*\) .*/host \1/p' "$work"/files/*.lldp "$work"/files/*.dmesg
     } >"$work/names" 2>/dev/null
     mkdir "$work/named"
     awk -v key="$key" -v names="$work/names" -v to="$work/named/" '
@@ -274,16 +277,30 @@ function grouped(hex, size,   i, result) {
     for (i = 1; i <= length(hex); i += size) result = result (i > 1 ? ":" : "") substr(hex, i, size)
     return result
 }
+function guid(hex) { return hex ~ /^0*$/ ? hex : substr(hash("guid" hex), 1, 16) }
+function gid(hex,   o, left) {
+    if (hex ~ /^00000000000000000000ffff/) {
+        split(ipv4(number(substr(hex, 25, 2)) "." number(substr(hex, 27, 2)) "." number(substr(hex, 29, 2)) "." number(substr(hex, 31, 2))), o, ".")
+        return substr(hex, 1, 24) sprintf("%02x%02x%02x%02x", o[1], o[2], o[3], o[4])
+    }
+    left = substr(hex, 1, 16)
+    return (left == "fe80000000000000" ? left : "fd" substr(hash("net" left), 1, 14)) guid(substr(hex, 17))
+}
 # MAC addresses, GUIDs, GIDs and IPv6 addresses; nothing else that has colons.
 function colons(text,   tail, n, g, i, all, at, left, right, o) {
     while (text ~ /[^:]:$/) { tail = ":"; text = substr(text, 1, length(text) - 1) }
     text = tolower(text)
     n = split(text, g, ":")
-    all = 2
-    for (i = 1; i <= n; i++) if (length(g[i]) != 2) all = 0
-    if (all && n >= 6) return (text ~ /^[0:]*$/ || text ~ /^[f:]*$/ ? text : "02:" grouped(substr(hash("mac" text) hash("more" text), 1, 2 * n - 2), 2)) tail
+    all = ""
+    for (i = 1; i <= n; i++) all = all (length(g[i]) > 2 ? "x" : substr("00" g[i], length(g[i]) + 1))
+    if (n >= 6 && index(all, "x") == 0 && index(text, "::") == 0) {
+        if (all ~ /^0*$/ || all ~ /^f*$/) return text tail
+        if (n == 8) return grouped(guid(all), 2) tail
+        if (n == 20) return grouped(substr(all, 1, 8) gid(substr(all, 9)), 2) tail  # IPoIB: a queue pair and a GID
+        return "02:" grouped(substr(hash("mac" all), 1, 2 * n - 2), 2) tail
+    }
     at = index(text, "::")
-    if (n == 4 && at == 0 && length(g[1] g[2] g[3] g[4]) == 16) return grouped(substr(hash("guid" g[1] g[2] g[3] g[4]), 1, 16), 4) tail
+    if (n == 4 && at == 0 && length(g[1] g[2] g[3] g[4]) == 16) return grouped(guid(g[1] g[2] g[3] g[4]), 4) tail
     if (at == 0 && n != 8 && (n != 7 || index(text, ".") == 0)) return text tail
     if (text ~ /[.]/) {
         split(g[n], o, ".")
@@ -297,25 +314,17 @@ function colons(text,   tail, n, g, i, all, at, left, right, o) {
     } else split(text, g, ":")
     all = ""
     for (i = 1; i <= 8; i++) all = all substr("0000" g[i], length(g[i]) + 1)
-    left = substr(all, 1, 16)
-    right = substr(all, 17)
-    if (all ~ /^00000000000000000000ffff/) {
-        split(ipv4(number(substr(all, 25, 2)) "." number(substr(all, 27, 2)) "." number(substr(all, 29, 2)) "." number(substr(all, 31, 2))), o, ".")
-        return grouped(substr(all, 1, 24) sprintf("%02x%02x%02x%02x", o[1], o[2], o[3], o[4]), 4) tail
-    }
     if (all ~ /^0*1?$/ || all ~ /^ff/) return text tail
-    if (left != "fe80000000000000") left = "fd" substr(hash("net" left), 1, 14)
-    if (right ~ /[1-9a-f]/) right = substr(hash("guid" right), 1, 16)
-    return grouped(left right, 4) tail
+    return grouped(gid(all), 4) tail
 }
 function other(text, kind,   h) {
     if (kind == "colons") return colons(text)
     if (kind == "ipv4") return ipv4(text)
     text = tolower(text)
     h = hash(kind text)
-    if (kind == "guid") return substr(text, 1, length(text) - 16) substr(hash("guid" substr(text, length(text) - 15)), 1, 16)
+    if (kind == "guid") return substr(text, 1, length(text) - 16) guid(substr(text, length(text) - 15))
     if (kind == "uuid") return substr(h, 1, 8) "-" substr(h, 9, 4) "-" substr(h, 13, 4) "-" substr(h, 17, 4) "-" substr(h, 21, 12)
-    if (kind == "enx") return "enx" substr(h, 1, 12)
+    if (kind == "device") return substr(text, 1, length(text) - 12) substr(h, 1, 12)
     return kind "-" substr(h, 1, 6)
 }
 # The line with another text for each match that no letter or digit touches.
@@ -360,7 +369,7 @@ FNR == 1 { base = FILENAME; sub(/.*\//, "", base); for (i = 1; i <= count; i++) 
     $0 = pass($0, "[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+", "ipv4")
     $0 = pass($0, "(0x)?" H4 H4 H4 H4, "guid")
     $0 = pass($0, H4 H4 "-" H4 "-" H4 "-" H4 "-" H4 H4 H4, "uuid")
-    $0 = pass($0, "enx" H4 H4 H4, "enx")
+    $0 = pass($0, "(en|ib|iw|roce)x" H4 H4 H4, "device")  # named after its address
     for (i = 1; i <= count; i++) $0 = pass($0, regexes[i], kinds[i])
     print > (to base)
 }' "$work"/files/* || exit 1

@@ -39,13 +39,17 @@ made uname 'case $1 in -n) echo node-7.lab.example ;; *) echo Linux node-7 6.1.0
 made sleep "echo \$1 >$here/slept; echo 17 >$here/$device/ports/1/hw_counters/out_of_sequence"
 made ethtool 'case $1 in -S) printf "NIC statistics:\n     rx_prio3_pause: 4\n" ;; -*) echo "driver: mlx5_core" ;; *) echo "Settings for $1:"; echo "netlink error: Operation not permitted" >&2; exit 1 ;; esac'
 made rdma 'echo "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens3f0"'
-made ip 'echo "4: ens3f0: <UP> mtu 9000 link/ether 0c:42:a1:12:34:56 inet 10.77.3.7/24 inet6 fe80::e42:a1ff:fe12:3456/64 peer 10.77.3.8 at 12:34:56"'
+made ip 'echo "4: ens3f0: <UP> mtu 9000 link/ether 0c:42:a1:12:34:56 inet 10.77.3.7/24 inet6 fe80::e42:a1ff:fe12:3456/64 peer 10.77.3.8 at 12:34:56"
+echo "5: ib0: <UP> link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:0e:42:a1:ff:fe:12:34:56 vf 0 node_guid 0e:42:a1:03:00:12:34:56 brd ff:ff:ff:ff:ff:ff"'
 made dmesg 'echo "[    1.0] mlx5_core 0000:3b:00.0: firmware version: 20.39.3004"
 echo "[    2.0] usb 1-1: new device"
 echo "[    3.0] nvme nvme1: new ctrl: NQN \"nqn.2014-08.org.nvmexpress:uuid:4c4c4544-0042-3510-8052-b9c04f564d33\", addr 10.77.3.8:4420"
 echo "[    4.0] rdma: NODE-8.lab.example said no, port guid 0x0e42a10300123456"
 echo "[    5.0] INFO: task kworker/0:1:77 blocked for more than 120 seconds."
-echo "[    5.1]  schedule+0x2e/0xe0"'
+echo "[    5.1]  schedule+0x2e/0xe0"
+echo "[    6.0] nfs: server ark.lab.example not responding, still trying"
+echo "[    7.0] infiniband rocex0c42a1123456: went away"'
+made lldpctl 'echo "    SysName:      tor-3"; echo "    PortDescr: tor-3 port 7 of bridge 8000.c:42:a1:12:34:56"'
 
 run() {  # SHELL SCRIPT: runs it in out/
     (cd out && env -i PATH="$here/bin" TMPDIR="$here/tmp" USER=alice NCCL_IB_HCA=mlx5_0 NCCL_IB_GID_INDEX=1 \
@@ -165,22 +169,27 @@ rm -f out/*
 [[ $(ls out) == qpscope-node-7-*.tar && $(cat pasted) == 'pause is not set' ]] || fail "pasted: $(ls out)"
 
 # Without names none is left, and what was equal stays so, also on another host that runs the script.
+bytes() { sed 's/://g; s/../&:/g; s/:$//' <<<"$1"; }
 for shell in "${shells[@]}"; do
     rm -f out/*
     run "$shell" "$here/nameless.sh"
     unpack
     tar=$(cat stdout)
     [[ $tar != *node-7* && $(find files -name '*node*') == '' ]] || fail "a host name in a file name: $tar"
-    if grep -rniE 'node-[78]|lab\.example|alice|10\.77\.3\.|0a4d:0307|0e42:a1|e42:a1ff|0c:42:a1|0e42a1|4c4c4544|89ab-cdef' files; then
+    if grep -rniE 'node-[78]|lab\.example|\bark\b|tor-3|alice|10\.77\.3\.|0a4d:0307|0e42:a1|e42:a1ff|0c:42:a1|0e42a1|0c42a1|0e:42:a1|c:42:a1|4c4c4544|89ab-cdef' files; then
         fail "a name is left"
     fi
     host=$(cd files && ls -- *.env) && host=${host%.env}
-    text=$(tail -n 1 files/"$host".ip)
+    text=$(grep -m 1 ens3f0 files/"$host".ip)
     [[ $text =~ 'link/ether 02:'.*'inet '(10\.[0-9]+\.[0-9]+)\.[0-9]+'/24'.*'inet6 fe80:0000:0000:0000:'(.*)'/64 peer '(10\.[0-9]+\.[0-9]+)\.([0-9]+)' at 12:34:56'* ]] ||
         fail "the line of ip became '$text'"
     [[ ${BASH_REMATCH[1]} == "${BASH_REMATCH[3]}" ]] || fail "not in one subnet any more: $text"
     grep -q "gids/0:fe80:0000:0000:0000:${BASH_REMATCH[2]}\$" files/"$host".gids || fail "another address in the GID table"
     grep -qF "addr ${BASH_REMATCH[3]}.${BASH_REMATCH[4]}:4420" files/"$host".dmesg || fail "another address in the log"
+    grep -q "link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:$(bytes "${BASH_REMATCH[2]}") vf 0 node_guid [0-9a-f:]* brd ff:ff:ff:ff:ff:ff" \
+        files/"$host".ip || fail "$(cat files/"$host".ip)"
+    guid=$(sed -n 's/.*node_guid:\([0-9a-f:]*\)$/\1/p' files/"$host".system)
+    [[ -n $guid ]] && grep -qF "node_guid $(bytes "$guid")" files/"$host".ip || fail "another GUID than $guid"
     grep -q 'firmware version: 20.39.3004' files/"$host".dmesg || fail "a version became an address"
     first=$(cat files/"$host".dmesg)
     # The neighbour by its own name.
