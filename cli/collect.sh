@@ -22,7 +22,13 @@ root=${QPSCOPE_COLLECT_ROOT-}
 say() { printf '%s\n' "qpscope collect: $*" >&2; }
 work=${TMPDIR:-/tmp}/qpscope.$$
 { mkdir "$work" && mkdir "$work/files"; } || exit 1  # a folder that is there may be somebody else's
-trap 'rm -rf -- "${work:?}"' EXIT
+recorders=  # DEVICE=PID of each
+# shellcheck disable=SC2317  # trap calls it
+clean_up() {
+    for recorder in $recorders; do kill "${recorder#*=}" 2>/dev/null; done
+    rm -rf -- "${work:?}"
+}
+trap clean_up EXIT
 trap 'exit 130' HUP INT TERM
 name=$(uname -n)
 host=$(printf '%s\n' "${name%%.*}" | sed 's/[^A-Za-z0-9_-]/_/g')
@@ -134,7 +140,6 @@ counters before
 
 # Packets, in the background while the pause lasts. tcpdump writes to its standard output because it gives up root
 # before it would open a file.
-recorders=
 for device in $devices; do
     [ "$capture" -gt 0 ] || break
     packets=$work/files/$host.$device.pcap
@@ -227,7 +232,8 @@ fi
 
 wait_for=$pause
 [ "$capture" -gt "$pause" ] && wait_for=$capture
-sleep "$wait_for"
+sleep "$wait_for" &  # wait, unlike sleep, ends at a signal
+wait $!
 for recorder in $recorders; do
     device=${recorder%%=*}
     kill "${recorder#*=}" 2>/dev/null
@@ -237,6 +243,7 @@ for recorder in $recorders; do
     rm -f "$packets"
     lack "packets of $device: $(tail -n 1 "$work/$device.err") (needs root)"
 done
+recorders=
 counters after
 
 # Pseudonyms of names. An IPv4 address keeps its first number, and who shares a subnet goes on to share it.

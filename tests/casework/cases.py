@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Judges what `qpscope case` says of the cases in cases/: cases.py [NAME...]
+"""Judges what `qpscope case` says of the cases in cases/: cases.py [--weakened] [NAME...]
+
+--weakened judges each case with less material: without one of its files, and with the first half of one. A verdict may
+become undecided by that, and never wrong.
 
 A folder of cases/ holds what a hurried person would hand over, and expected.json, which the program never sees: the
 material is copied to a folder with a neutral name.
@@ -62,10 +65,23 @@ def faults(case, expected):
     return found
 
 
-def output_of(program, case):
+def weakened(case):
+    """What may be done to a copy of a case, by name."""
+    files = [path.relative_to(case) for path in material(case)]
+    for file in files:
+        if len(files) > 1:
+            yield f"without {file}", lambda folder, file=file: (folder / file).unlink()
+        lines = (case / file).read_text(errors="replace").splitlines(keepends=True)
+        if len(lines) > 1:
+            half = "".join(lines[: (len(lines) + 1) // 2])
+            yield f"half of {file}", lambda folder, file=file, half=half: (folder / file).write_text(half)
+
+
+def output_of(program, case, change=lambda folder: None):
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "material"
         shutil.copytree(case, folder, ignore=shutil.ignore_patterns("expected.json"))
+        change(folder)
         done = subprocess.run([program, "case", "-f", "json", folder], capture_output=True, timeout=TIMEOUT, cwd=scratch)
         if not done.stdout.strip():
             complaint = done.stderr.decode("utf-8", "replace").strip().splitlines()
@@ -94,26 +110,37 @@ def judge(text, expected):
     return ("undecided" if lacks else "right"), party[1], lacks
 
 
+def judged(program, case, expected, change=lambda folder: None):
+    try:
+        return judge(output_of(program, case, change), expected)
+    except (RuntimeError, subprocess.TimeoutExpired) as failure:
+        return "failed", "-", [str(failure)]
+
+
 def main():
     program = shutil.which(os.environ.get("QPSCOPE", "qpscope"))
-    chosen = [case for case in sorted(CASES.iterdir()) if case.is_dir() and (not sys.argv[1:] or case.name in sys.argv[1:])]
+    names = [word for word in sys.argv[1:] if word != "--weakened"]
+    chosen = [case for case in sorted(CASES.iterdir()) if case.is_dir() and (not names or case.name in names)]
     expectations = {case: json.loads((case / "expected.json").read_text()) for case in chosen}
     disorder = [f"{case.name}: {fault}" for case in chosen for fault in faults(case, expectations[case])]
     if disorder or not chosen or not program:
         print("\n".join(disorder) or "no such case, or no program: QPSCOPE names it", file=sys.stderr)
         return 2
     counts = dict.fromkeys(("right", "undecided", "wrong", "failed"), 0)
-    print(f"{'case':48} {'result':10} {'party':14} expected")
-    for case, expected in expectations.items():
-        try:
-            result, party, reasons = judge(output_of(program, case), expected)
-        except (RuntimeError, subprocess.TimeoutExpired) as failure:
-            result, party, reasons = "failed", "-", [str(failure)]
-        counts[result] += 1
-        print(f"{case.name:48} {result:10} {party:14} {expected['party']}")
-        for reason in reasons:
-            print(f"    {reason}")
-    print(f"{len(chosen)} cases:", ", ".join(f"{number} {result}" for result, number in counts.items()))
+    if "--weakened" in sys.argv:
+        for case, expected in expectations.items():
+            for name, change in weakened(case):
+                result, party, reasons = judged(program, case, expected, change)
+                counts[result] += 1
+                if result in ("wrong", "failed"):
+                    print(f"{case.name}, {name}: {result}, {party}", *(f"    {reason}" for reason in reasons), sep="\n")
+    else:
+        print(f"{'case':48} {'result':10} {'party':14} expected")
+        for case, expected in expectations.items():
+            result, party, reasons = judged(program, case, expected)
+            counts[result] += 1
+            print(f"{case.name:48} {result:10} {party:14} {expected['party']}", *(f"    {reason}" for reason in reasons), sep="\n")
+    print(f"{sum(counts.values())} verdicts:", ", ".join(f"{number} {result}" for result, number in counts.items()))
     return 1 if counts["wrong"] or counts["failed"] else 0
 
 

@@ -162,6 +162,23 @@ capture "[[ \$1 == -D ]] && exit; [[ \$2 == ens3f0 ]] && printf packets && exec 
 capture "echo 'tcpdump: ens3f0: no permission' >&2; exit 1"
 grep -qF 'not read: packets of mlx5_0: tcpdump: ens3f0: no permission (needs root)' stderr || fail "$(cat stderr)"
 
+# Interrupted, it leaves nothing behind: no file, no recorder.
+made tcpdump "[[ \$1 == -D ]] && exit; echo \$\$ >$here/recorder; exec $(command -v sleep) 60"
+cp bin/sleep kept-sleep
+made sleep ": >$here/sleeps; exec $(command -v sleep) 60"
+rm -f out/* sleeps
+(cd out && exec setsid env -i PATH="$here/bin" TMPDIR="$here/tmp" QPSCOPE_COLLECT_ROOT="$here/tree" "${shells[0]}" ../packets.sh >/dev/null 2>&1) &
+pid=$!
+for ((i = 0; i < 600; i++)); do [[ -e sleeps && -s recorder ]] && break; sleep 0.1; done
+kill -TERM -- -$pid  # as a terminal does, to all of them
+wait $pid && fail "exit code 0"
+for ((i = 0; i < 50; i++)); do [[ -z $(ls -A tmp) ]] && break; sleep 0.1; done
+[[ -z $(ls -A tmp) && -z $(ls -A out) ]] || fail "left behind: $(ls -A tmp out)"
+for ((i = 0; i < 50; i++)); do kill -0 "$(cat recorder)" 2>/dev/null || break; sleep 0.1; done
+((i < 50)) || fail "still recording"
+rm bin/tcpdump
+cp kept-sleep bin/sleep
+
 # Pasted into an interactive shell it does the same, and leaves nothing in it.
 rm -f out/*
 (cd out && { cat ../collect.sh; echo 'echo "pause is ${pause-not set}" >../pasted'; } |
