@@ -117,10 +117,12 @@ for path in "$root"/sys/class/infiniband/*; do
         value=
         { read -r value <"$gid"; } 2>/dev/null
         case $value in "" | 0000:0000:0000:0000:0000:0000:0000:0000) continue ;; esac
-        values gids "$gid" "$port/gid_attrs/types/$index" "$port/gid_attrs/ndevs/$index"
-        value=
-        { read -r value <"$port/gid_attrs/ndevs/$index"; } 2>/dev/null
-        [ -z "$value" ] || add_interface "$value"
+        values gids "$gid" "$port/gid_attrs/types/$index"
+        interface=
+        { read -r interface <"$port/gid_attrs/ndevs/$index"; } 2>/dev/null
+        [ -n "$interface" ] || continue  # InfiniBand
+        values gids "$port/gid_attrs/ndevs/$index"
+        add_interface "$interface"
     done
 done
 [ -n "$devices" ] || lack "/sys/class/infiniband: no RDMA device"
