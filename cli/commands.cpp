@@ -10,7 +10,7 @@ constexpr std::array kCommands{
     &timeline_command, &cm_command,       &fabric_command,      &check_command,    &export_command,
     &merge_command,    &info_command,     &packets_command,     &show_command,     &follow_command,
     &fields_command,   &report_command,   &extract_command,     &annotate_command, &anonymize_command,
-    &doctor_command,
+    &collect_command,  &doctor_command,
 };
 
 }  // namespace
