@@ -34,18 +34,16 @@ std::string with_times(const FilterOptions& options, const std::string& filter) 
 }
 
 std::optional<Filter> compile_filter(const FilterOptions& options, FilterSets sets) {
-    const auto text = transport::without_sets(options.text);
-    auto filter = text ? Filter::compile(*text) : std::unexpected(text.error());
-    if (filter) filter = Filter::compile(with_times(options, *text));
+    auto filter = Filter::compile(options.text, transport::set_names());
+    if (filter) filter = Filter::compile(with_times(options, options.text), transport::set_names());
     if (!filter) {
         say("qpscope: invalid display filter:\n{}\n", explain(options.text, filter.error()));
-    } else if (sets == FilterSets::refused && transport::names_sets(options.text)) {
+    } else if (sets == FilterSets::refused && !filter->sets().empty()) {
         say("qpscope: this command cannot filter by rdma.message or rdma.finding: write the packets with qpscope packets -w first\n");
     } else if (sets != FilterSets::with_fields && filter->needs_whole_capture()) {
         say("qpscope: only packets and show can filter by fields of messages: use rdma.message == N, or qpscope packets -w first\n");
     } else {
-        for (const transport::Renamed* old : transport::old_names_in(options.text))
-            remark("qpscope: {}\n", sentence(*old));
+        for (const transport::Renamed* old : transport::old_names_in(*filter)) remark("qpscope: {}\n", sentence(*old));
         return std::move(*filter);
     }
     return std::nullopt;

@@ -28,7 +28,7 @@ enum class FilterSets { refused, taken, with_fields };
 [[nodiscard]] std::string with_times(const FilterOptions& options, const std::string& filter);
 
 // The display filter of the options; prints what is wrong with it and returns nothing where it does not compile. Sets
-// in it still match every packet.
+// in it are empty still.
 [[nodiscard]] std::optional<dissect::Filter> compile_filter(const FilterOptions& options,
                                                             FilterSets sets = FilterSets::refused);
 

@@ -63,7 +63,7 @@ Annotator::More messages_of(const CaptureIndex& index) {
 std::expected<WholeCapture, ExitCode> with_whole_capture(const ReadingOptions& options, dissect::Filter filter,
                                                          const Output& output, bool fields) {
     fields |= filter.needs_whole_capture();
-    if (!fields && !names_sets(options.filter.text)) return WholeCapture{std::move(filter)};
+    if (!fields && filter.sets().empty()) return WholeCapture{std::move(filter)};
     if (!can_be_read_twice(options.input)) {
         say("qpscope: rdma.message and rdma.finding are known when all packets were read: expected files that can be read twice\n");
         return std::unexpected(ExitCode::usage);
@@ -74,8 +74,8 @@ std::expected<WholeCapture, ExitCode> with_whole_capture(const ReadingOptions& o
         remark(
             "qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n",
             rows.index->packets.size());
-    auto compiled = dissect::Filter::compile(
-        with_times(options.filter, with_frames(options.filter.text, *rows.index, analyzed.timeline)));
+    auto compiled = dissect::Filter::compile(with_times(options.filter, options.filter.text),
+                                             sets_of(*rows.index, analyzed.timeline));
     if (compiled) return WholeCapture{std::move(*compiled), fields ? messages_of(*rows.index) : Annotator::More{}};
     say("qpscope: invalid display filter: {}\n", compiled.error().message);
     return std::unexpected(ExitCode::usage);

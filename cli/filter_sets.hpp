@@ -1,5 +1,5 @@
 // Display filters that name sets of packets which only the whole capture tells (rdma.message, rdma.finding): the files
-// are analysed once before, and the sets become numbers of frames. Fields of messages (rdma.message.frames) are known
+// are analysed once before, and the filter gets their frames. Fields of messages (rdma.message.frames) are known
 // by the same reading.
 #pragma once
 

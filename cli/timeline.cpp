@@ -15,7 +15,6 @@
 #include <cli/quantity.hpp>
 #include <cli/sheet.hpp>
 #include <dissect/base/types.hpp>
-#include <transport-replay/index/named_sets.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -209,7 +208,7 @@ std::optional<std::vector<Filter>> counted_filters(const std::vector<std::string
             say("qpscope: invalid display filter of --column:\n{}\n", explain(text, filter.error()));
             return std::nullopt;
         }
-        if (filter->needs_annotation() || filter->needs_whole_capture() || names_sets(text)) {
+        if (filter->needs_annotation() || filter->needs_whole_capture()) {
             say("qpscope: --column counts packets by what is in them: '{}' needs other packets too\n", text);
             return std::nullopt;
         }

@@ -15,8 +15,10 @@ Filter::Filter() : Filter(filter_language::Program{}) {}
 Filter::Filter(filter_language::Program&& program)
     : program_(std::make_shared<const filter_language::Program>(std::move(program))) {}
 
-std::expected<Filter, FilterError> Filter::compile(std::string_view text) {
-    auto program = filter_language::parse(text);
+std::expected<Filter, FilterError> Filter::compile(std::string_view text) { return compile(text, {}); }
+
+std::expected<Filter, FilterError> Filter::compile(std::string_view text, const SetReader& sets) {
+    auto program = filter_language::parse(text, sets);
     if (!program) return std::unexpected(std::move(program.error()));
     return Filter(std::move(*program));
 }
@@ -60,6 +62,8 @@ bool Filter::needs_whole_capture() const {
     return std::ranges::any_of(
         program_->sources, [](const filter_language::Source& s) { return s.field != nullptr && s.field->of_whole; });
 }
+
+std::span<const NamedSet> Filter::sets() const { return program_->sets; }
 
 bool Column::needs_whole_capture() const {
     return std::ranges::any_of(places, [](const FieldPlace& place) { return place.field->of_whole; });

@@ -17,6 +17,8 @@
 
 namespace qps::dissect {
 
+struct NamedSet;
+struct SetReader;
 namespace filter_language {
 struct Program;
 }
@@ -28,6 +30,8 @@ public:
 
     // Errors: whatever is no filter, with the place and, where it can be guessed, what was meant.
     [[nodiscard]] static std::expected<Filter, FilterError> compile(std::string_view text);
+    // Of a text that may name sets.
+    [[nodiscard]] static std::expected<Filter, FilterError> compile(std::string_view text, const SetReader& sets);
 
     // Allocates nothing, but for what RE2 keeps of a regular expression.
     [[nodiscard]] bool matches(const Packet& packet) const;
@@ -39,6 +43,8 @@ public:
     [[nodiscard]] bool needs_look_ahead() const;
     // Whether it asks for a field that is known only when all packets were read.
     [[nodiscard]] bool needs_whole_capture() const;
+    // The sets that it names, in its order.
+    [[nodiscard]] std::span<const NamedSet> sets() const;
 
 private:
     friend class IndexedFilter;

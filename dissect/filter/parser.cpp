@@ -50,7 +50,8 @@ const Relation* find_relation(TokenKind kind) {
 
 class Parser {
 public:
-    Parser(std::string_view filter, std::vector<Token> tokens) : filter_(filter), tokens_(std::move(tokens)) {}
+    Parser(std::string_view filter, std::vector<Token> tokens, const SetReader& sets)
+        : filter_(filter), tokens_(std::move(tokens)), sets_(sets) {}
 
     std::expected<Program, FilterError> run() {
         if (token().kind == TokenKind::end) return std::move(program_);
@@ -149,7 +150,7 @@ private:
             if (token().kind == TokenKind::end) return fail(opening, "unclosed parenthesis");
             if (!accept(TokenKind::close)) return fail_unexpected();
             --nesting_;
-        } else if (!parse_test()) {
+        } else if (at_set() ? !parse_named_set() : !parse_test()) {
             return false;
         }
         if (negate) emit(Step::negate);
@@ -157,6 +158,35 @@ private:
     }
 
     // --- tests
+
+    [[nodiscard]] bool at_set() const {
+        if (std::ranges::find(sets_.names, raw(token())) == sets_.names.end()) return false;
+        const TokenKind next = token(1).kind;
+        return find_name(raw(token())) == nullptr || next == TokenKind::any_equal || next == TokenKind::all_not_equal;
+    }
+
+    bool parse_named_set() {
+        Token blamed = token();
+        ++at_;
+        NamedSet& set = program_.sets.emplace_back(std::string(raw(blamed)));
+        const bool negate = token().kind == TokenKind::all_not_equal;
+        if (accept(TokenKind::any_equal) || accept(TokenKind::all_not_equal)) {
+            const auto value = parse_value();
+            if (!value) return false;
+            set.value = value->text;
+            blamed = last_value_;
+        }
+        const auto frames = sets_.frames(set);
+        if (!frames) return fail(blamed, frames.error());
+        TestCompiler compiler(program_);
+        if (auto ok = compiler.operand(*find_name("frame.number"), false); !ok) return fail(blamed, ok.error());
+        compiler.relate(Comparison::equal, false, false);
+        compiler.among(*frames);
+        if (auto test = compiler.finish(); !test) return fail(blamed, test.error());
+        emit(Step::test, program_.tests.size() - 1);
+        if (negate) emit(Step::negate);
+        return true;
+    }
 
     bool parse_test() {
         std::optional<bool> all;
@@ -303,6 +333,7 @@ private:
 
     std::string_view filter_;
     std::vector<Token> tokens_;
+    const SetReader& sets_;
     std::size_t at_ = 0;
     std::size_t nesting_ = 0;
     bool negate_test_ = false;  // "not in"
@@ -313,10 +344,10 @@ private:
 
 }  // namespace
 
-std::expected<Program, FilterError> parse(std::string_view filter) {
+std::expected<Program, FilterError> parse(std::string_view filter, const SetReader& sets) {
     auto tokens = tokenize(filter);
     if (!tokens) return std::unexpected(std::move(tokens.error()));
-    return Parser(filter, std::move(*tokens)).run();
+    return Parser(filter, std::move(*tokens), sets).run();
 }
 
 }  // namespace qps::dissect::filter_language

@@ -5,13 +5,15 @@
 //   xor     := and { ("xor" | "^^") and }
 //   and     := not { ("and" | "&&") not }
 //   not     := { "not" | "!" } ( "(" or ")" | test )
-//   test    := [ "any" | "all" ] operand [ comparison ( operand | VALUE ) | [ "not" ] "in" set
+//   test    := SET [ ( "==" | "!=" ) VALUE ]
+//            | [ "any" | "all" ] operand [ comparison ( operand | VALUE ) | [ "not" ] "in" set
 //                                        | "contains" VALUE | ( "matches" | "~" ) PATTERN ]
 //   operand := NAME [ "#" N ] [ "[" slice "]" ] [ "&" MASK ]
 //   set     := "{" item { [ "," ] item } "}"      item := VALUE [ ".." VALUE ]
 #pragma once
 
 #include <dissect/filter/filter_error.hpp>
+#include <dissect/filter/named_set.hpp>
 #include <dissect/filter/program.hpp>
 
 #include <expected>
@@ -27,6 +29,6 @@ inline constexpr std::size_t kMaxNesting = 48;
 inline constexpr std::size_t kMaxRegexes = 32;
 inline constexpr std::int64_t kRegexMemory = std::int64_t{1} << 20;
 
-[[nodiscard]] std::expected<Program, FilterError> parse(std::string_view filter);
+[[nodiscard]] std::expected<Program, FilterError> parse(std::string_view filter, const SetReader& sets);
 
 }  // namespace qps::dissect::filter_language

@@ -6,6 +6,7 @@
 
 #include <dissect/base/field.hpp>
 #include <dissect/base/packet.hpp>
+#include <dissect/filter/named_set.hpp>
 
 #include <bitset>
 #include <cstdint>
@@ -105,6 +106,7 @@ struct Program {
     std::vector<NumberRange> numbers;
     std::vector<ByteRange> byte_ranges;
     std::vector<std::string> texts;
+    std::vector<NamedSet> sets;  // that tests on numbers of frames stand for
     std::vector<std::unique_ptr<const re2::RE2>> regexes;
 
     Program();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -46,12 +47,12 @@ ByteRange compared(Comparison comparison, ByteRange meant) {
     return meant;
 }
 
-// Sorted, without overlaps, so that a long list can be searched by halves.
+// Sorted, apart from each other, so that a long list can be searched by halves.
 void merge(std::vector<NumberRange>& ranges) {
     std::ranges::sort(ranges, {}, &NumberRange::low);
     std::vector<NumberRange> merged;
     for (const NumberRange& range : ranges) {
-        if (!merged.empty() && range.low <= merged.back().high) {
+        if (!merged.empty() && (range.low <= merged.back().high || range.low - 1 == merged.back().high)) {
             merged.back().high = std::max(merged.back().high, range.high);
         } else {
             merged.push_back(range);
@@ -274,6 +275,11 @@ std::expected<void, TestCompiler::RangeMisfit> TestCompiler::add(const Literal& 
     });
     if (!ok) return std::unexpected(RangeMisfit{of_high, ok.error()});
     return {};
+}
+
+void TestCompiler::among(std::span<const FrameIndex> frames) {
+    for (const FrameIndex frame : frames)
+        left_.candidates.front().numbers.push_back({std::to_underlying(frame), std::to_underlying(frame)});
 }
 
 Meant<void> TestCompiler::compare_fields() {

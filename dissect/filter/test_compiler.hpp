@@ -10,6 +10,7 @@
 
 #include <expected>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +20,8 @@ namespace qps::dissect::filter_language {
 [[nodiscard]] std::optional<Slice> parse_slice(std::string_view text);
 
 // Called in the order in which the parser reads a test: operand (with its number, slice, mask), then one of compare(),
-// compare_fields() (after a second operand), add() for each member of a set, contains(), matches(), or nothing:
-// presence. Finally finish(), which appends the test to the program.
+// compare_fields() (after a second operand), add() for each member of a set, among(), contains(), matches(), or
+// nothing: presence. Finally finish(), which appends the test to the program.
 class TestCompiler {
 public:
     explicit TestCompiler(Program& program) : program_(program) {}
@@ -42,6 +43,9 @@ public:
     };
     [[nodiscard]] Meant<void> add(const Literal& member);
     [[nodiscard]] std::expected<void, RangeMisfit> add(const Literal& low, const Literal& high);
+
+    // One of these numbers, in any order: of a field that has one place.
+    void among(std::span<const FrameIndex> frames);
 
     [[nodiscard]] Meant<void> finish();
 

@@ -190,8 +190,8 @@ PlotPicture::Maker IoPicture::maker(QString& notice) {
                const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
         std::vector<GraphSeries> series;
         for (const SeriesWish& wish : wishes) {
-            auto filter = dissect::Filter::compile(
-                transport::with_frames(wish.filter.toStdString(), *inputs.index, *inputs.timeline, stop));
+            auto filter = dissect::Filter::compile(wish.filter.toStdString(),
+                                                   transport::sets_of(*inputs.index, *inputs.timeline, stop));
             const auto field = dissect::column(wish.field.trimmed().toStdString());
             series.push_back({filter ? std::move(*filter) : dissect::Filter{}, wish.measure,
                               field ? std::optional(*field) : std::nullopt});

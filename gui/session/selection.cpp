@@ -26,7 +26,8 @@ Selection::Selection(Session& session, QObject* parent) : QObject(parent), m_ses
     // What a newer timeline tells of, a filter may ask for.
     connect(&session, &Session::timelineChanged, this, [this] {
         const bool renumbered = !m_session.busy() && m_session.timeline()->numbers.any() && !filter().isEmpty();
-        if (renumbered || names_sets(filter().toStdString())) refilter();
+        const auto compiled = dissect::Filter::compile(filter().toStdString(), set_names());
+        if (renumbered || (compiled && !compiled->sets().empty())) refilter();
     });
     connect(&m_filtering, &Filtering::hitsChanged, this, &Selection::hitsChanged);
 }
@@ -121,12 +122,11 @@ void Selection::setRange(std::optional<TimeRange> range) {
 QString Selection::filter() const { return m_filters[m_applied]; }
 
 std::optional<dissect::FilterError> Selection::mistake(const QString& text) {
-    const auto plain = without_sets(text.toStdString());
-    if (!plain) return plain.error();
-    const auto compiled = dissect::Filter::compile(*plain);
+    const std::string plain = text.toStdString();
+    const auto compiled = dissect::Filter::compile(plain, set_names());
     if (compiled && compiled->needs_whole_capture())
         return dissect::FilterError{
-            1, plain->size(), "fields of messages are not known here: use rdma.message == N", {}};
+            1, plain.size(), "fields of messages are not known here: use rdma.message == N", {}};
     return compiled ? std::nullopt : std::optional(compiled.error());
 }
 
@@ -167,7 +167,7 @@ void Selection::refilter() {
             m_session.index(),
             [text = filter().toStdString(), index = m_session.index(), timeline = m_session.timeline(),
              range = m_range](const std::function<bool()>& stop) -> std::optional<RowFilter> {
-                auto compiled = dissect::Filter::compile(with_frames(text, *index, *timeline, stop));
+                auto compiled = dissect::Filter::compile(text, sets_of(*index, *timeline, stop));
                 if (!compiled) return std::nullopt;
                 return RowFilter(index, std::move(*compiled), range);
             },

@@ -21,12 +21,12 @@ struct Damage {
     std::shared_ptr<std::vector<FrameBytes>> says{};
 };
 
-class DamagingDevice {
+class DamagingDevice final : public transport::live::AnyDevice {
 public:
     DamagingDevice(transport::live::Device inside, Damage damage)
         : inside_(std::move(inside)), damage_(std::move(damage)) {}
 
-    [[nodiscard]] std::span<const transport::live::ReceivedFrame> receive(dissect::Instant now) {
+    [[nodiscard]] std::span<const transport::live::ReceivedFrame> receive(dissect::Instant now) override {
         frames_.clear();
         received_.clear();
         for (const auto& frame : inside_.receive(now))
@@ -40,22 +40,22 @@ public:
         for (const auto& [bytes, time] : frames_) received_.push_back({bytes, time});
         return received_;
     }
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) {
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override {
         if (inside_.reserve(now).empty()) return {};
         room_.resize(transport::live::kLongestFrame);
         return room_;
     }
-    void commit(std::size_t bytes, dissect::Instant now) {
+    void commit(std::size_t bytes, dissect::Instant now) override {
         for (const FrameBytes& each :
              altered(damage_.out, {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(bytes)}))
             send(each, now);
     }
-    void flush(dissect::Instant now) { inside_.flush(now); }
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return inside_.poll_at(); }
-    [[nodiscard]] int descriptor() const { return inside_.descriptor(); }
-    [[nodiscard]] transport::live::DeviceLimits limits() const { return inside_.limits(); }
-    [[nodiscard]] transport::live::DeviceCounts counts() const { return inside_.counts(); }
-    [[nodiscard]] std::optional<transport::live::Problem> problem() const { return inside_.problem(); }
+    void flush(dissect::Instant now) override { inside_.flush(now); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override { return inside_.poll_at(); }
+    [[nodiscard]] int descriptor() const override { return inside_.descriptor(); }
+    [[nodiscard]] transport::live::DeviceLimits limits() const override { return inside_.limits(); }
+    [[nodiscard]] transport::live::DeviceCounts counts() const override { return inside_.counts(); }
+    [[nodiscard]] std::optional<transport::live::Problem> problem() const override { return inside_.problem(); }
 
 private:
     void send(const FrameBytes& frame, dissect::Instant now) {

@@ -21,7 +21,7 @@ struct Hub {
     void put(std::size_t port, dissect::Bytes frame) { inboxes[port].emplace_back(frame.begin(), frame.end()); }
 };
 
-class HubDevice {
+class HubDevice final : public transport::live::AnyDevice {
 public:
     HubDevice(std::shared_ptr<Hub> hub, std::uint64_t mac)
         : hub_(std::move(hub)), port_(hub_->inboxes.size()), mac_(mac) {
@@ -29,7 +29,7 @@ public:
     }
     [[nodiscard]] std::size_t port() const { return port_; }
 
-    [[nodiscard]] std::span<const transport::live::ReceivedFrame> receive(dissect::Instant now) {
+    [[nodiscard]] std::span<const transport::live::ReceivedFrame> receive(dissect::Instant now) override {
         auto& inbox = hub_->inboxes[port_];
         lent_.clear();
         frames_.clear();
@@ -42,24 +42,24 @@ public:
         counts_.received += frames_.size();
         return frames_;
     }
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant /*now*/) { return room_; }
-    void commit(std::size_t bytes, dissect::Instant /*now*/) {
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant /*now*/) override { return room_; }
+    void commit(std::size_t bytes, dissect::Instant /*now*/) override {
         const dissect::Bytes frame = dissect::Bytes(room_).first(bytes);
         if (hub_->watch) hub_->watch(port_, frame);
         for (std::size_t port = 0; port < hub_->inboxes.size(); ++port)
             if (port != port_) hub_->put(port, frame);
         ++counts_.sent;
     }
-    void flush(dissect::Instant /*now*/) {}
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const {
+    void flush(dissect::Instant /*now*/) override {}
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override {
         return hub_->inboxes[port_].empty() ? std::nullopt : std::optional(transport::live::kAtOnce);
     }
-    [[nodiscard]] int descriptor() const { return -1; }
-    [[nodiscard]] transport::live::DeviceLimits limits() const {
+    [[nodiscard]] int descriptor() const override { return -1; }
+    [[nodiscard]] transport::live::DeviceLimits limits() const override {
         return {.frame_bytes = transport::live::kLongestFrame, .mac = mac_};
     }
-    [[nodiscard]] transport::live::DeviceCounts counts() const { return counts_; }
-    [[nodiscard]] std::optional<transport::live::Problem> problem() const { return std::nullopt; }
+    [[nodiscard]] transport::live::DeviceCounts counts() const override { return counts_; }
+    [[nodiscard]] std::optional<transport::live::Problem> problem() const override { return std::nullopt; }
 
 private:
     std::shared_ptr<Hub> hub_;

@@ -10,9 +10,7 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint8_t kCertain = 100;
-constexpr std::uint8_t kByService = 80;  // a port can be anybody's
-constexpr std::uint8_t kByContent = 90;
-constexpr std::uint8_t kByLooks = 60;         // only plausible, several times
+constexpr std::uint8_t kByService = 80;       // a port can be anybody's
 constexpr std::uint64_t kUnreadToGiveUp = 4;  // messages not understood, and more than those that were
 
 bool is_send(const Observation& observation) { return info(observation.opcode).verb == Verb::send; }
@@ -56,12 +54,12 @@ UlpTracker::Undecided& UlpTracker::undecided(ConnectionId connection) {
     return known;
 }
 
-std::optional<UlpTracker::Decision> UlpTracker::hinted(ConnectionId connection) const {
+std::optional<UlpDecision> UlpTracker::hinted(ConnectionId connection) const {
     const auto found = hints_.find(std::to_underlying(connection));
     if (found == hints_.end()) return std::nullopt;
     const UlpDeclared& said = found->second;
-    return Decision{said.protocol, said.basis,  said.certainty, said.active.value_or(End::a),
-                    said.settled,  !said.active};
+    return UlpDecision{said.protocol, said.basis,  said.certainty, said.active.value_or(End::a),
+                       said.settled,  !said.active};
 }
 
 UlpProtocol UlpTracker::protocol_of(const CmAttempt& attempt) const {
@@ -75,7 +73,7 @@ UlpProtocol UlpTracker::protocol_of(const CmAttempt& attempt) const {
     return UlpProtocol::none;
 }
 
-UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decision& decision, Tracker& tracker) {
+UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const UlpDecision& decision, Tracker& tracker) {
     State& state = state_of(connection);
     const bool full = free_.empty() && conversations_.size() == most_conversations_;
     if (decision.protocol == UlpProtocol::none || full) {
@@ -107,7 +105,7 @@ UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decis
 void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker,
                            const OperationSink& sink) {
     if (state_of(connection) != kUndecided) return;
-    Decision decision{
+    UlpDecision decision{
         .protocol = protocol_of(attempt), .basis = UlpBasis::service, .certainty = kByService, .active = End::a};
     if (const auto row = row_of(decision.protocol); row.private_data != nullptr && row.private_data(attempt)) {
         decision.basis = UlpBasis::private_data;
@@ -185,38 +183,16 @@ void UlpTracker::observe_datagram(const Observation& observation, const PacketRe
 }
 
 void UlpTracker::try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink) {
-    Undecided& known = undecided(message.connection);
-    std::optional<Decision> best;
-    for (const ProtocolRow& row : protocol_rows()) {
-        if (row.message == nullptr) continue;
-        Undecided::Votes& votes = known.votes[static_cast<std::size_t>(row.protocol)];
-        if (votes.impossible) continue;
-        const Likeness like = row.message(message);
-        if (like.percent == 0) {
-            votes.impossible = true;
-            continue;
-        }
-        const End active = like.from_active ? message.from : other(message.from);
-        ++votes.active[static_cast<std::size_t>(active)];
-        votes.sure = votes.sure || like.percent >= kSure;
-        if (like.percent >= kPlausible) ++votes.plausible;
-        if (!votes.sure && votes.plausible < kPlausibleNeeded) continue;
-        const std::uint8_t certainty = votes.sure ? kByContent : kByLooks;
-        const End end = votes.active[0] >= votes.active[1] ? End::a : End::b;
-        if (!best || certainty > best->certainty) best = Decision{row.protocol, UlpBasis::content, certainty, end};
-    }
-    if (known.kept.size() < kKeptTries) {
-        Tried& tried = known.kept.emplace_back(Tried{message, {}});
-        tried.bytes.append(shares_.payload, slice(message.bytes, 0, kKeptTryBytes));
-    }
-    if (best) return decide(message.connection, *best, tracker, sink);
-    if (++known.tries < kTries) return;
+    UlpRecogniser& recogniser = undecided(message.connection).recogniser;
+    if (const auto decision = recogniser.take(message, shares_.payload))
+        return decide(message.connection, *decision, tracker, sink);
+    if (!recogniser.gave_up()) return;
     state_of(message.connection) = kNothing;
     undecided_.erase(std::to_underlying(message.connection));
 }
 
 // The messages that led to the decision are followed first.
-void UlpTracker::decide(ConnectionId connection, const Decision& decision, Tracker& tracker,
+void UlpTracker::decide(ConnectionId connection, const UlpDecision& decision, Tracker& tracker,
                         const OperationSink& sink) {
     const auto found = undecided_.find(std::to_underlying(connection));
     Undecided known = std::move(found->second);
@@ -224,10 +200,7 @@ void UlpTracker::decide(ConnectionId connection, const Decision& decision, Track
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
     for (std::size_t end = 0; end < 2; ++end) conversation->ways[end].assembler = std::move(known.assemblers[end]);
-    for (Tried& tried : known.kept) {
-        tried.message.bytes = tried.bytes.bytes();
-        take_message(*conversation, tried.message, sink);
-    }
+    known.recogniser.for_each_kept([&](const UlpMessage& message) { take_message(*conversation, message, sink); });
 }
 
 void UlpTracker::take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink) {

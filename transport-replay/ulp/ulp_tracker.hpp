@@ -12,6 +12,7 @@
 #include <transport-replay/ulp/label_queue.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 #include <transport-replay/ulp/read_watch.hpp>
+#include <transport-replay/ulp/recogniser.hpp>
 #include <transport-replay/ulp/send_assembler.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -24,11 +25,7 @@ namespace qps::transport {
 
 class UlpTracker {
 public:
-    static constexpr std::size_t kTries = 24;              // messages after which a connection speaks nothing we know
-    static constexpr std::size_t kKeptTries = 12;          // of those: kept, to be followed once it is known
-    static constexpr std::size_t kKeptTryBytes = 1024;     // of each
     static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time, of about 4 KiB
-    static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
 
     // `sums_apart`: operations are summed up by connection too.
     explicit UlpTracker(UlpHints hints, const MemoryBudget& budget = MemoryBudget{}, bool sums_apart = false)
@@ -105,39 +102,18 @@ private:
         std::uint64_t hosts = 0;         // a hash of both
         std::vector<OperationSum> sums;  // where they are kept apart
     };
-    struct Tried {
-        UlpMessage message;
-        HeldBytes bytes;
-    };
-    // What is known of a connection that is undecided.
     struct Undecided {
-        struct Votes {
-            std::uint8_t plausible = 0;
-            bool sure = false;
-            bool impossible = false;
-            std::array<std::uint8_t, 2> active{};  // messages that would make that end the active one
-        };
-        std::array<Votes, static_cast<std::size_t>(UlpProtocol::count_)> votes{};
-        std::size_t tries = 0;
-        std::vector<Tried> kept;
+        UlpRecogniser recogniser;
         std::array<SendAssembler, 2> assemblers;
-    };
-    struct Decision {
-        UlpProtocol protocol{};
-        UlpBasis basis{};
-        std::uint8_t certainty = 0;
-        End active{};
-        bool settled = false;
-        bool orients = false;
     };
 
     [[nodiscard]] State& state_of(ConnectionId connection);
     [[nodiscard]] Undecided& undecided(ConnectionId connection);
     [[nodiscard]] Conversation* conversation_of(ConnectionId connection);
-    [[nodiscard]] std::optional<Decision> hinted(ConnectionId connection) const;
-    Conversation* begin(ConnectionId connection, const Decision& decision, Tracker& tracker);
+    [[nodiscard]] std::optional<UlpDecision> hinted(ConnectionId connection) const;
+    Conversation* begin(ConnectionId connection, const UlpDecision& decision, Tracker& tracker);
     void try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
-    void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
+    void decide(ConnectionId connection, const UlpDecision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink);
     void take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record,
                      const OperationSink& sink);

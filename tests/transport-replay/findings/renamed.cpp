@@ -2,6 +2,7 @@
 // still understood.
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/set_frames.hpp>
 #include <transport-replay/evidence/slice.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/index/capture_index.hpp>
@@ -18,7 +19,9 @@
 #include <tuple>
 
 using namespace qps::transport;
+using namespace qps::tests;
 using qps::dissect::FrameIndex;
+using qps::dissect::SetReader;
 
 namespace {
 
@@ -37,6 +40,12 @@ bool is_column(std::string_view table, std::string_view name) {
     if (table == "cm") return has(cm_columns(), name);
     REQUIRE(table == "replay");
     return has(live::compared_columns(), name);
+}
+
+std::vector<const Renamed*> old_names(const std::string& filter) {
+    const auto compiled = qps::dissect::Filter::compile(filter, set_names());
+    REQUIRE(compiled);
+    return old_names_in(*compiled);
 }
 
 }  // namespace
@@ -69,6 +78,7 @@ TEST_CASE("findings are understood by their old ids in filters and where they ar
             Finding& finding = timeline.findings.emplace_back();
             finding.id = id;
             finding.packets = {FrameIndex{id == row.new_name ? 7U : 3U}};
+            finding.events = {{finding.packets.front()}};
         }
         CHECK(findings_named(timeline, row.old_name) == std::vector<std::size_t>{1});
         CHECK(findings_named(timeline, row.new_name) == std::vector<std::size_t>{1});
@@ -76,14 +86,16 @@ TEST_CASE("findings are understood by their old ids in filters and where they ar
         for (const std::string comparison : {"rdma.finding == ", "rdma.finding != "}) {
             const std::string filter = comparison + std::string(row.old_name),
                               quoted = comparison + "\"" + std::string(row.old_name) + "\"";
-            CHECK(without_sets(filter).has_value());
-            CHECK(without_sets(quoted).has_value());
-            CHECK(old_names_in(filter + " or " + quoted) == std::vector<const Renamed*>{&row});
-            CHECK(with_frames(filter, CaptureIndex{}, timeline) ==
-                  with_frames(comparison + std::string(row.new_name), CaptureIndex{}, timeline));
+            CHECK(old_names(filter + " or " + quoted) == std::vector<const Renamed*>{&row});
+            const CaptureIndex index;
+            const SetReader sets = sets_of(index, timeline);
+            const auto members = frames_of(comparison + std::string(row.new_name), sets);
+            CHECK_FALSE(members.empty());
+            CHECK(frames_of(filter, sets) == members);
+            CHECK(frames_of(quoted, sets) == members);
         }
-        CHECK(old_names_in("rdma.finding == " + std::string(row.new_name)).empty());
-        CHECK(old_names_in("frame.comment contains \"rdma.finding == " + std::string(row.old_name) + "\"").empty());
+        CHECK(old_names("rdma.finding == " + std::string(row.new_name)).empty());
+        CHECK(old_names("frame.comment contains \"rdma.finding == " + std::string(row.old_name) + "\"").empty());
     }
     CHECK(findings != 0);
     CHECK(current_finding("no-such") == "no-such");

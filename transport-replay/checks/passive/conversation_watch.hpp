@@ -32,61 +32,68 @@ inline constexpr dissect::Duration kErrorGrace{
 inline constexpr dissect::Duration kIdle{1'000'000'000};  // 1 s: who is silent so long waits
 inline constexpr dissect::Duration kTogether{100'000};    // 100 us: a CNP and a NAK of one cause
 
-// What one end sends, as a requester and as a responder.
+// What one end sends, as a requester and as a responder: of each family of checks what that remembers.
 struct EndState {
-    // The run of requests without a gap: what must come next.
-    dissect::Psn run_next;
-    bool run_known = false;
-    bool run_open = false;  // in the middle of a message
-    dissect::Verb run_verb{};
-
-    dissect::Psn sent_next;  // behind the newest request
-    bool sent_known = false;
-    std::uint32_t messages = 0;  // that ended, as their number
-    bool exact = false;          // `base` fits
-    bool whole = true;           // no gap so far
-    std::uint32_t base = 0;      // what the MSN was before message 1
-    struct Ending {
-        dissect::Psn last;
-        std::uint32_t number = 0;
-    };
-    std::array<Ending, kEndings> endings{};
-
-    dissect::Psn acknowledged;  // the highest that was
-    bool acknowledged_known = false;
-    bool asked_again = false;  // a request was repeated since: older answers may come
-    Moment acknowledgment;
-    std::optional<Moment> ghost;  // acknowledged what was not sent yet
-    dissect::Psn ghost_psn;
-
-    bool ever_asked = false;  // AckReq, READ or ATOMIC
-    bool unasked = false;     // the last message did not ask, nor anything after it
-    dissect::Psn unasked_psn;
-    Moment unasked_end;
-
-    std::uint32_t mtu = 0;  // payload of its FIRSTs and MIDDLEs
-    std::uint32_t longest = 0;
-    dissect::FrameIndex longest_frame{};
-    std::uint16_t request_port = 0;
-    std::uint16_t answer_port = 0;
-
-    std::array<std::uint64_t, 2> good_kinds{};  // a bit an operation and residue of the length: its ICRC was right
-    std::array<dissect::FrameIndex, 2> bad_frames{};
-    std::uint32_t bad = 0;
-    std::vector<std::uint8_t> bad_kinds;  // how often each was wrong, up to 255; empty: never
-
-    std::uint64_t plain_acks = 0;
-    std::uint64_t unlimited = 0;  // of them: with the code for unlimited credits
-    dissect::FrameIndex unlimited_frame{};
-    std::uint64_t data = 0;
-    std::uint64_t not_capable = 0;  // of it: without ECN
-    dissect::FrameIndex not_capable_frame{};
-    std::optional<Moment> nak;
-    std::optional<Moment> cnp;
-    std::optional<Moment> mark;  // the last data with CE that it sent
-    std::uint32_t cnps_with_nak = 0;
-    bool cnp_apart = false;  // one came without a NAK and without a mark: marks are set behind the tap
-
+    struct Run {  // of requests without a gap: what must come next
+        dissect::Psn next;
+        bool known = false;
+        bool open = false;  // in the middle of a message
+        dissect::Verb verb{};
+    } run;
+    struct Count {                   // of messages, and what MSNs say of it
+        std::uint32_t messages = 0;  // that ended, as their number
+        bool exact = false;          // `base` fits
+        bool whole = true;           // no gap so far
+        std::uint32_t base = 0;      // what the MSN was before message 1
+        struct Ending {
+            dissect::Psn last;
+            std::uint32_t number = 0;
+        };
+        std::array<Ending, kEndings> endings{};
+    } count;
+    struct Acknowledged {
+        std::optional<dissect::Psn> psn;  // the highest that was
+        Moment moment;
+        std::optional<Moment> ghost;  // acknowledged what was not sent yet
+        dissect::Psn ghost_psn;
+        bool asked_again = false;  // a request was repeated since: older answers may come
+    } acknowledged;
+    struct Asking {            // for answers
+        bool ever = false;     // AckReq, READ or ATOMIC
+        bool unasked = false;  // the last message did not ask, nor anything after it
+        dissect::Psn psn;
+        Moment end;
+    } asking;
+    struct Lengths {
+        std::uint32_t mtu = 0;  // payload of its FIRSTs and MIDDLEs
+        std::uint32_t longest = 0;
+        dissect::FrameIndex longest_frame{};
+    } lengths;
+    struct Ports {
+        std::uint16_t requests = 0;
+        std::uint16_t answers = 0;
+    } ports;
+    struct Icrcs {
+        std::array<std::uint64_t, 2> good_kinds{};  // a bit an operation and residue of the length: it was right
+        std::array<dissect::FrameIndex, 2> bad_frames{};
+        std::uint32_t bad = 0;
+        std::vector<std::uint8_t> bad_kinds;  // how often each was wrong, up to 255; empty: never
+    } icrcs;
+    struct Credits {
+        std::uint64_t plain_acks = 0;
+        std::uint64_t unlimited = 0;  // of them: with the code for unlimited credits
+        dissect::FrameIndex unlimited_frame{};
+    } credits;
+    struct Congestion {
+        std::uint64_t data = 0;
+        std::uint64_t not_capable = 0;  // of it: without ECN
+        dissect::FrameIndex not_capable_frame{};
+        std::optional<Moment> nak;
+        std::optional<Moment> cnp;
+        std::optional<Moment> mark;  // the last data with CE that it sent
+        std::uint32_t cnps_with_nak = 0;
+        bool cnp_apart = false;  // one came without a NAK and without a mark: marks are set behind the tap
+    } congestion;
     struct OpenRead {
         dissect::Psn first;
         dissect::Psn last;
@@ -95,7 +102,7 @@ struct EndState {
         bool endless = false;  // how many PSNs it takes is not known: `last` is its first
     };
     std::vector<OpenRead> reads;  // in the order of their PSNs
-    struct Sent {
+    struct Packet {
         dissect::Psn psn;
         std::uint32_t digest = 0;
         std::uint32_t access = 0;
@@ -103,7 +110,11 @@ struct EndState {
         std::uint8_t opcode = 0;
         bool used = false;
     };
-    std::vector<Sent> sent;  // by PSN; empty: not remembered
+    struct Sent {
+        dissect::Psn next;  // behind the newest request
+        bool known = false;
+        std::vector<Packet> packets;  // by PSN; empty: not remembered
+    } sent;
 };
 
 class ConversationWatch {
@@ -130,11 +141,7 @@ private:
     void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
                       HostTallies& tallies);
     void take_answer(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
-    void take_acknowledgment(EndState& requester, const Observation& packet, HostTallies& tallies);
-    void take_named_read(EndState& requester, const Observation& packet, HostTallies& tallies);
-    void take_credits(EndState& responder, const Observation& packet);
     void take_count(EndState& requester, const Observation& packet, HostTallies& tallies);
-    void take_order(EndState& requester, const Observation& packet, HostTallies& tallies);
     [[nodiscard]] bool is_marked(End sender, dissect::Instant time) const;
     void take_notification(const Observation& packet, End from, HostTallies& tallies);
     void take_nak(End from, const Observation& packet, HostTallies& tallies);

@@ -13,22 +13,22 @@
 
 namespace qps::transport::live {
 
-class CaptureTap {
+class CaptureTap final : public AnyDevice {
 public:
     // Where the frames go: CaptureWriter::write() or SavedCapture::write() of what the caller keeps.
     using Write = std::move_only_function<std::expected<void, dissect::OutputProblem>(const dissect::Frame&)>;
 
     CaptureTap(Device inside, Write write) : inside_(std::move(inside)), write_(std::move(write)) {}
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return lent_ = inside_.reserve(now); }
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now) { inside_.flush(now); }
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return inside_.poll_at(); }
-    [[nodiscard]] int descriptor() const { return inside_.descriptor(); }
-    [[nodiscard]] DeviceLimits limits() const { return inside_.limits(); }
-    [[nodiscard]] DeviceCounts counts() const { return inside_.counts(); }
-    [[nodiscard]] std::optional<Problem> problem() const { return problem_ ? problem_ : inside_.problem(); }
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override { return lent_ = inside_.reserve(now); }
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override { inside_.flush(now); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override { return inside_.poll_at(); }
+    [[nodiscard]] int descriptor() const override { return inside_.descriptor(); }
+    [[nodiscard]] DeviceLimits limits() const override { return inside_.limits(); }
+    [[nodiscard]] DeviceCounts counts() const override { return inside_.counts(); }
+    [[nodiscard]] std::optional<Problem> problem() const override { return problem_ ? problem_ : inside_.problem(); }
 
 private:
     void record(dissect::Bytes bytes, dissect::Instant time, bool outbound);

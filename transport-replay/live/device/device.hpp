@@ -7,9 +7,8 @@
 // sleeps on descriptor() until poll_at(). Time is an argument and of the caller's clock; a frame that was received has
 // the time of the receive() that gave it.
 //
-// A value that holds any type with these members. What an attacker could feed:
-// every frame received is bytes of a stranger, at least 14 and at most limits().frame_bytes of them; longer ones are
-// dropped.
+// What an attacker could feed: every frame received is bytes of a stranger, at least 14 and at most
+// limits().frame_bytes of them; longer ones are dropped.
 #pragma once
 
 #include <dissect/base/bytes.hpp>
@@ -21,7 +20,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace qps::transport::live {
@@ -76,79 +74,48 @@ struct Problem {
     std::string sentence;  // without the name and a full stop; ASCII
 };
 
-template <class T>
-concept DeviceLike = std::is_nothrow_move_constructible_v<T> &&
-                     requires(T device, const T& constant, dissect::Instant now, std::size_t bytes) {
-                         { device.receive(now) } -> std::same_as<std::span<const ReceivedFrame>>;
-                         { device.reserve(now) } -> std::same_as<dissect::MutableBytes>;
-                         { device.commit(bytes, now) };
-                         { device.flush(now) };
-                         { constant.poll_at() } -> std::same_as<std::optional<dissect::Instant>>;
-                         { constant.descriptor() } -> std::same_as<int>;
-                         { constant.limits() } -> std::same_as<DeviceLimits>;
-                         { constant.counts() } -> std::same_as<DeviceCounts>;
-                         { constant.problem() } -> std::same_as<std::optional<Problem>>;
-                     };
-
-class Device {
+class AnyDevice {
 public:
-    template <class T>
-        requires(!std::same_as<T, Device>) &&
-                DeviceLike<T>  // in this order: moving a Device must not ask whether it is like one
-    Device(T device) : held_(std::make_unique<Holding<T>>(std::move(device))) {}  // NOLINT(google-explicit-constructor)
-
+    virtual ~AnyDevice() = default;
     // What is there, at most kDeviceBatch frames, in the order of arrival; borrowed until the next receive(). Does not
     // wait.
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) { return held_->receive(now); }
+    [[nodiscard]] virtual std::span<const ReceivedFrame> receive(dissect::Instant now) = 0;
     // Room for one frame of up to limits().frame_bytes; empty where nothing more fits, so that it is to be sent later.
     // The bytes are what they happen to be. A second call without commit() between lends the same room again.
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return held_->reserve(now); }
+    [[nodiscard]] virtual dissect::MutableBytes reserve(dissect::Instant now) = 0;
     // The first `bytes` of the room are a frame to send. Without a reserve(), or beyond the room: nothing is sent, and
     // counted.
-    void commit(std::size_t bytes, dissect::Instant now) { held_->commit(bytes, now); }
+    virtual void commit(std::size_t bytes, dissect::Instant now) = 0;
     // What was committed goes out now. Where the system has no room for it, it is kept for the next flush().
-    void flush(dissect::Instant now) { held_->flush(now); }
+    virtual void flush(dissect::Instant now) = 0;
     // When something happens of the device's own accord: a delayed frame, an arrival by a simulated link.
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return held_->poll_at(); }
+    [[nodiscard]] virtual std::optional<dissect::Instant> poll_at() const = 0;
     // For poll(2): readable when there may be frames. -1 where there is none.
+    [[nodiscard]] virtual int descriptor() const = 0;
+    [[nodiscard]] virtual DeviceLimits limits() const = 0;
+    [[nodiscard]] virtual DeviceCounts counts() const = 0;
+    // Set once the device is of no use any more: its interface is gone, say.
+    [[nodiscard]] virtual std::optional<Problem> problem() const = 0;
+};
+
+// Any of them, as a value.
+class Device {
+public:
+    template <std::derived_from<AnyDevice> T>
+    Device(T device) : held_(std::make_unique<T>(std::move(device))) {}  // NOLINT(google-explicit-constructor)
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) { return held_->receive(now); }
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return held_->reserve(now); }
+    void commit(std::size_t bytes, dissect::Instant now) { held_->commit(bytes, now); }
+    void flush(dissect::Instant now) { held_->flush(now); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return held_->poll_at(); }
     [[nodiscard]] int descriptor() const { return held_->descriptor(); }
     [[nodiscard]] DeviceLimits limits() const { return held_->limits(); }
     [[nodiscard]] DeviceCounts counts() const { return held_->counts(); }
-    // Set once the device is of no use any more: its interface is gone, say.
     [[nodiscard]] std::optional<Problem> problem() const { return held_->problem(); }
 
 private:
-    class Held {
-    public:
-        virtual ~Held() = default;
-        virtual std::span<const ReceivedFrame> receive(dissect::Instant now) = 0;
-        virtual dissect::MutableBytes reserve(dissect::Instant now) = 0;
-        virtual void commit(std::size_t bytes, dissect::Instant now) = 0;
-        virtual void flush(dissect::Instant now) = 0;
-        [[nodiscard]] virtual std::optional<dissect::Instant> poll_at() const = 0;
-        [[nodiscard]] virtual int descriptor() const = 0;
-        [[nodiscard]] virtual DeviceLimits limits() const = 0;
-        [[nodiscard]] virtual DeviceCounts counts() const = 0;
-        [[nodiscard]] virtual std::optional<Problem> problem() const = 0;
-    };
-    template <class T> class Holding final : public Held {
-    public:
-        explicit Holding(T device) : device_(std::move(device)) {}
-        std::span<const ReceivedFrame> receive(dissect::Instant now) override { return device_.receive(now); }
-        dissect::MutableBytes reserve(dissect::Instant now) override { return device_.reserve(now); }
-        void commit(std::size_t bytes, dissect::Instant now) override { device_.commit(bytes, now); }
-        void flush(dissect::Instant now) override { device_.flush(now); }
-        [[nodiscard]] std::optional<dissect::Instant> poll_at() const override { return device_.poll_at(); }
-        [[nodiscard]] int descriptor() const override { return device_.descriptor(); }
-        [[nodiscard]] DeviceLimits limits() const override { return device_.limits(); }
-        [[nodiscard]] DeviceCounts counts() const override { return device_.counts(); }
-        [[nodiscard]] std::optional<Problem> problem() const override { return device_.problem(); }
-
-    private:
-        T device_;
-    };
-
-    std::unique_ptr<Held> held_;
+    std::unique_ptr<AnyDevice> held_;
 };
 
 }  // namespace qps::transport::live

@@ -58,20 +58,20 @@ struct InjectedCounts {
     [[nodiscard]] bool operator==(const InjectedCounts&) const = default;
 };
 
-class FaultInjector {
+class FaultInjector final : public AnyDevice {
 public:
     // `injected`, where given, counts what happened each way (a: out, b: in); the caller keeps it alive.
     FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected = nullptr);
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now);
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
-    [[nodiscard]] int descriptor() const { return inside_.descriptor(); }
-    [[nodiscard]] DeviceLimits limits() const { return inside_.limits(); }
-    [[nodiscard]] DeviceCounts counts() const { return inside_.counts(); }
-    [[nodiscard]] std::optional<Problem> problem() const { return inside_.problem(); }
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override;
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
+    [[nodiscard]] int descriptor() const override { return inside_.descriptor(); }
+    [[nodiscard]] DeviceLimits limits() const override { return inside_.limits(); }
+    [[nodiscard]] DeviceCounts counts() const override { return inside_.counts(); }
+    [[nodiscard]] std::optional<Problem> problem() const override { return inside_.problem(); }
 
 private:
     using Held = std::map<std::pair<dissect::Instant, std::uint64_t>, std::vector<std::byte>>;

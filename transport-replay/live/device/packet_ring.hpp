@@ -32,7 +32,7 @@ struct PacketRingSettings {
 inline constexpr std::size_t kMinRing = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxRing = std::size_t{1} << 30;
 
-class PacketRing {
+class PacketRing final : public AnyDevice {
 public:
     // Fails for: no such interface, one that is not Ethernet, no permission, a filter that does not compile.
     [[nodiscard]] static std::expected<PacketRing, Problem> open(const PacketRingSettings& settings);
@@ -40,15 +40,15 @@ public:
     PacketRing& operator=(PacketRing&&) noexcept;
     ~PacketRing();
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now);
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
-    [[nodiscard]] int descriptor() const;
-    [[nodiscard]] DeviceLimits limits() const;
-    [[nodiscard]] DeviceCounts counts() const;
-    [[nodiscard]] std::optional<Problem> problem() const;
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override;
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
+    [[nodiscard]] int descriptor() const override;
+    [[nodiscard]] DeviceLimits limits() const override;
+    [[nodiscard]] DeviceCounts counts() const override;
+    [[nodiscard]] std::optional<Problem> problem() const override;
 
 private:
     struct State;

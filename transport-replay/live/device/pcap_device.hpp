@@ -14,7 +14,7 @@
 
 namespace qps::transport::live {
 
-class PcapDevice {
+class PcapDevice final : public AnyDevice {
 public:
     // `filter`: in the language of pcap-filter(7); empty: all frames. Fails for: no such interface, one that is not
     // Ethernet, no permission, a filter that libpcap refuses.
@@ -24,15 +24,15 @@ public:
     PcapDevice& operator=(PcapDevice&&) noexcept;
     ~PcapDevice();
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now);
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
-    [[nodiscard]] int descriptor() const;
-    [[nodiscard]] DeviceLimits limits() const;
-    [[nodiscard]] DeviceCounts counts() const;
-    [[nodiscard]] std::optional<Problem> problem() const;
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override;
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
+    [[nodiscard]] int descriptor() const override;
+    [[nodiscard]] DeviceLimits limits() const override;
+    [[nodiscard]] DeviceCounts counts() const override;
+    [[nodiscard]] std::optional<Problem> problem() const override;
 
 private:
     struct State;

@@ -25,19 +25,19 @@ struct SimWire {
     std::array<std::uint64_t, 2> overflowed{};
 };
 
-class SimDevice {
+class SimDevice final : public AnyDevice {
 public:
     SimDevice(std::shared_ptr<SimWire> wire, End end, std::size_t frame_bytes = kLongestFrame);
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now);
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
-    [[nodiscard]] int descriptor() const { return -1; }
-    [[nodiscard]] DeviceLimits limits() const;
-    [[nodiscard]] DeviceCounts counts() const;
-    [[nodiscard]] std::optional<Problem> problem() const { return std::nullopt; }
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override;
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
+    [[nodiscard]] int descriptor() const override { return -1; }
+    [[nodiscard]] DeviceLimits limits() const override;
+    [[nodiscard]] DeviceCounts counts() const override;
+    [[nodiscard]] std::optional<Problem> problem() const override { return std::nullopt; }
 
 private:
     [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(end_); }

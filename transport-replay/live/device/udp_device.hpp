@@ -21,7 +21,7 @@ namespace qps::transport::live {
 
 inline constexpr std::uint16_t kRocePort = 4791;
 
-class UdpDevice {
+class UdpDevice final : public AnyDevice {
 public:
     // `address`: one of this machine's, IPv4 or IPv6 ("10.0.0.1", "::1", "fe80::1%eth0"). Fails for: no address, one
     // that stands for all, one that is not this machine's, a port that is taken.
@@ -31,15 +31,15 @@ public:
     UdpDevice& operator=(UdpDevice&&) noexcept;
     ~UdpDevice();
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now);
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
-    [[nodiscard]] int descriptor() const;
-    [[nodiscard]] DeviceLimits limits() const;
-    [[nodiscard]] DeviceCounts counts() const;
-    [[nodiscard]] std::optional<Problem> problem() const;
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override;
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
+    [[nodiscard]] int descriptor() const override;
+    [[nodiscard]] DeviceLimits limits() const override;
+    [[nodiscard]] DeviceCounts counts() const override;
+    [[nodiscard]] std::optional<Problem> problem() const override;
 
 private:
     struct State;

@@ -36,7 +36,7 @@ struct XdpSettings {
 inline constexpr std::size_t kMinXdpFrames = 64;
 inline constexpr std::size_t kMaxXdpFrames = std::size_t{1} << 16;
 
-class XdpDevice {
+class XdpDevice final : public AnyDevice {
 public:
     // Fails where PacketRing does, where the rights are missing, where the kernel or the driver cannot, and where
     // another program has AF_XDP sockets or an XDP program there.
@@ -45,15 +45,15 @@ public:
     XdpDevice& operator=(XdpDevice&&) noexcept;
     ~XdpDevice();
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
-    void commit(std::size_t bytes, dissect::Instant now);
-    void flush(dissect::Instant now);
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
-    [[nodiscard]] int descriptor() const;
-    [[nodiscard]] DeviceLimits limits() const;
-    [[nodiscard]] DeviceCounts counts() const;
-    [[nodiscard]] std::optional<Problem> problem() const;
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
+    void commit(std::size_t bytes, dissect::Instant now) override;
+    void flush(dissect::Instant now) override;
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
+    [[nodiscard]] int descriptor() const override;
+    [[nodiscard]] DeviceLimits limits() const override;
+    [[nodiscard]] DeviceCounts counts() const override;
+    [[nodiscard]] std::optional<Problem> problem() const override;
 
     // The program runs in the driver; else before the network stack, which costs a copy more.
     [[nodiscard]] bool in_driver() const;
