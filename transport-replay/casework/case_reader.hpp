@@ -24,6 +24,7 @@ public:
 
 private:
     Case case_;
+    std::size_t quoted_ = 0;  // bytes of lines that are kept for quoting
 };
 
 }  // namespace qps::casework

@@ -73,11 +73,11 @@ struct CounterChange {
     std::uint64_t before = 0;
     std::uint64_t after = 0;
     std::uint64_t grown = 0;
-    bool paired = false;    // of two dumps; else `after` is all that is known
-    bool wrapped = false;   // 32 bits
-    bool reset = false;     // smaller afterwards, and no wrap explains it
+    bool paired = false;   // of two dumps; else `after` is all that is known
+    bool wrapped = false;  // 32 bits
+    bool reset = false;    // smaller afterwards, and no wrap explains it
     bool saturated = false;
-    Place place;         // of `after`
+    Place place;  // of `after`
     Place place_before;
 };
 [[nodiscard]] std::vector<CounterChange> counter_changes(const Case& read);

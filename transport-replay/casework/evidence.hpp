@@ -24,46 +24,46 @@ struct Place {
 
 // Kinds of events, one for all producers that report the same.
 enum class EventKind : std::uint8_t {
-    completion_error,   // a work completion with a status
-    work_request,       // the second line of UCX: queue pair and operation of the completion before
-    port_down,          // a link or port went down
-    port_up,            // it came back
-    queue_pair_error,   // asynchronous event of a queue pair
-    queue_overrun,      // of a completion queue
-    device_fatal,       // health, catastrophic error, reset of the NIC
-    command_refused,    // firmware refused a command of the driver
-    resource_failed,    // the driver could not make a queue of its own
-    setup_failed,       // a queue pair could not reach RTR or RTS
-    no_device,          // a library found no RDMA device it can use
-    memory_refused,     // registration or allocation failed
-    address_unresolved, // rdma_resolve_addr, rdma_resolve_route, ADDR_ERROR
-    unreachable,        // a connection request was not answered
-    rejected,           // it was refused
-    disconnected,       // an established connection ended
-    peer_closed,        // the bootstrap connection of a peer closed
-    socket_failed,      // TCP of the application itself
-    remote_error,       // a library passed on that a remote side failed
-    watchdog,           // a collective did not end in time
-    transport_timeout,  // a software transport gave up on its peer (UD of UCX)
-    storage_timeout,    // an I/O or an admin command was not completed
-    keep_alive_expired, // a target heard nothing from its host
-    controller_created, // NVMe context
+    completion_error,    // a work completion with a status
+    work_request,        // the second line of UCX: queue pair and operation of the completion before
+    port_down,           // a link or port went down
+    port_up,             // it came back
+    queue_pair_error,    // asynchronous event of a queue pair
+    queue_overrun,       // of a completion queue
+    device_fatal,        // health, catastrophic error, reset of the NIC
+    command_refused,     // firmware refused a command of the driver
+    resource_failed,     // the driver could not make a queue of its own
+    setup_failed,        // a queue pair could not reach RTR or RTS
+    no_device,           // a library found no RDMA device it can use
+    memory_refused,      // registration or allocation failed
+    address_unresolved,  // rdma_resolve_addr, rdma_resolve_route, ADDR_ERROR
+    unreachable,         // a connection request was not answered
+    rejected,            // it was refused
+    disconnected,        // an established connection ended
+    peer_closed,         // the bootstrap connection of a peer closed
+    socket_failed,       // TCP of the application itself
+    remote_error,        // a library passed on that a remote side failed
+    watchdog,            // a collective did not end in time
+    transport_timeout,   // a software transport gave up on its peer (UD of UCX)
+    storage_timeout,     // an I/O or an admin command was not completed
+    keep_alive_expired,  // a target heard nothing from its host
+    controller_created,  // NVMe context
     queues_created,
-    controller_reset,   // reconnecting, resetting
+    controller_reset,  // reconnecting, resetting
     iommu_fault,
     pcie_error,
     machine_check,
     gpu_error,
     out_of_memory,
-    process_ended,      // a crash, a kill, an interrupt
-    cpu_stuck,          // soft lockup, RCU stall
-    task_blocked,       // hung task
-    lock_warning,       // lockdep
-    transmit_stuck,     // NETDEV WATCHDOG
-    pause_storm,        // PFC watchdog of a switch, pause storm of a NIC
-    lossy_pause,        // pause for a class that is not lossless
-    reboot,             // Linux version
-    context,            // progress; says where and who
+    process_ended,   // a crash, a kill, an interrupt
+    cpu_stuck,       // soft lockup, RCU stall
+    task_blocked,    // hung task
+    lock_warning,    // lockdep
+    transmit_stuck,  // NETDEV WATCHDOG
+    pause_storm,     // PFC watchdog of a switch, pause storm of a NIC
+    lossy_pause,     // pause for a class that is not lossless
+    reboot,          // Linux version
+    context,         // progress; says where and who
 };
 
 // What an event is to the failure: a candidate for its cause, what a party states of its peer, a consequence, context.
@@ -104,7 +104,7 @@ struct CounterDump {
     Phase phase = Phase::unknown;
     Place place;  // of the first
     std::map<std::string, std::uint64_t, std::less<>> values;
-    std::map<std::string, std::uint32_t, std::less<>> lines;
+    std::map<std::string, Place, std::less<>> places;
 };
 
 // A setting, or a state, that a dump shows: subject "GID 3" of a device, name "type", value "RoCE v2".
@@ -157,8 +157,8 @@ struct FileKind {
 };
 
 struct CaseFile {
-    std::string name;  // below the folder of the case
-    std::string host;  // whose it is; empty: nobody's
+    std::string name;            // below the folder of the case
+    std::string host;            // whose it is; empty: nobody's
     std::string_view host_from;  // "contents", "file name"
     std::vector<FileKind> kinds;
     std::uint64_t lines = 0;
@@ -179,8 +179,8 @@ struct Case {
     std::vector<BlockedTask> blocked;
     std::vector<Measurement> measurements;
     std::map<std::string, std::string, std::less<>> addresses;  // IP -> host
-    std::uint64_t left_out = 0;  // events, counters and settings beyond the bounds
-    bool mentions_rdma = false;  // a word of RDMA stands somewhere
+    std::uint64_t left_out = 0;                                 // events, counters and settings beyond the bounds
+    bool mentions_rdma = false;                                 // a word of RDMA stands somewhere
 };
 
 }  // namespace qps::casework

@@ -23,34 +23,36 @@ struct LineState {
     std::string device;     // of the block that goes on
     std::uint32_t port = 0;
     std::uint32_t priority = 0;
-    std::uint32_t block = 0;   // what the reader at work is in; readers number their own
-    std::string_view reader;   // whose block it is
-    std::string subject;       // of the block
-    std::string rows;          // hex rows of a dump so far
+    std::uint32_t block = 0;  // what the reader at work is in; readers number their own
+    std::string_view reader;  // whose block it is
+    std::string subject;      // of the block
+    std::string rows;         // hex rows of a dump so far
     std::uint32_t rows_line = 0;
-    std::size_t dump = SIZE_MAX;  // index of the counter dump that goes on
+    std::size_t dump = SIZE_MAX;   // index of the counter dump that goes on
     Phase phase = Phase::unknown;  // that a header names
     [[nodiscard]] Place place() const { return {file, line}; }
 };
 
+// The kind of evidence that the line is, "NCCL log"; empty: not of this reader.
+using TakeLine = std::string_view (*)(std::string_view line, LineState& state, Case& found);
 struct Reader {
-    std::string_view name;  // of the kind of evidence: "NCCL log"
-    bool (*take)(std::string_view line, LineState& state, Case& found);
+    std::string_view family;
+    TakeLine take;
 };
 
 [[nodiscard]] std::span<const Reader> readers();
 
 // One for each family of formats.
-[[nodiscard]] bool take_log_line(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_error_cqe(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_blocked_task(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_counter(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_switch_table(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_gid(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_setting(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_rank_state(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_measurement(std::string_view line, LineState& state, Case& found);
-[[nodiscard]] bool take_command(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_log_line(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_error_cqe(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_blocked_task(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_counter(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_switch_table(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_gid(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_setting(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_rank_state(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_measurement(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_command(std::string_view line, LineState& state, Case& found);
 
 // Bounds of what is kept; more is counted in Case::left_out. A million events take some 300 MB.
 inline constexpr std::size_t kMostEvents = 200'000;

@@ -26,10 +26,10 @@ enum class Party : std::uint8_t {
 
 // How much a claim is worth against others, the heaviest first.
 enum class Weight : std::uint8_t {
-    remark,   // worth saying, decides nothing
-    hint,     // compatible with several causes: the party stays undecided
-    shown,    // the material shows it
-    decisive, // it explains the others
+    remark,    // worth saying, decides nothing
+    hint,      // compatible with several causes: the party stays undecided
+    shown,     // the material shows it
+    decisive,  // it explains the others
 };
 
 struct Claim {
@@ -54,8 +54,8 @@ struct NextStep {
 struct Verdict {
     Party party = Party::undecided;
     std::string host;
-    bool not_network = false;  // what was read rules the network out
-    bool unrelated = false;    // nothing here is about RDMA
+    bool not_network = false;   // what was read rules the network out
+    bool unrelated = false;     // nothing here is about RDMA
     std::vector<Claim> claims;  // the heaviest first; the first decides
     std::vector<Claim> consequences;
     std::vector<Claim> contradictions;
