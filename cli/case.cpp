@@ -1,7 +1,7 @@
 // `case`: a folder of logs, counters and settings becomes one verdict.
 //
-// Files are opened one after the other, inside the sandbox, read-only and without following links; what they hold is
-// bounded by --memory.
+// Names are listed first, links are not followed; then the process enters the sandbox, in which files are opened one
+// after the other, to be read. What is kept of them is bounded by --memory.
 #include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/message.hpp>
@@ -132,7 +132,8 @@ std::string text_of(const casework::Case& read, const casework::Verdict& verdict
     append_claims(out, read, "What follows from it", verdict.consequences, casework::kShownFollowing);
     append_claims(out, read, "What contradicts", verdict.contradictions, casework::kShownFollowing);
     if (!verdict.undecided.empty()) append_heading(out, "What stays open");
-    for (const std::string& each : verdict.undecided) append_wrapped(out, "  * ", 4, dissect::printable(each));
+    for (const casework::OpenQuestion& each : verdict.undecided)
+        append_wrapped(out, "  * ", 4, dissect::printable(each.text));
     if (!verdict.next.empty()) append_heading(out, "Next");
     for (std::size_t i = 0; i < std::min(verdict.next.size(), casework::kShownSteps); ++i) {
         const casework::NextStep& step = verdict.next[i];
@@ -159,13 +160,9 @@ std::string text_of(const casework::Case& read, const casework::Verdict& verdict
 }
 
 ExitCode run_case(const CaseOptions& options) {
-    constexpr std::size_t kColumns = 80;
+    constexpr std::size_t kColumns = 79;
     Output output(options.output.path, options.inputs);
     if (!output.ok()) return finish(output);
-    if (!options.no_sandbox && sandbox::is_possible())
-        if (const auto entered = sandbox::enter({.open_to_read = true, .rename = !options.output.path.empty()});
-            !entered)
-            remark("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
     if (!terminal_width()) set_line_width(kColumns);
     ExitCode code = ExitCode::done;
     std::vector<Found> files;
@@ -180,6 +177,10 @@ ExitCode run_case(const CaseOptions& options) {
             files.push_back({input, input.substr(input.find_last_of('/') + 1)});
         }
     }
+    if (!options.no_sandbox && sandbox::is_possible())
+        if (const auto entered = sandbox::enter({.open_to_read = true, .rename = !options.output.path.empty()});
+            !entered)
+            remark("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
     casework::CaseReader reader;
     const std::size_t most =
         options.analysis.memory.bytes() / 4;  // of one file: what is kept of it takes about as much again

@@ -114,8 +114,10 @@ void append_document(std::string& out, transport::OutputFormat format, const Cas
     add_claims(document, read, "claims", verdict.claims, kShownClaims);
     add_claims(document, read, "consequences", verdict.consequences, kShownFollowing);
     add_claims(document, read, "contradictions", verdict.contradictions, kShownFollowing);
-    document.add_texts("undecided",
-                       std::span(verdict.undecided).first(std::min(verdict.undecided.size(), kShownFollowing)));
+    std::vector<std::string> open;
+    for (const OpenQuestion& question : verdict.undecided)
+        if (open.size() < kShownFollowing) open.push_back(question.text);
+    document.add_texts("undecided", open);
     document.open_list("next_steps");
     for (std::size_t i = 0; i < std::min(verdict.next.size(), kShownSteps); ++i) {
         const NextStep& step = verdict.next[i];

@@ -36,6 +36,11 @@ constexpr std::array kRules{
     Rule{"watchdogs", "timeouts of collectives", "who never issued the call", judge_watchdogs},
 };
 
+// Steps and open questions belong to the claim that a rule made last.
+Weight weight_now(const Verdict& verdict) {
+    return verdict.claims.empty() ? Weight::remark : verdict.claims.back().weight;
+}
+
 }  // namespace
 
 std::span<const Rule> rules() { return kRules; }
@@ -64,12 +69,12 @@ void contradiction(Verdict& verdict, std::string text, std::vector<Place> eviden
 
 void next_step(Verdict& verdict, std::string command, std::string where, std::vector<Outcome> outcomes) {
     if (std::ranges::find(verdict.next, command, &NextStep::command) == verdict.next.end())
-        verdict.next.push_back({std::move(command), std::move(where), std::move(outcomes)});
+        verdict.next.push_back({weight_now(verdict), std::move(command), std::move(where), std::move(outcomes)});
 }
 
 void undecided(Verdict& verdict, std::string text) {
-    if (std::ranges::find(verdict.undecided, text) == verdict.undecided.end())
-        verdict.undecided.push_back(std::move(text));
+    if (std::ranges::find(verdict.undecided, text, &OpenQuestion::text) == verdict.undecided.end())
+        verdict.undecided.push_back({weight_now(verdict), std::move(text)});
 }
 
 std::string queue_pair_text(dissect::Qpn qpn) {
@@ -138,6 +143,8 @@ Verdict judge(const Case& read) {
     Verdict verdict;
     for (const Rule& rule : kRules) rule.apply(facts, verdict);
     std::ranges::stable_sort(verdict.claims, std::ranges::greater{}, &Claim::weight);
+    std::ranges::stable_sort(verdict.next, std::ranges::greater{}, &NextStep::weight);
+    std::ranges::stable_sort(verdict.undecided, std::ranges::greater{}, &OpenQuestion::weight);
     if (verdict.claims.empty()) {
         undecided(verdict, "undecided: nothing that was read shows a failure of RDMA, nor that all is well");
         next_step(verdict,
@@ -149,6 +156,9 @@ Verdict judge(const Case& read) {
     const Claim& first = verdict.claims.front();
     verdict.host = first.host;
     if (first.weight >= Weight::shown) verdict.party = first.party;
+    // What explains the rest leaves nothing open that only the rest asked.
+    if (first.weight == Weight::decisive)
+        std::erase_if(verdict.undecided, [](const OpenQuestion& open) { return open.weight < Weight::decisive; });
     // Two equal candidates are none.
     for (const Claim& other : verdict.claims) {
         if (other.weight != first.weight || first.weight < Weight::shown) break;

@@ -183,7 +183,11 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
         evidence.push_back(locks.front()->place);
         party = Party::library;
     }
-    if (evidence.empty() && read.events.empty() && read.measurements.empty()) return;
+    // What else is here may be about RDMA although no line says so: a keep-alive of NVMe, a dead process.
+    const auto other =
+        events_of(read, {keep_alive_expired, storage_timeout, controller_reset, watchdog, remote_error, peer_closed,
+                         device_fatal, iommu_fault, pcie_error, out_of_memory, cpu_stuck, transmit_stuck});
+    if (evidence.empty() || !other.empty()) return;
     verdict.unrelated = true;
     claim(verdict, "unrelated", Weight::decisive, party, "", std::move(text), std::move(evidence));
     if (!locks.empty())

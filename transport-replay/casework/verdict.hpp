@@ -46,9 +46,15 @@ struct Outcome {
     std::string means;
 };
 struct NextStep {
+    Weight weight{};      // of the claim that asks for it
     std::string command;  // or a capture
     std::string where;
     std::vector<Outcome> outcomes;
+};
+
+struct OpenQuestion {
+    Weight weight{};  // of the claim that leaves it open
+    std::string text;
 };
 
 struct Verdict {
@@ -59,7 +65,7 @@ struct Verdict {
     std::vector<Claim> claims;  // the heaviest first; the first decides
     std::vector<Claim> consequences;
     std::vector<Claim> contradictions;
-    std::vector<std::string> undecided;
+    std::vector<OpenQuestion> undecided;
     std::vector<NextStep> next;
 };
 
