@@ -28,8 +28,14 @@ void undecided(Verdict& verdict, std::string text);
 // Something failed: a completion, a watchdog, a timeout.
 [[nodiscard]] bool anything_failed(const Case& read);
 [[nodiscard]] bool has_status(const Case& read, std::uint32_t status);
-// Where the root lies as seen by those who complain: remote, where others complain and this host does not.
-[[nodiscard]] Party side_of(const Case& read, const std::string& host);
+// What an event of a host is to the complaints of the case: whether it can be tied to them, and on which side it lies.
+struct Tie {
+    bool complaints = false;  // there are some
+    bool own = false;         // of this very host
+    bool named = false;       // others name this host as their peer
+    bool near = false;        // one of the same host and clock stands within a minute
+};
+[[nodiscard]] Tie tie_of(const Case& read, const Event& event);
 
 // Families of rules.
 void judge_completions(const Facts& facts, Verdict& verdict);

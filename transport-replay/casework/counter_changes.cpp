@@ -35,6 +35,8 @@ int growth(const CounterDump& earlier, const CounterDump& later) {
 CounterChange change_of(const CounterDump& dump, const std::string& name, std::uint64_t value) {
     CounterChange change;
     change.what = canonical(name);
+    if (dump.source == "hw_counters" && (name == "rx_bytes" || name == "tx_bytes"))
+        change.what = {Counter::rdma_bytes, -1};  // of bnxt_re and EFA; ethtool's are of the netdev
     change.vendor_name = name;
     change.host = dump.host;
     change.device = dump.device;

@@ -172,8 +172,11 @@ void set_time(Event& event, std::string_view line) {
 bool settle_status(Event& event, const Signature& row) {
     if (row.status != 0) event.status = row.status;
     const bool event_of_kernel = row.producer == "kernel log" && row.words == " QP ";
-    if (event_of_kernel) event.status = status_of_kernel_event(event.text);
-    else if (!event.status) event.status = status_of_words(event.text);
+    if (event_of_kernel) {
+        event.status = status_of_kernel_event(event.text);
+        event.responder = true;  // an event of the queue pair, not a completion: its responder refused
+    }
+    if (!event.status) event.status = status_of_words(event.text);
     return event.status.value_or(1) != 0;
 }
 

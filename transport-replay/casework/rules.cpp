@@ -130,12 +130,21 @@ bool has_status(const Case& read, std::uint32_t status) {
     });
 }
 
-Party side_of(const Case& read, const std::string& host) {
-    const auto complaints = events_of(
-        read, {EventKind::completion_error, EventKind::watchdog, EventKind::storage_timeout, EventKind::peer_closed});
-    const auto hosts = hosts_of(complaints);
-    if (host.empty() || hosts.empty() || hosts.contains(host)) return Party::local_host;
-    return Party::remote_host;
+Tie tie_of(const Case& read, const Event& event) {
+    constexpr std::int64_t kNear = 60 * dissect::kNanosecondsPerSecond;
+    Tie tie;
+    for (const Event* complaint :
+         events_of(read, {EventKind::completion_error, EventKind::watchdog, EventKind::storage_timeout,
+                          EventKind::peer_closed, EventKind::remote_error})) {
+        tie.complaints = true;
+        if (!event.host.empty() && complaint->peer == event.host) tie.named = true;
+        if (complaint->host != event.host) continue;
+        tie.own = true;
+        const bool clock = complaint->clock != ClockKind::none && complaint->clock == event.clock;
+        const std::int64_t apart = complaint->time_ns - event.time_ns;
+        if (clock && apart > -kNear && apart < kNear) tie.near = true;
+    }
+    return tie;
 }
 
 Verdict judge(const Case& read) {

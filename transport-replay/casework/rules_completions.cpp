@@ -130,12 +130,15 @@ void judge_group(const Case& read, std::uint32_t status, const Group& group, Ver
     else if (!group.front()->operation.empty()) text += operation_text(*group.front());
     if (const auto peers = peers_of(group); !peers.empty())
         text += fmt::format(", towards the peer {}", list_text(peers, 3));
-    if (row != nullptr) text += fmt::format(": {}", row->proves);
+    const bool refused = (status == 9 || status == 10 || status == 11) &&
+                         std::ranges::all_of(group, [](const Event* event) { return event->responder; });
+    if (refused)
+        text +=
+            ": as responder this host refused a request of its peer, which has that status; both ends take part: what the request named, and what is registered here";
+    else if (row != nullptr) text += fmt::format(": {}", row->proves);
     if (row != nullptr && !row->excludes.empty()) text += fmt::format("; {}", row->excludes);
     Weight weight = row != nullptr ? row->weight : Weight::hint;
-    Party party = row != nullptr ? row->party : Party::undecided;
-    const bool responder = std::ranges::any_of(group, [](const Event* event) { return event->responder; });
-    if (responder && (status == 9 || status == 10)) party = Party::undecided;
+    Party party = row != nullptr && !refused ? row->party : Party::undecided;
     const auto ended = events_of(read, {EventKind::process_ended, EventKind::out_of_memory});
     if (status == 10)
         for (const Event* event : ended)

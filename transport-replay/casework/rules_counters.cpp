@@ -305,7 +305,9 @@ void judge_signals(const Facts& facts, Verdict& verdict) {
 
 void judge_traffic(const Facts& facts, Verdict& verdict) {
     for (const std::string& host : hosts_of(facts)) {
-        const Changes bytes = of(facts, {Counter::rdma_bytes}, &host);
+        Changes bytes = of(facts, {Counter::rdma_bytes}, &host);
+        const bool counts_bytes = growth(bytes) > 0;
+        if (!counts_bytes) bytes = of(facts, {Counter::requests_in}, &host);
         Changes errors = of(facts, kErrors, &host);
         std::erase_if(errors, [](const CounterChange* change) { return !change->paired; });
         if (growth(bytes) > 0) {
@@ -313,8 +315,10 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
             std::vector<std::string> parts;
             for (const CounterChange* change : bytes)
                 if (change->grown > 0 && parts.size() < 2)
-                    parts.push_back(fmt::format("{} grew by {} bytes ({:.1f} GB)", change->vendor_name,
-                                                grouped(change->grown), static_cast<double>(change->grown) / 1e9));
+                    parts.push_back(counts_bytes
+                                        ? fmt::format("{} grew by {} bytes ({:.1f} GB)", change->vendor_name,
+                                                      grouped(change->grown), static_cast<double>(change->grown) / 1e9)
+                                        : fmt::format("{} grew by {}", change->vendor_name, grouped(change->grown)));
             text += fmt::format("RDMA traffic flows (not idle): {}", fmt::join(parts, ", "));
             const bool clean = !errors.empty() && growth(errors) == 0;
             if (clean)

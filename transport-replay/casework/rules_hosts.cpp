@@ -83,7 +83,11 @@ const Event* last_before(const Group& events, const Event& event) {
 }  // namespace
 
 void judge_ports(const Facts& facts, Verdict& verdict) {
-    const Group down = events_of(facts.read, {EventKind::port_down});
+    Group down = events_of(facts.read, {EventKind::port_down});
+    // While a host boots its links go down and up.
+    constexpr std::int64_t kBooting = 120 * dissect::kNanosecondsPerSecond;
+    std::erase_if(down,
+                  [](const Event* event) { return event->clock == ClockKind::boot && event->time_ns < kBooting; });
     if (down.empty()) return;
     const Group up = events_of(facts.read, {EventKind::port_up});
     const auto hosts = hosts_of(down);
@@ -152,8 +156,24 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
             if (row.kind == EventKind::iommu_fault && !has_status(facts.read, 4) && !has_status(facts.read, 8) &&
                 !has_status(facts.read, 11))
                 text += ". No completion here names a local error beside it";
-            const Party party = row.party == Party::local_host ? side_of(facts.read, host) : row.party;
-            claim(verdict, "host-event", row.weight, party, host, std::move(text), places_of(group));
+            // A kernel log holds weeks: an event that nothing ties to the complaints may be an old one.
+            const Tie tie = tie_of(facts.read, first);
+            const bool tied = !tie.complaints || tie.near || tie.named;
+            Weight weight = row.weight;
+            Party party = row.party == Party::local_host && tie.named && !tie.own ? Party::remote_host : row.party;
+            if (!tied) {
+                weight = tie.own ? Weight::shown : Weight::hint;
+                party = Party::undecided;
+                text +=
+                    ". Whether it was at the time of the failure, and on the peer that others name, the material does not show";
+            } else if (!tie.complaints && weight == Weight::decisive) weight = Weight::shown;
+            claim(verdict, "host-event", weight, party, host, std::move(text), places_of(group));
+            if (!tied)
+                undecided(
+                    verdict,
+                    fmt::format(
+                        "undecided: whether the event of {} belongs to this failure: compare the times (date; uptime there)",
+                        at_host(host)));
             next_step(verdict, std::string(row.command), at_host(host),
                       {{"it happened before the failure", "it explains what peers report afterwards"},
                        {"otherwise", std::string(row.other)}});

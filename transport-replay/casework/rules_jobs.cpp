@@ -87,7 +87,7 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
         }
         if (event.kind != EventKind::watchdog) continue;
         dogs.push_back(&event);
-        if (!event.text.starts_with("last enqueued")) continue;
+        if (!event.text.contains("ast enqueued")) continue;
         const auto found = enqueued.find(event.process);
         if (found == enqueued.end() || found->second.first < event.number)
             enqueued[event.process] = {event.number, &event};
