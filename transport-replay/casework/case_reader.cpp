@@ -173,7 +173,10 @@ Case CaseReader::end() {
         if (!event.host.empty()) ++said[event.place.file][event.host], known.insert(event.host);
     for (const auto& [address, host] : case_.addresses) known.insert(host);
     for (const CaseFile& file : case_.files)
-        if (const std::string host = host_in_name(file.name); !host.empty()) known.insert(host);
+        if (const std::string host = host_in_name(file.name); !host.empty() && !file.name.ends_with(".txt"))
+            known.insert(host);
+    // Roles that files are named after: "initiator.txt".
+    known.insert({"initiator", "target", "client", "server", "sender", "receiver", "switch", "host"});
     for (std::size_t i = 0; i < case_.files.size(); ++i) {
         CaseFile& file = case_.files[i];
         if (!said[i].empty()) {
@@ -192,9 +195,8 @@ Case CaseReader::end() {
                 host.size() > file.host.size())
                 file.host = host;
         }
-        if (file.host.empty()) file.host = host_in_name(file.name);
-        const bool note = base.ends_with(".txt") && (file.host.empty() || says_no_host(file.host));
-        if (note) file.host.clear();
+        const bool note = base.ends_with(".txt") || base.ends_with(".json");
+        if (file.host.empty() && !note) file.host = host_in_name(file.name);
         if (!file.host.empty()) file.host_from = "file name";
     }
     const auto host_of = [&](std::string& host, const Place& place) {

@@ -59,6 +59,7 @@ void judge_readings(const Facts& facts, Verdict& verdict);
 void judge_software(const Facts& facts, Verdict& verdict);
 void judge_ranks(const Facts& facts, Verdict& verdict);
 void judge_watchdogs(const Facts& facts, Verdict& verdict);
+void judge_order(const Facts& facts, Verdict& verdict);
 void judge_unrelated(const Facts& facts, Verdict& verdict);
 
 }  // namespace qps::casework

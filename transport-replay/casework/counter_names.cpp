@@ -137,6 +137,9 @@ CounterName canonical(std::string_view vendor_name) {
     if (vendor_name.starts_with("vport_")) vendor_name.remove_prefix(6);  // of representors in switchdev mode
     const auto found = std::ranges::find(kNames, vendor_name, &NameRow::vendor);
     if (found != kNames.end()) return {found->counter, -1};
+    // Of tables of switches: what a queue or a priority group dropped.
+    if (vendor_name.ends_with("_drops"))
+        return {vendor_name.starts_with("pg") ? receive_discard : transmit_discard, -1};
     if (!vendor_name.contains("pri")) return {};
     static const auto patterns = [] {
         std::array<std::unique_ptr<RE2>, kPriorities.size()> made;

@@ -109,6 +109,47 @@ std::string_view of_perfquery(std::string_view line, LineState& state, Case& fou
     return "port counters";
 }
 
+// ibqueryerrors: the node, then its ports with what they counted.
+std::string_view of_query_errors(std::string_view line, LineState& state, Case& found) {
+    constexpr std::string_view kName = "fabric errors";
+    static const RE2 node(R"x(^Errors for (?:0x[0-9a-fA-F]+ )?"([^"]*)")x");
+    static const RE2 row(R"(^\s*GUID 0x[0-9a-fA-F]+ port (\d+|ALL): (.*))");
+    static const RE2 each(R"(\[(\w+) == (\d+))");
+    static const RE2 link(R"x(^\s*Link info:.*==>.*"([^"]*)")x");
+    std::string name, rest;
+    if (finds(line, node, &name)) return state.reader = kName, state.device = name.substr(0, kMostWord), kName;
+    if (state.reader != kName) return {};
+    if (finds(line, link, &name)) {
+        add(found, Setting{{},
+                           state.device,
+                           "port",
+                           fmt::format("peer of port {}", state.port),
+                           name.substr(0, kMostWord),
+                           state.place()});
+        return kName;
+    }
+    if (!finds(line, row, &name, &rest)) return {};
+    if (name == "ALL") return kName;  // the sum of the others
+    state.port = static_cast<std::uint32_t>(dissect::parse_decimal(name, UINT32_MAX).value_or(0));
+    re2::StringPiece left(rest);
+    std::uint64_t value = 0;
+    while (RE2::FindAndConsume(&left, each, &name, &value))
+        put(found, state, "ibqueryerrors", state.device, state.port, name, value);
+    return kName;
+}
+
+// What exporters of Prometheus make of sysfs: node_infiniband_link_downed_total{device="mlx5_0",port="1"} 5
+std::string_view of_prometheus(std::string_view line, LineState& state, Case& found) {
+    static const RE2 row(R"x(^node_infiniband_(\w+?)(?:_total)?\{device="([\w.-]+)",port="(\d+)"\} ([\d.e+]+))x");
+    std::string name, device, value;
+    std::uint32_t port = 0;
+    if (!finds(line, row, &name, &device, &port, &value)) return {};
+    const auto whole = dissect::parse_decimal(value.substr(0, value.find('.')));
+    if (!whole || value.contains('e')) return "Prometheus counters";
+    put(found, state, "Prometheus", device, port, name, *whole);
+    return "Prometheus counters";
+}
+
 // "name: value", "name = value", "name value".
 std::string_view of_pairs(std::string_view line, LineState& state, Case& found) {
     static const RE2 row(R"(^\s*([A-Za-z][\w.\[\]-]*?)(?:\s*[:=]\s*|\s+)([\d,]+)\s*$)");
@@ -174,6 +215,8 @@ std::string_view take_counter(std::string_view line, LineState& state, Case& fou
         if (const auto kind = of_rdma(line, state, found); !kind.empty()) return kind;
         if (const auto kind = of_json(line, state, found); !kind.empty()) return kind;
     }
+    if (const auto kind = of_query_errors(line, state, found); !kind.empty()) return kind;
+    if (const auto kind = of_prometheus(line, state, found); !kind.empty()) return kind;
     if (const auto kind = of_heads(line, state); !kind.empty()) return kind;
     if (const auto kind = of_perfquery(line, state, found); !kind.empty()) return kind;
     if (const Phase phase = line.starts_with('#') ? phase_word(line) : Phase::unknown; phase != Phase::unknown)

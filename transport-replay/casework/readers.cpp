@@ -12,11 +12,17 @@ namespace {
 // What has a form of its own comes before what takes any name and value. A command line is last: "# ..." is a comment
 // for all others.
 constexpr std::array kReaders{
-    Reader{"error CQEs", take_error_cqe}, Reader{"blocked tasks", take_blocked_task},
-    Reader{"logs", take_log_line},        Reader{"GID tables", take_gid},
-    Reader{"RAS dumps", take_rank_state}, Reader{"switch tables", take_switch_table},
-    Reader{"counters", take_counter},     Reader{"benchmarks", take_measurement},
-    Reader{"settings", take_setting},     Reader{"command lines", take_command},
+    Reader{"error CQEs", take_error_cqe},
+    Reader{"blocked tasks", take_blocked_task},
+    Reader{"logs", take_log_line},
+    Reader{"GID tables", take_gid},
+    Reader{"RAS dumps", take_rank_state},
+    Reader{"flight recorders", take_flight_record},
+    Reader{"switch tables", take_switch_table},
+    Reader{"counters", take_counter},
+    Reader{"benchmarks", take_measurement},
+    Reader{"settings", take_setting},
+    Reader{"command lines", take_command},
 };
 
 }  // namespace

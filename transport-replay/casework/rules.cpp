@@ -33,6 +33,7 @@ constexpr std::array kRules{
     Rule{"readings", "two readings of one thing", "a contradiction", judge_readings},
     Rule{"software", "soft-RoCE", "the limit of software", judge_software},
     Rule{"ranks", "a RAS dump", "who is ahead, who is behind", judge_ranks},
+    Rule{"order", "UTC stamps of several hosts", "who failed first", judge_order},
     Rule{"watchdogs", "timeouts of collectives", "who never issued the call", judge_watchdogs},
 };
 

@@ -147,30 +147,39 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
     }
     // A single dump says that it happened once.
     for (const std::string& host : hosts_of(facts)) {
-        Changes alone = of(facts,
-                           {Counter::ack_timeout, Counter::retry_exceeded, Counter::out_of_sequence,
-                            Counter::sequence_nak_received, Counter::rnr_received, Counter::no_receive},
-                           &host);
+        Changes alone =
+            of(facts,
+               {Counter::ack_timeout, Counter::retry_exceeded, Counter::out_of_sequence, Counter::sequence_nak_received,
+                Counter::rnr_received, Counter::no_receive, Counter::link_down, Counter::signal_error,
+                Counter::transmit_discard, Counter::receive_discard, Counter::pause_storm},
+               &host);
         if (paired(alone)) continue;
         std::erase_if(alone, [](const CounterChange* change) { return change->after == 0; });
         if (alone.empty()) continue;
+        std::ranges::stable_sort(alone, std::ranges::greater{}, &CounterChange::after);
         std::vector<std::string> parts;
         std::vector<Place> evidence;
         for (const CounterChange* change : alone) {
-            if (parts.size() == 4) break;
-            parts.push_back(fmt::format("{} is {}", change->vendor_name, grouped(change->after)));
+            if (parts.size() == 5) break;
+            const bool full = change->source == "perfquery" && (change->after == 0xffff || change->after == 0xff);
+            parts.push_back(fmt::format("{} {}{} is {}{}", change->vendor_name,
+                                        change->device.empty() ? "" : "of " + change->device,
+                                        change->port != 0 ? fmt::format(" port {}", change->port) : "",
+                                        grouped(change->after), full ? " (its maximum: at least so many)" : ""));
             evidence.push_back(change->place);
         }
         claim(verdict, "loss", Weight::hint, Party::undecided, host,
               fmt::format(
-                  "{}: {}: one reading, so this happened at some time since the driver was loaded, not necessarily now",
+                  "{}: {}: one reading, so this happened at some time since the counters began, not necessarily now",
                   at_host(host), fmt::join(parts, ", ")),
               std::move(evidence));
         undecided(verdict, "undecided: a single dump of counters does not show what grew during the failure");
         next_step(
             verdict,
-            "grep . /sys/class/infiniband/*/ports/*/hw_counters/* before and after the failure (or 10 s apart under load)",
-            at_host(host));
+            "the same counters before and after the failure (or 10 s apart under load): grep . /sys/class/infiniband/*/ports/*/hw_counters/*, ethtool -S, ibqueryerrors, the tables of the switch",
+            at_host(host),
+            {{"a counter grows", "what it counts happens now, there"},
+             {"none grows", "it is old, and not the reason"}});
     }
 }
 
@@ -354,12 +363,19 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
         }
         for (const CounterChange* change : of(facts, {Counter::port_data}, &host))
             if (change->grown > 0 &&
-                (change->source == "counters" || change->source == "perfquery" || change->source == "hw_counters"))
+                (change->source == "counters" || change->source == "perfquery" || change->source == "hw_counters")) {
                 claim(verdict, "traffic", Weight::remark, Party::undecided, host,
                       fmt::format("{}: {} grew by {} words of 4 bytes, {} bytes ({:.2f} GB)", at_host(host),
                                   change->vendor_name, grouped(change->grown), grouped(4 * change->grown),
                                   4 * static_cast<double>(change->grown) / 1e9),
                       {change->place});
+                next_step(
+                    verdict,
+                    "compare the counter with what the dashboard shows: port_xmit_data and port_rcv_data count words of 4 bytes; some exporters multiply, others do not",
+                    at_host(host),
+                    {{"the dashboard shows a quarter", "multiply by 4; nothing is wrong with the traffic"},
+                     {"it shows the bytes", "the rate is what the port carried"}});
+            }
     }
 }
 

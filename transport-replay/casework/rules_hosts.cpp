@@ -144,6 +144,9 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
         for (const auto& [host, group] : groups) {
             const Event& first = *group.front();
             std::string what = first.text;
+            if (row.kind == EventKind::queue_pair_error && first.qpn)
+                what = fmt::format("{}, {}{}", queue_pair_text(*first.qpn), first.device,
+                                   first.vendor ? fmt::format(", code {:#x}", *first.vendor) : " " + first.text);
             if (row.kind == EventKind::gpu_error && first.number != 0)
                 what = fmt::format("Xid {} of GPU {}", first.number, first.device);
             else if (!first.device.empty()) what = fmt::format("{} {}", first.device, what);
@@ -297,7 +300,8 @@ void judge_device(const Facts& facts, Verdict& verdict) {
     if (refused.empty() && failed.empty()) return;
     const Event& first = refused.empty() ? *failed.front() : *refused.front();
     std::set<std::string> devices, lacks, codes;
-    for (const Event* event : refused) codes.insert(event->text);
+    for (const Event* event : refused)
+        codes.insert(event->operation.empty() ? event->text : fmt::format("{}: {}", event->operation, event->text));
     for (const Event* event : failed) {
         devices.insert(event->device);
         lacks.insert(event->text);

@@ -144,6 +144,27 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
          {"all launched it", "hosts with NCCL or kernel errors in that time"}});
 }
 
+// Which failure came first, of hosts whose stamps are one clock.
+void judge_order(const Facts& facts, Verdict& verdict) {
+    std::map<std::string, const Event*> first;  // of each host
+    for (const Event& event : facts.read.events) {
+        if (event.clock != ClockKind::utc || event.host.empty() || event.kind != EventKind::completion_error ||
+            event.status == 5)
+            continue;
+        const Event*& kept = first[event.host];
+        if (kept == nullptr || event.time_ns < kept->time_ns) kept = &event;
+    }
+    if (first.size() < 2) return;
+    std::vector<const Event*> order;
+    for (const auto& [host, event] : first) order.push_back(event);
+    std::ranges::stable_sort(order, {}, &Event::time_ns);
+    claim(verdict, "order", Weight::remark, Party::undecided, order.front()->host,
+          fmt::format("by their UTC stamps {} failed first, {} {:.3f} s later; clocks of hosts may be apart by more",
+                      order.front()->host, order[1]->host,
+                      static_cast<double>(order[1]->time_ns - order[0]->time_ns) / 1e9),
+          {order[0]->place, order[1]->place});
+}
+
 void judge_unrelated(const Facts& facts, Verdict& verdict) {
     const Case& read = facts.read;
     using enum EventKind;
