@@ -121,6 +121,7 @@ void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
     file.name = name;
     file.cut = cut;
     case_.quotes.emplace_back();
+    case_.hosts_said.emplace_back();
     if (is_capture(bytes)) return void(file.capture = true);
     std::string changed;
     if (auto text = from_utf16(bytes)) bytes = changed = *std::move(text);
@@ -167,10 +168,12 @@ void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
 
 Case CaseReader::end() {
     // Hosts that contents name, per file; the one that most lines name is the file's.
-    std::vector<std::map<std::string, std::size_t>> said(case_.files.size());
+    auto& said = case_.hosts_said;
     std::set<std::string> known;
     for (const Event& event : case_.events)
-        if (!event.host.empty()) ++said[event.place.file][event.host], known.insert(event.host);
+        if (!event.host.empty()) ++said[event.place.file][event.host];
+    for (const auto& hosts : said)
+        for (const auto& [host, lines] : hosts) known.insert(host);
     for (const auto& [address, host] : case_.addresses) known.insert(host);
     for (const CaseFile& file : case_.files)
         if (const std::string host = host_in_name(file.name); !host.empty() && !file.name.ends_with(".txt"))

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -23,7 +24,10 @@ std::string_view hex_row(std::string_view line) {
     static const RE2 row(
         R"(^(?:\[[^\]]*\] )?(?:.*: ?)?((?:[0-9a-fA-F]{8}[ \t]+){3}[0-9a-fA-F]{8}|(?:[0-9a-fA-F]{2} ){15}[0-9a-fA-F]{2})(?:  .*)?\s*$)");
     re2::StringPiece found;
-    if (!finds(line, row, &found)) return {};
+    const std::size_t last = line.find_last_not_of(" \t|");
+    const bool may_be = last != std::string_view::npos && last >= 34 &&
+                        (std::isxdigit(static_cast<unsigned char>(line[last])) != 0 || line.contains("  "));
+    if (!may_be || !finds(line, row, &found)) return {};
     return {found.data(), found.size()};
 }
 
@@ -35,7 +39,7 @@ std::string_view take_error_cqe(std::string_view line, LineState& state, Case& f
     constexpr std::string_view kName = "error CQE";
     static const RE2 header(R"(mlx5: ([\w.-]+): got completion with error)");
     std::string host;
-    if (finds(line, header, &host)) {
+    if (line.contains("mlx5: ") && finds(line, header, &host)) {
         state.reader = kName;
         state.subject = host.substr(0, host.find('.'));
         state.rows.clear();

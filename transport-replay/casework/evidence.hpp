@@ -63,11 +63,8 @@ enum class EventKind : std::uint8_t {
     pause_storm,     // PFC watchdog of a switch, pause storm of a NIC
     lossy_pause,     // pause for a class that is not lossless
     reboot,          // Linux version
-    context,         // progress; says where and who
 };
 
-// What an event is to the failure: a candidate for its cause, what a party states of its peer, a consequence, context.
-enum class Role : std::uint8_t { cause, detection, consequence, context };
 
 // How times of a line count; see LogClock of transport-replay/logs/log_time.hpp. none: only the order in the file.
 enum class ClockKind : std::uint8_t { none, boot, local, utc };
@@ -171,8 +168,9 @@ struct CaseFile {
 // Everything that was read.
 struct Case {
     std::vector<CaseFile> files;
-    std::vector<std::vector<std::string>> quotes;  // of each file, its lines that evidence may quote
-    std::vector<Event> events;                     // in order of files and lines
+    std::vector<std::vector<std::string>> quotes;                  // of each file, its lines that evidence may quote
+    std::vector<std::map<std::string, std::uint64_t>> hosts_said;  // of each file: hosts, and how many lines name them
+    std::vector<Event> events;                                     // in order of files and lines
     std::vector<CounterDump> counters;
     std::vector<Setting> settings;
     std::vector<RankState> ranks;

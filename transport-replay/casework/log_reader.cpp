@@ -26,29 +26,31 @@ RE2::Options options() {
 // The beginnings of lines: who prints so. Groups: host, proc.
 struct PrefixRow {
     std::string_view producer;
+    std::string_view words;  // the pattern is tried where they stand in the line
     std::string_view pattern;
 };
 constexpr std::array kPrefixes{
-    PrefixRow{"NCCL log",
+    PrefixRow{"NCCL log", "NCCL ",
               R"((?:^|[\s>:\]])(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+ \[\d+\] (?:\S+ ?(?:\(\S*\) )?)?NCCL )"},
-    PrefixRow{"UCX log", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+(?::\d+)?\] +\S+\.\w+:\d+)"},
-    PrefixRow{"error CQE", R"(mlx5: (?P<host>[\w.-]+): got completion with error)"},
-    PrefixRow{"MPI log", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):mpi_rank_(?P<proc>\d+)\])"},
-    PrefixRow{"switch log", R"(^\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [A-Z]+ \w+#)"},
-    PrefixRow{"kernel log", R"(^(?:<\d+>)?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) kernel: )"},
-    PrefixRow{"kernel log", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) kernel: )"},
-    PrefixRow{"system log", R"(^\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?: )"},
-    PrefixRow{"system log", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?: )"},
-    PrefixRow{"kernel log", R"(^(?:(?P<host>[A-Za-z][\w.-]*): )?\[ *\d+\.\d{6}\] ?)"},
-    PrefixRow{"kernel log", R"(^\[\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\] )"},
-    PrefixRow{"PyTorch log", R"(\[rank(?P<proc>\d+)\]:)"},
-    PrefixRow{"PyTorch log", R"(ProcessGroupNCCL\.cpp:\d+)"},
-    PrefixRow{"libfabric log", R"(^libfabric:(?P<proc>\d+):)"},
-    PrefixRow{"SPDK log", R"(\*(?:ERROR|NOTICE|WARNING|INFO)\*: )"},
-    PrefixRow{"MPI log", R"(\[\[\d+,\d+\],(?P<proc>\d+)\])"},
-    PrefixRow{"NCCL log", R"(NCCL (?:INFO|WARN|TRACE) )"},
+    PrefixRow{"UCX log", ".c", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+(?::\d+)?\] +\S+\.\w+:\d+)"},
+    PrefixRow{"error CQE", "mlx5: ", R"(mlx5: (?P<host>[\w.-]+): got completion with error)"},
+    PrefixRow{"MPI log", ":mpi_rank_", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):mpi_rank_(?P<proc>\d+)\])"},
+    PrefixRow{"switch log", "#", R"(^\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [A-Z]+ \w+#)"},
+    PrefixRow{"kernel log",
+              " kernel: ", R"(^(?:<\d+>)?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) kernel: )"},
+    PrefixRow{"kernel log", " kernel: ", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) kernel: )"},
+    PrefixRow{"system log", ": ", R"(^\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?: )"},
+    PrefixRow{"system log", ": ", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?: )"},
+    PrefixRow{"kernel log", "] ", R"(^(?:(?P<host>[A-Za-z][\w.-]*): )?\[ *\d+\.\d{6}\] ?)"},
+    PrefixRow{"kernel log", "] ", R"(^\[\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\] )"},
+    PrefixRow{"PyTorch log", "[rank", R"(\[rank(?P<proc>\d+)\]:)"},
+    PrefixRow{"PyTorch log", "ProcessGroupNCCL", R"(ProcessGroupNCCL\.cpp:\d+)"},
+    PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?P<proc>\d+):)"},
+    PrefixRow{"SPDK log", "*: ", R"(\*(?:ERROR|NOTICE|WARNING|INFO)\*: )"},
+    PrefixRow{"MPI log", "],", R"(\[\[\d+,\d+\],(?P<proc>\d+)\])"},
+    PrefixRow{"NCCL log", "NCCL ", R"(NCCL (?:INFO|WARN|TRACE) )"},
     PrefixRow{
-        "kernel log",
+        "kernel log", ":",
         R"(^(?:mlx[45]_core|mlx5_ib|infiniband|bnxt_(?:en|re)|irdma|ice|nvmet?|nvmet_rdma|ib_\w+|rdma_rxe|nvme)[ :].*)"},
 };
 
@@ -147,6 +149,7 @@ Prefix prefix_of(std::string_view line) {
     constexpr std::size_t kLooked = 400;  // a prefix stands at the beginning
     Prefix prefix;
     for (std::size_t i = 0; i < kPrefixes.size(); ++i) {
+        if (!line.substr(0, kLooked).contains(kPrefixes[i].words)) continue;
         const auto groups = groups_of(signature_table().prefixes[i], line.substr(0, kLooked));
         if (!groups) continue;
         prefix.producer = kPrefixes[i].producer;
@@ -212,7 +215,7 @@ const std::vector<Compiled>& note_patterns() {
     return made;
 }
 
-void take_notes(std::string_view line, const Prefix& prefix, const LineState& state, Case& found) {
+void take_notes(std::string_view line, const Prefix& prefix, LineState& state, Case& found) {
     static const RE2 address(R"((?:Bootstrap|OOB).*?:(\d+\.\d+\.\d+\.\d+)<)");
     std::string ip;
     constexpr std::size_t kMostAddresses = 100'000;
@@ -235,7 +238,11 @@ void take_notes(std::string_view line, const Prefix& prefix, const LineState& st
             if (group.name == "value" && row.value.empty()) setting.value = kept(group.value);
             if (group.name == "dev") setting.device = kept(group.value);
         }
-        add(found, std::move(setting));
+        // Said for each channel of each rank: once for a host is enough.
+        constexpr std::size_t kMostNoted = 4096;
+        if (state.noted.size() < kMostNoted &&
+            state.noted.insert(setting.host + ' ' + setting.name + ' ' + setting.value).second)
+            add(found, std::move(setting));
     }
 }
 
@@ -261,6 +268,7 @@ void join_work_request(Event request, Case& found) {
 
 std::string_view take_log_line(std::string_view line, LineState& state, Case& found) {
     const Prefix prefix = prefix_of(line);
+    say_host(found, state, prefix.host);
     std::vector<int> candidates;
     signature_table().words.Match(re2::StringPiece(line.data(), line.size()), &candidates);
     std::sort(candidates.begin(), candidates.end());
@@ -288,15 +296,6 @@ std::string_view take_log_line(std::string_view line, LineState& state, Case& fo
     }
     if (prefix.producer.empty() || prefix.producer == "error CQE") return {};
     take_notes(line, prefix, state, found);
-    if (!prefix.host.empty()) {  // whose the file is
-        Event event;
-        event.kind = EventKind::context;
-        event.place = state.place();
-        event.host = prefix.host;
-        const bool known = !found.events.empty() && found.events.back().kind == EventKind::context &&
-                           found.events.back().place.file == event.place.file && found.events.back().host == event.host;
-        if (!known) add(found, std::move(event));
-    }
     return prefix.producer;
 }
 

@@ -29,6 +29,14 @@ constexpr std::array kReaders{
 
 std::span<const Reader> readers() { return kReaders; }
 
+void say_host(Case& found, const LineState& state, const std::string& host) {
+    constexpr std::size_t kMostHosts = 4096;  // of a file
+    if (host.empty() || state.file >= found.hosts_said.size()) return;
+    auto& said = found.hosts_said[state.file];
+    if (const auto known = said.find(host); known != said.end()) ++known->second;
+    else if (said.size() < kMostHosts) said.emplace(host, 1);
+}
+
 void add(Case& found, Event event) {
     if (found.events.size() >= kMostEvents) ++found.left_out;
     else found.events.push_back(std::move(event));

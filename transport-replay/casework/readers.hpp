@@ -7,6 +7,7 @@
 #include <transport-replay/casework/evidence.hpp>
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct LineState {
     std::string subject;      // of the block
     std::string rows;         // hex rows of a dump so far
     std::uint32_t rows_line = 0;
+    std::set<std::string> noted;   // settings that logs repeat
     std::size_t dump = SIZE_MAX;   // index of the counter dump that goes on
     Phase phase = Phase::unknown;  // that a header names
     [[nodiscard]] Place place() const { return {file, line}; }
@@ -62,6 +64,8 @@ inline constexpr std::size_t kMostCounters = 4'096;  // of a dump
 inline constexpr std::size_t kMostSettings = 200'000;
 inline constexpr std::size_t kMostWord = 256;  // bytes of a value that is kept
 
+// A line of the file is of this host.
+void say_host(Case& found, const LineState& state, const std::string& host);
 void add(Case& found, Event event);
 void add(Case& found, Setting setting);
 // The dump that a counter belongs to: the one that goes on, or a new one where its source, device or port changes, or

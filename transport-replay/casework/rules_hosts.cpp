@@ -143,13 +143,12 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
                 groups[event.host].push_back(&event);
         for (const auto& [host, group] : groups) {
             const Event& first = *group.front();
-            std::string what = first.text;
+            std::string what = first.device.empty() ? first.text : fmt::format("{} {}", first.device, first.text);
+            if (row.kind == EventKind::gpu_error && first.number != 0)
+                what = fmt::format("Xid {} of GPU {}", first.number, first.device);
             if (row.kind == EventKind::queue_pair_error && first.qpn)
                 what = fmt::format("{}, {}{}", queue_pair_text(*first.qpn), first.device,
                                    first.vendor ? fmt::format(", code {:#x}", *first.vendor) : " " + first.text);
-            if (row.kind == EventKind::gpu_error && first.number != 0)
-                what = fmt::format("Xid {} of GPU {}", first.number, first.device);
-            else if (!first.device.empty()) what = fmt::format("{} {}", first.device, what);
             if (row.kind == EventKind::pause_storm) what = fmt::format("port {}, queue {}", first.device, first.number);
             if (row.kind == EventKind::lossy_pause)
                 what = fmt::format("port {}, queue {}, {}", first.device, first.operation,
