@@ -159,6 +159,14 @@ std::string text_of(const casework::Case& read, const casework::Verdict& verdict
     return out;
 }
 
+// As findings are: what is shown is an error, a hint is a warning.
+transport::Severity worst(const casework::Verdict& verdict) {
+    if (verdict.claims.empty()) return transport::Severity::note;
+    const casework::Weight weight = verdict.claims.front().weight;
+    if (weight >= casework::Weight::shown) return transport::Severity::error;
+    return weight == casework::Weight::hint ? transport::Severity::warning : transport::Severity::note;
+}
+
 ExitCode run_case(const CaseOptions& options) {
     constexpr std::size_t kColumns = 79;
     Output output(options.output.path, options.inputs);
@@ -204,7 +212,8 @@ ExitCode run_case(const CaseOptions& options) {
     else casework::append_document(out, options.output.format, found, verdict);
     if (!out.ends_with('\n')) out += '\n';
     output.write(out);
-    if (options.analysis.fail_on && !verdict.claims.empty() && !verdict.unrelated)
+    if (options.analysis.fail_on && !verdict.claims.empty() && !verdict.unrelated &&
+        worst(verdict) >= *options.analysis.fail_on)
         code = worse(code, ExitCode::findings);
     return worse(code, finish(output));
 }

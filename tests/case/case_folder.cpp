@@ -1,5 +1,5 @@
-// Reads the folders of tests/case/cases. A file "expect" has a line for each expectation: a word, a blank, a regular
-// expression.
+// Reads the folders of tests/case/cases. The file of that name in tests/case/expected has a line for each expectation:
+// a word, a blank, a regular expression.
 #include <tests/case/case_folder.hpp>
 #include <transport-replay/casework/case_reader.hpp>
 #include <transport-replay/casework/case_report.hpp>
@@ -50,9 +50,9 @@ std::vector<CaseFolder> case_folders() {
         folder.name = entry.path().filename().string();
         for (const auto& file : std::filesystem::directory_iterator(entry.path())) {
             const std::string name = file.path().filename().string();
-            if (name == "expect") read_expectations(bytes_of(file.path()), folder);
-            else folder.files.emplace_back(name, bytes_of(file.path()));
+            folder.files.emplace_back(name, bytes_of(file.path()));
         }
+        read_expectations(bytes_of(QPSCOPE_SOURCE_DIR "/tests/case/expected/" + folder.name), folder);
         std::ranges::sort(folder.files);
         folders.push_back(std::move(folder));
     }
