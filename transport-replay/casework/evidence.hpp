@@ -65,7 +65,6 @@ enum class EventKind : std::uint8_t {
     reboot,          // Linux version
 };
 
-
 // How times of a line count; see LogClock of transport-replay/logs/log_time.hpp. none: only the order in the file.
 enum class ClockKind : std::uint8_t { none, boot, local, utc };
 

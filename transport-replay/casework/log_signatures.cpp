@@ -180,7 +180,7 @@ constexpr std::array kSignatures{
     Signature{disconnected, {}, "RDMA_CM_EVENT_DISCONNECTED", R"((?P<text>RDMA_CM_EVENT_DISCONNECTED))"},
     // Collectives.
     Signature{watchdog, kTorch, "Watchdog caught", R"(Watchdog caught collective operation timeout: WorkNCCL\(.*?SeqNum=(?P<n>\d+), OpType=(?P<op>\w+).*?ran for (?P<text>\d+) milliseconds)"},
-    Signature{watchdog, kTorch, "ast enqueued", R"((?P<text>[Ll]ast enqueued (?:NCCL )?work: (?P<n>\d+), last completed (?:NCCL )?work: (?P<op>\d+)))"},
+    Signature{watchdog, kTorch, "ast enqueued", R"((?:PG GUID (?P<dev>\w+).*?)?(?P<text>[Ll]ast enqueued (?:NCCL )?work: (?P<n>\d+), last completed (?:NCCL )?work: (?P<op>\d+)))"},
     Signature{watchdog, kTorch, "Heartbeat monitor", R"((?P<text>Heartbeat monitor timed out))"},
     Signature{remote_error, kTorch, "remote process exited", R"((?P<text>remote process exited or there was a network error))"},
     Signature{gpu_error, {}, "CUDA error", R"((?P<text>CUDA error: .*))"},

@@ -230,6 +230,17 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
                     fmt::format("{}: {}; it follows the error before it", at_host(crashed.front()->host),
                                 crashed.front()->text),
                     places_of(crashed, 2));
+    if (!crashed.empty() && !causes) {
+        claim(verdict, "process", Weight::hint, Party::undecided, crashed.front()->host,
+              fmt::format("{}: a process ended ({}): what its peers report afterwards follows from that",
+                          at_host(crashed.front()->host), crashed.front()->text),
+              places_of(crashed));
+        undecided(verdict, "undecided: why that process ended is not in these lines");
+        next_step(
+            verdict,
+            "the backtrace of that process (coredumpctl gdb, or gdb on its core), and the lines of its log before",
+            at_host(crashed.front()->host));
+    }
 }
 
 }  // namespace qps::casework

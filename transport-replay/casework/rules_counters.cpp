@@ -247,7 +247,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                        {"none", "the port whose queue fills"}});
         }
         if (growth(discards) > 0 && growth(of(facts, {Counter::out_of_sequence, Counter::ack_timeout}, &host)) == 0) {
-            claim(verdict, "pauses", Weight::shown, Party::local_host, host,
+            claim(verdict, "pauses", Weight::shown, Party::undecided, host,
                   fmt::format("{}: {}: packets were dropped in this NIC, on receive; the loss point is found",
                               at_host(host), grown_text(discards, 3)),
                   evidence_of(discards));
@@ -344,7 +344,7 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
                 contradiction(
                     verdict,
                     fmt::format(
-                        "{}: port_rcv_data and port_xmit_data {}, while rx_rdma_ucast_bytes and its like in hw_counters grow: this driver does not fill the standard port counters, so whoever reads those sees 0",
+                        "{}: port_rcv_data and port_xmit_data {}, while rx_rdma_ucast_bytes and its like in hw_counters grow: this driver does not fill the standard port counters, so a collector that reads those sees 0",
                         at_host(host), missing != nullptr ? "do not exist" : "stay flat"),
                     {missing != nullptr ? missing->place : ports.front()->place, bytes.front()->place});
                 text +=
@@ -483,8 +483,10 @@ void judge_software(const Facts& facts, Verdict& verdict) {
         if (rdma > 0 && tcp > 0)
             text += fmt::format(". {:.2f} Gbit/s of RDMA beside {:.2f} Gbit/s of TCP is expected of it", rdma / 1e9,
                                 tcp / 1e9);
-        verdict.not_network = true;
-        claim(verdict, "software", Weight::decisive, Party::local_host, host, std::move(text), std::move(evidence));
+        const bool slow = rdma > 0 && !anything_failed(facts.read);
+        if (slow) verdict.not_network = true;
+        claim(verdict, "software", slow ? Weight::decisive : Weight::remark,
+              slow ? Party::local_host : Party::undecided, host, std::move(text), std::move(evidence));
         next_step(
             verdict,
             "ib_write_bw -q 4 (several queue pairs or processes), a larger MTU (ip link set IF mtu 9000), and top or perf meanwhile",

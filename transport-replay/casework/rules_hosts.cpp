@@ -49,7 +49,7 @@ constexpr std::array kHostRows{
     HostRow{EventKind::device_fatal, Weight::shown, Party::firmware, "the NIC or its firmware failed", "",
             "dmesg before this line; devlink health show; firmware version (ethtool -i)",
             "give the record to the vendor of the NIC"},
-    HostRow{EventKind::queue_overrun, Weight::shown, Party::application,
+    HostRow{EventKind::queue_overrun, Weight::shown, Party::undecided,
             "a completion queue overran or could not be written: it was made too small",
             "not the network: the queue is the host's own",
             "the size of the completion queue against the work requests posted", "then look at the driver"},
@@ -57,7 +57,7 @@ constexpr std::array kHostRows{
             "a PFC storm was detected: the device behind that port paused without end", "",
             "the device behind that port: ethtool -S IF | grep pause twice, and its PCIe and CPU",
             "look further along the pause"},
-    HostRow{EventKind::lossy_pause, Weight::shown, Party::switch_setting,
+    HostRow{EventKind::lossy_pause, Weight::shown, Party::undecided,
             "pause frames came for a queue that is not lossless: priorities differ between the two ends", "",
             "show pfc and QoS maps of that port, mlnx_qos of the host behind it",
             "the two maps name one priority: then the switch names its queues wrongly"},
@@ -163,6 +163,12 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
             const bool tied = !tie.complaints || tie.near || tie.named;
             Weight weight = row.weight;
             Party party = row.party == Party::local_host && tie.named && !tie.own ? Party::remote_host : row.party;
+            // A miss of the health counter may be the bus as well; corrected errors of PCIe are common.
+            const bool named_firmware =
+                first.text.contains("irmware") || first.text.contains("assert") || first.text.contains("Health issue");
+            if (row.kind == EventKind::device_fatal && !named_firmware) party = Party::undecided;
+            const bool corrected = row.kind == EventKind::pcie_error && !first.text.contains("Uncorrected");
+            if (corrected) weight = Weight::hint;
             if (!tied) {
                 weight = tie.own ? Weight::shown : Weight::hint;
                 party = Party::undecided;
@@ -240,7 +246,8 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                       "the library's own filter (NCCL_IB_HCA, UCX_NET_DEVICES) leaves them out"}});
                 break;
             case EventKind::memory_refused:
-                say(Weight::shown, Party::host_setting,
+                say(event.operation.empty() ? Weight::hint : Weight::shown,
+                    event.operation.empty() ? Party::undecided : Party::host_setting,
                     fmt::format(
                         "{}: memory could not be registered or a queue not be made ({}{}{}): most often the limit of locked memory; not the network",
                         where, event.operation, event.operation.empty() ? "" : ": ", event.text),
@@ -287,6 +294,16 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                         fmt::format("{}: the connection was rejected ({}{}): the peer was reached; not the network",
                                     where, event.text, event.number != 0 ? fmt::format(", {}", event.number) : ""),
                         "the log of the peer at this time", "the peer", {});
+                break;
+            case EventKind::socket_failed:
+                say(Weight::hint, Party::undecided,
+                    fmt::format(
+                        "{}: a TCP connection of the program itself failed{} ({}): no queue pair was set up by it yet",
+                        where, event.peer.empty() ? "" : " towards " + event.peer, event.text),
+                    "is the other side running, and listening on that address and port (ss -ltnp)? which interface is chosen (NCCL_SOCKET_IFNAME)?",
+                    "the peer",
+                    {{"nothing listens", "its process ended, or was not started: its log"},
+                     {"it listens", "address, interface or a filter between"}});
                 break;
             default: break;
         }
@@ -447,10 +464,15 @@ void judge_blocked(const Facts& facts, Verdict& verdict) {
         text += fmt::format(": {} wait for a lock or for work that does not end ({})", list_text(names, 4),
                             list_text(wanted, 4));
     if (modules.contains("bonding")) text += "; a port was being enslaved to a bond";
-    text += ". Not the network: nothing of this is on a wire";
-    verdict.not_network = true;
-    claim(verdict, "blocked", Weight::decisive, rdma.empty() ? Party::local_host : Party::library, tasks.front().host,
-          std::move(text), std::move(evidence));
+    // Tasks also wait for answers of a target that is gone: only a cycle of locks excludes that.
+    const bool cycle = flusher != nullptr && worker != nullptr && flusher != worker;
+    if (cycle) text += ". Not the network: nothing of this is on a wire";
+    else text += ". Whether they wait for each other, or for an answer that never comes, these stacks do not show";
+    verdict.not_network |= cycle;
+    const Party party = !cycle ? Party::undecided : rdma.empty() ? Party::local_host : Party::library;
+    claim(verdict, "blocked", cycle ? Weight::decisive : Weight::hint, party, tasks.front().host, std::move(text),
+          std::move(evidence));
+    if (!cycle) undecided(verdict, "undecided: what the blocked tasks wait for");
     next_step(
         verdict,
         "echo w > /proc/sysrq-trigger, then dmesg: the stacks of all blocked tasks; boot the previous kernel, or without the bond or without the RDMA driver (modprobe blacklist)",

@@ -70,7 +70,8 @@ void judge_ranks(const Facts& facts, Verdict& verdict) {
 }
 
 void judge_watchdogs(const Facts& facts, Verdict& verdict) {
-    std::map<std::string, std::pair<std::uint64_t, const Event*>> enqueued;  // of each rank, the last
+    using Enqueued = std::map<std::string, std::pair<std::uint64_t, const Event*>>;  // of each rank, the last
+    std::map<std::string, Enqueued> groups;                                          // of each process group
     std::vector<const Event*> dogs;
     for (const Event& event : facts.read.events) {
         if (event.kind == EventKind::transport_timeout) {
@@ -88,9 +89,9 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
         if (event.kind != EventKind::watchdog) continue;
         dogs.push_back(&event);
         if (!event.text.contains("ast enqueued")) continue;
-        const auto found = enqueued.find(event.process);
-        if (found == enqueued.end() || found->second.first < event.number)
-            enqueued[event.process] = {event.number, &event};
+        Enqueued& ranks = groups[event.device];
+        const auto found = ranks.find(event.process);
+        if (found == ranks.end() || found->second.first < event.number) ranks[event.process] = {event.number, &event};
     }
     if (dogs.empty()) return;
     const bool cause = std::ranges::any_of(facts.read.events, [](const Event& event) {
@@ -102,6 +103,10 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
                            fmt::format("{} of collectives or endpoints: a consequence of the failure",
                                        transport::counted(dogs.size(), "timeout")),
                            places_of(dogs, 2));
+    // Sequence numbers are of one process group; the one that most ranks name is judged.
+    Enqueued enqueued;
+    for (const auto& [group, ranks] : groups)
+        if (ranks.size() > enqueued.size()) enqueued = ranks;
     if (enqueued.size() >= 2) {
         const auto by_number = [](const auto& each) { return each.second.first; };
         const auto [least, most] = std::ranges::minmax_element(enqueued, {}, by_number);

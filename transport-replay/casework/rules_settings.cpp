@@ -86,8 +86,15 @@ void judge_own_index(const Case& read, const std::string& host, const std::strin
     const bool poor = gid.link_local() || gid.type == "RoCE v1";
     if (!poor || routable == table.end()) return;
     const bool failed = no_answer(read);
+    const bool other = !events_of(read, {EventKind::port_down, EventKind::out_of_memory, EventKind::device_fatal,
+                                         EventKind::gpu_error})
+                            .empty();
     claim(
-        verdict, "gid", failed ? Weight::decisive : Weight::hint, failed ? Party::host_setting : Party::undecided, host,
+        verdict, "gid",
+        failed && !other ? Weight::decisive
+        : failed         ? Weight::shown
+                         : Weight::hint,
+        failed ? Party::host_setting : Party::undecided, host,
         fmt::format(
             "{}{}: the GID in use, {}, is {}; a routable RoCE v2 address stands at {}.{}", at_host(host),
             device.empty() ? "" : " " + device, gid_text(used, gid),
@@ -95,7 +102,7 @@ void judge_own_index(const Case& read, const std::string& host, const std::strin
                              : "of RoCE v1, which no router passes on",
             gid_text(routable->first, routable->second),
             failed
-                ? " The queue pair got no answer from the first message on (retries exceeded, status 12), although TCP worked: the two NICs cannot reach each other by that GID"
+                ? " The queue pair got no answer (retries exceeded, status 12, or a timeout): the two NICs may well not reach each other by that GID, although TCP works"
                 : ""),
         {said.place, gid.place});
     next_step(
@@ -202,6 +209,7 @@ void judge_acs(const Facts& facts, Verdict& verdict) {
     for (const auto& [host, settings] : on) {
         const bool local = std::ranges::any_of(read.events, [&](const Event& event) {
             return event.kind == EventKind::completion_error && event.status == 4 &&
+                   (!event.vendor || event.vendor == 0U || event.vendor == 0x51U) &&
                    (event.host == host || event.host.empty());
         });
         std::string others;
