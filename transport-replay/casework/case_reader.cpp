@@ -149,7 +149,6 @@ void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
             quoted_ += sizeof(std::string) + quotes.back().size();
         }
         if (line.find_first_not_of(" \t") == std::string::npos) continue;
-        if (!case_.mentions_rdma) case_.mentions_rdma = RE2::PartialMatch(line, rdma);
         std::string_view kind;
         for (const Reader& reader : readers()) {
             kind = reader.take(line, state, case_);
@@ -157,6 +156,8 @@ void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
         }
         if (kind.empty()) ++file.unrecognised;
         else count(file, kind);
+        // A note may ask whether RDMA has a part in it; a line of a program shows it.
+        if (!kind.empty() && !case_.mentions_rdma) case_.mentions_rdma = RE2::PartialMatch(line, rdma);
     }
     for (std::size_t i = first_dump; i < case_.counters.size(); ++i) {
         case_.counters[i].group = group_of(name);

@@ -47,6 +47,7 @@ void judge_device(const Facts& facts, Verdict& verdict);
 void judge_storage(const Facts& facts, Verdict& verdict);
 void judge_blocked(const Facts& facts, Verdict& verdict);
 void judge_gids(const Facts& facts, Verdict& verdict);
+void judge_queue_pairs(const Facts& facts, Verdict& verdict);
 void judge_acs(const Facts& facts, Verdict& verdict);
 void judge_link_settings(const Facts& facts, Verdict& verdict);
 void judge_classes(const Facts& facts, Verdict& verdict);

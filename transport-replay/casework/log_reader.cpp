@@ -35,7 +35,7 @@ constexpr std::array kPrefixes{
     PrefixRow{"UCX log", ".c", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+(?::\d+)?\] +\S+\.\w+:\d+)"},
     PrefixRow{"error CQE", "mlx5: ", R"(mlx5: (?P<host>[\w.-]+): got completion with error)"},
     PrefixRow{"MPI log", ":mpi_rank_", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):mpi_rank_(?P<proc>\d+)\])"},
-    PrefixRow{"switch log", "#", R"(^\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [A-Z]+ \w+#)"},
+    PrefixRow{"switch log", "#", R"(^(?:\d{4} )?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [A-Z]+ \w+#)"},
     PrefixRow{"kernel log",
               " kernel: ", R"(^(?:<\d+>)?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) kernel: )"},
     PrefixRow{"kernel log", " kernel: ", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) kernel: )"},
@@ -289,6 +289,15 @@ std::string_view take_log_line(std::string_view line, LineState& state, Case& fo
         const std::string_view kind = !row.producer.empty()      ? row.producer
                                       : !prefix.producer.empty() ? prefix.producer
                                                                  : "log";
+        // NCCL 2.29 and later names the queue pair in the line before.
+        if (event.kind == EventKind::completion_error && !event.qpn && !found.events.empty()) {
+            Event& last = found.events.back();
+            if (last.kind == EventKind::work_request && last.place.file == event.place.file &&
+                last.host == event.host && last.process == event.process) {
+                event.qpn = last.qpn;
+                found.events.pop_back();
+            }
+        }
         if (event.kind == EventKind::work_request) join_work_request(std::move(event), found);
         else add(found, std::move(event));
         take_notes(line, prefix, state, found);

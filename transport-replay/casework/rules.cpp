@@ -22,6 +22,7 @@ constexpr std::array kRules{
     Rule{"storage", "keep-alives and timeouts of NVMe", "who gave up first", judge_storage},
     Rule{"blocked", "blocked tasks with stacks", "a deadlock in the kernel", judge_blocked},
     Rule{"gid", "GID tables and the index in use", "an index that does not fit", judge_gids},
+    Rule{"queue-pairs", "lists of queue pairs of two hosts", "which have no partner", judge_queue_pairs},
     Rule{"acs", "ACS of PCIe switches, a local error", "peer-to-peer DMA is redirected", judge_acs},
     Rule{"link-settings", "MTU, state, firmware of several hosts", "what differs", judge_link_settings},
     Rule{"classes", "PFC, trust and traffic classes", "priorities that differ", judge_classes},
@@ -156,7 +157,9 @@ Verdict judge(const Case& read) {
     std::ranges::stable_sort(verdict.next, std::ranges::greater{}, &NextStep::weight);
     std::ranges::stable_sort(verdict.undecided, std::ranges::greater{}, &OpenQuestion::weight);
     if (verdict.claims.empty()) {
-        undecided(verdict, "undecided: nothing that was read shows a failure of RDMA, nor that all is well");
+        undecided(verdict, read.mentions_rdma
+                               ? "undecided: nothing that was read shows a failure of RDMA, nor that all is well"
+                               : "undecided: nothing here that is recognised is about RDMA");
         next_step(verdict,
                   "the log of the program that failed, and counters before and after: grep . "
                   "/sys/class/infiniband/*/ports/*/hw_counters/* twice, with the failure between",

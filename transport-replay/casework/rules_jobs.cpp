@@ -182,17 +182,25 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
     const bool nccl_sockets = std::ranges::any_of(read.settings, [](const Setting& each) {
         return each.subject == "NCCL" && each.name == "network" && each.value.contains("Socket");
     });
+    const auto off = std::ranges::find_if(
+        read.settings, [](const Setting& each) { return each.name == "NCCL_IB_DISABLE" && each.value == "1"; });
     if (nccl_sockets && rdma.empty()) {
         const auto said = std::ranges::find_if(
             read.settings, [](const Setting& each) { return each.subject == "NCCL" && each.name == "network"; });
-        claim(verdict, "unrelated", Weight::shown, Party::undecided, said->host,
-              fmt::format("{}: NCCL used sockets (TCP) here, not RDMA: nothing of this is about a queue pair",
-                          at_host(said->host)),
-              {said->place});
-        undecided(verdict, "undecided: why RDMA was not chosen (NCCL_IB_DISABLE, no device, no plugin)");
+        const bool set = off != read.settings.end();
+        std::vector<Place> evidence{said->place};
+        if (set) evidence.push_back(off->place);
+        claim(verdict, "unrelated", Weight::shown, set ? Party::host_setting : Party::undecided, said->host,
+              fmt::format("{}: NCCL used sockets (TCP) here, not RDMA{}: nothing of this is about a queue pair",
+                          at_host(said->host), set ? ", because NCCL_IB_DISABLE=1 is set in its environment" : ""),
+              std::move(evidence));
+        if (!set) undecided(verdict, "undecided: why RDMA was not chosen (NCCL_IB_DISABLE, no device, no plugin)");
         next_step(verdict,
-                  "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: the lines before \"Using network\"; ibv_devices",
-                  at_host(said->host));
+                  set ? "unset NCCL_IB_DISABLE and run again with NCCL_DEBUG=INFO"
+                      : "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: the lines before \"Using network\"; ibv_devices",
+                  at_host(said->host),
+                  {{"NET/IB: Using ...", "RDMA is used from then on"},
+                   {"No device found", "driver, container or NCCL_IB_HCA"}});
     }
     if (read.mentions_rdma || !rdma.empty() || !facts.changes.empty() || !read.ranks.empty()) return;
     std::string text = "nothing here is about RDMA: no line is of an RDMA device, a queue pair or a verb";

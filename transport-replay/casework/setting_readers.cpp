@@ -51,6 +51,8 @@ constexpr std::array kSettings{
     SettingRow{"memory limit", "limit", "memlock",
                R"((?:max locked memory|Max locked memory).*?(?P<value>unlimited|\d+)\s*(?:bytes|\d+|$))"},
     SettingRow{"kernel", "kernel", "command line", R"((?:Command line:|Kernel command line:) (?P<value>.*))"},
+    SettingRow{"RDMA resources", "queue pair peer", "",
+               R"(^link (?P<device>[\w.-]+)/\d+ lqpn (?P<name>\d+) rqpn (?P<value>\d+) )"},
     SettingRow{"RDMA resources", "queue pair", "state",
                R"(^link (?P<device>[\w.-]+)/\d+ lqpn (?P<name>\d+) .*state (?P<value>[A-Z]+))"},
     SettingRow{"RDMA link", "RoCE mode", "mode", R"(^(?P<value>IB/RoCE v1|RoCE v2)\s*$)"},
@@ -173,7 +175,8 @@ std::string_view take_command(std::string_view line, LineState& state, Case& fou
         add(found, Setting{{}, {}, "duration", state.command, host + "m" + command + "s", state.place()});
         return "shell transcript";
     }
-    const bool prompted = finds(line, prompt, &host, &command);
+    static const RE2 bare(R"(^([A-Za-z][\w.-]*)[$#] (\S.*))");  // "node-a$ show_gids"
+    const bool prompted = finds(line, prompt, &host, &command) || finds(line, bare, &host, &command);
     if (!prompted && !finds(line, plain, &command)) return {};
     if (prompted) state.host = host.substr(0, kMostWord);
     state.command = command.substr(0, kMostWord);
