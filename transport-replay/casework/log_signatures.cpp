@@ -190,6 +190,7 @@ constexpr std::array kSignatures{
     Signature{setup_failed, {}, "Failed to modify QP", R"((?P<text>Failed to modify QP(?: \S+)? to (?P<op>\w+).*))"},
     Signature{no_device, {}, "o IB devices", R"((?P<text>[Nn]o IB devices(?: found)?))"},
     Signature{no_device, {}, "userspace device-specific driver", R"((?P<text>no userspace device-specific driver found for \S+))"},
+    Signature{socket_failed, kVerbs, "ouldn't connect to", R"((?P<text>Couldn't connect to (?P<peer>\S+)))"},
     Signature{socket_failed, {}, "icresp", R"((?P<op>nvme_tcp): .*(?P<text>failed to receive icresp, error -?\d+))"},
     Signature{socket_failed, {}, "onnection refused", R"((?P<text>Connection refused))"},
     Signature{socket_failed, {}, "onnection reset", R"((?P<text>Connection reset by peer))"},

@@ -180,7 +180,11 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
     Group flushed;
     for (const Event& event : facts.read.events)
         if (event.kind == EventKind::completion_error && event.status == 5) flushed.push_back(&event);
-    const bool causes = !groups_of(facts.read).empty();
+    const bool causes = !groups_of(facts.read).empty() ||
+                        !events_of(facts.read, {EventKind::keep_alive_expired, EventKind::port_down,
+                                                EventKind::out_of_memory, EventKind::gpu_error, EventKind::iommu_fault,
+                                                EventKind::device_fatal, EventKind::queue_overrun})
+                             .empty();
     if (!flushed.empty() && causes)
         consequence(verdict,
                     fmt::format("{} flushed (status 5): a consequence, the queue pair was in the error state already",

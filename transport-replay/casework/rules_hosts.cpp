@@ -267,6 +267,15 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                 undecided(verdict, "undecided: whether the address, the route or the subnet manager is wrong");
                 break;
             case EventKind::unreachable:
+                if (event.number == 104) {  // ECONNRESET: a REJ came
+                    if (events_of(facts.read, {EventKind::rejected}).empty())
+                        say(Weight::hint, Party::undecided,
+                            fmt::format(
+                                "{}: the peer refused the connection ({}, -104): it was reached; not the network",
+                                where, event.text),
+                            "the log of the peer at this time", "the peer", {});
+                    break;
+                }
                 say(Weight::hint, Party::undecided,
                     fmt::format(
                         "{}: a connection request of RDMA CM got no answer ({}): the listener's host is down, or UDP 4791 or QP 1 does not get through",
