@@ -57,6 +57,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict);
 void judge_signals(const Facts& facts, Verdict& verdict);
 void judge_traffic(const Facts& facts, Verdict& verdict);
 void judge_readings(const Facts& facts, Verdict& verdict);
+void judge_netdev(const Facts& facts, Verdict& verdict);
 void judge_software(const Facts& facts, Verdict& verdict);
 void judge_ranks(const Facts& facts, Verdict& verdict);
 void judge_watchdogs(const Facts& facts, Verdict& verdict);

@@ -40,7 +40,7 @@ enum class Counter : std::uint8_t {
     bad_icrc,
     pause_in,
     pause_out,
-    pause_storm,
+    pause_storms,
     receive_discard,
     transmit_discard,
     link_down,

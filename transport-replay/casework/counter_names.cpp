@@ -57,7 +57,7 @@ constexpr std::array kNames{
     NameRow{"rx_pause_ctrl_phy", pause_in}, NameRow{"rx_global_pause", pause_in}, NameRow{"rx_pause_frames", pause_in}, NameRow{"rx_pause", pause_in},
     NameRow{"a_pause_mac_ctrl_frames_received", pause_in}, NameRow{"dot3in_pause_frames", pause_in},
     NameRow{"tx_pause_ctrl_phy", pause_out}, NameRow{"tx_global_pause", pause_out}, NameRow{"tx_pause_frames", pause_out}, NameRow{"tx_pause", pause_out},
-    NameRow{"tx_pause_storm_warning_events", pause_storm}, NameRow{"tx_pause_storm_error_events", pause_storm}, NameRow{"storms_detected", pause_storm},
+    NameRow{"tx_pause_storm_warning_events", pause_storms}, NameRow{"tx_pause_storm_error_events", pause_storms}, NameRow{"storms_detected", pause_storms},
     NameRow{"rx_discards_phy", receive_discard}, NameRow{"rx_dropped.nic", receive_discard}, NameRow{"rx_drops", receive_discard},
     NameRow{"tx_discards_phy", transmit_discard}, NameRow{"port_xmit_discards", transmit_discard}, NameRow{"PortXmitDiscards", transmit_discard}, NameRow{"XmtDiscards", transmit_discard}, NameRow{"tx_dropped_link_down.nic", transmit_discard},
     NameRow{"link_down_events_phy", link_down}, NameRow{"link_downed", link_down}, NameRow{"LinkDownedCounter", link_down}, NameRow{"SwLinkDown", link_down}, NameRow{"link_error_recovery", link_down}, NameRow{"LinkErrorRecoveryCounter", link_down},
@@ -81,7 +81,7 @@ constexpr std::array kPriorities{
     PriorityRow{R"(^tx_pfc_ena_frames_pri(\d)$)", pause_out},
     PriorityRow{R"(^rx_prio(\d)_(?:buf_discard|discards|cong_discard)$)", receive_discard}, PriorityRow{R"(^rx_discard_pkts_cos(\d)$)", receive_discard},
     PriorityRow{R"(^[rt]x_prio(\d)_(?:bytes|packets)$)", priority_volume}, PriorityRow{R"(^[rt]x_(?:bytes|packets)_pri(\d)$)", priority_volume},
-    PriorityRow{R"(^rx_pfc_watchdog_storms_detected_pri(\d)$)", pause_storm},
+    PriorityRow{R"(^rx_pfc_watchdog_storms_detected_pri(\d)$)", pause_storms},
 };
 // clang-format on
 

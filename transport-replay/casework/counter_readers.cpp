@@ -210,6 +210,13 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 std::string_view take_counter(std::string_view line, LineState& state, Case& found) {
     if (line.empty()) return {};
+    // "cat .../hw_counters/out_of_sequence", then the number alone.
+    const bool alone = line.size() <= 20 && line.find_first_not_of("0123456789") == std::string_view::npos;
+    if (alone && state.command.contains("counters/")) {
+        static const RE2 path(R"((\S*/infiniband/\S+/(?:hw_)?counters/\w+)\s*$)");
+        std::string name;
+        if (finds(state.command, path, &name)) return of_sysfs(name + ":" + std::string(line), state, found);
+    }
     if (const auto kind = of_sysfs(line, state, found); !kind.empty()) return kind;
     if (line.contains("link ") || line.contains("ifname")) {
         if (const auto kind = of_rdma(line, state, found); !kind.empty()) return kind;

@@ -32,6 +32,7 @@ constexpr std::array kRules{
     Rule{"signals", "link and signal counters", "a bad link", judge_signals},
     Rule{"traffic", "byte counters beside error counters", "healthy traffic", judge_traffic},
     Rule{"readings", "two readings of one thing", "a contradiction", judge_readings},
+    Rule{"netdev", "counters of ethtool", "which are not of RDMA", judge_netdev},
     Rule{"software", "soft-RoCE", "the limit of software", judge_software},
     Rule{"ranks", "a RAS dump", "who is ahead, who is behind", judge_ranks},
     Rule{"order", "UTC stamps of several hosts", "who failed first", judge_order},
@@ -153,11 +154,18 @@ Verdict judge(const Case& read) {
     const Facts facts{read, counter_changes(read)};
     Verdict verdict;
     for (const Rule& rule : kRules) rule.apply(facts, verdict);
+    for (const CaseFile& file : read.files)
+        if (file.capture)
+            verdict.next.push_back(
+                {Weight::hint,
+                 fmt::format("qpscope analyze {} (a capture of this case)", file.name),
+                 "here",
+                 {{"it has findings", "they are of the same time: connections --match takes the log lines"}}});
     std::ranges::stable_sort(verdict.claims, std::ranges::greater{}, &Claim::weight);
     std::ranges::stable_sort(verdict.next, std::ranges::greater{}, &NextStep::weight);
     std::ranges::stable_sort(verdict.undecided, std::ranges::greater{}, &OpenQuestion::weight);
     if (verdict.claims.empty()) {
-        undecided(verdict, read.mentions_rdma
+        undecided(verdict, read.mentions_rdma || !facts.changes.empty()
                                ? "undecided: nothing that was read shows a failure of RDMA, nor that all is well"
                                : "undecided: nothing here that is recognised is about RDMA");
         next_step(verdict,

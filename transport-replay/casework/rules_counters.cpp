@@ -61,12 +61,12 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
     }
     // A single dump says that it happened once.
     for (const std::string& host : hosts_of(facts)) {
-        Changes alone =
-            of(facts,
-               {Counter::ack_timeout, Counter::retry_exceeded, Counter::out_of_sequence, Counter::sequence_nak_received,
-                Counter::rnr_received, Counter::no_receive, Counter::link_down, Counter::signal_error,
-                Counter::transmit_discard, Counter::receive_discard, Counter::pause_storm},
-               &host);
+        Changes alone = of(facts,
+                           {Counter::ack_timeout, Counter::retry_exceeded, Counter::out_of_sequence,
+                            Counter::sequence_nak_received, Counter::rnr_received, Counter::no_receive,
+                            Counter::link_down, Counter::signal_error, Counter::transmit_discard,
+                            Counter::receive_discard, Counter::pause_storms, Counter::pause_in, Counter::pause_out},
+                           &host);
         if (paired(alone)) continue;
         std::erase_if(alone, [](const CounterChange* change) { return change->after == 0; });
         if (alone.empty()) continue;
@@ -154,6 +154,41 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
         const Changes out = of(facts, {Counter::pause_out}, &host);
         const Changes stalls = of(facts, {Counter::pcie_stall}, &host);
         const Changes discards = of(facts, {Counter::receive_discard}, &host);
+        // Of a switch each port has a device behind it, and the directions are the other way round.
+        const auto of_switch = [](const CounterChange* change) {
+            return change->source.starts_with("switch") || change->source == "SAI";
+        };
+        const bool is_switch = std::ranges::any_of(in, of_switch) || std::ranges::any_of(out, of_switch);
+        if (is_switch) {
+            for (
+                const auto& [changes, means] :
+                {std::pair{
+                     &in,
+                     "the device behind that port paused the switch: it does not take what it is sent, and the congestion spreads from it"},
+                 std::pair{
+                     &out,
+                     "the switch paused the device behind that port: the congestion is on another port, to which that device sends"}}) {
+                const CounterChange* most = nullptr;
+                for (const CounterChange* change : *changes)
+                    if (change->grown > 0 && (most == nullptr || change->grown > most->grown)) most = change;
+                if (most == nullptr) continue;
+                claim(verdict, "pauses", Weight::hint, Party::undecided, host,
+                      fmt::format("{}: port {}, {} grew by {} ({} to {}): {}", at_host(host), most->device,
+                                  most->vendor_name, grouped(most->grown), grouped(most->before), grouped(most->after),
+                                  means),
+                      {most->place_before, most->place});
+                undecided(
+                    verdict,
+                    "undecided: whether the device behind a port or the load on another one is the root of the pause");
+                next_step(
+                    verdict,
+                    "PFC counters of all ports for that priority, twice, 10 s apart; ethtool -S IF | grep -E 'pause|discard|pci' on the host behind the port",
+                    "switch and host",
+                    {{"one port alone receives pause", "the host behind it is the root: its bus, memory or receiver"},
+                     {"several do", "the port whose queue fills, downstream"}});
+            }
+            continue;
+        }
         if (growth(out) > 0) {
             const bool pcie = growth(stalls) > 0;
             claim(verdict, "pauses", pcie ? Weight::shown : Weight::hint, pcie ? Party::local_host : Party::undecided,
@@ -234,7 +269,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                 next_step(verdict, "dscp2prio (mlnx_qos -i IF) against the map of the switch port", "host and switch");
                 break;
             }
-        const Changes storms = of(facts, {Counter::pause_storm}, &host);
+        const Changes storms = of(facts, {Counter::pause_storms}, &host);
         if (growth(storms) > 0) {
             claim(verdict, "pauses", Weight::shown, Party::undecided, host,
                   fmt::format("{}: {}: a pause lasted so long that the watchdog took it for a storm", at_host(host),

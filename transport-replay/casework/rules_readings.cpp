@@ -41,7 +41,17 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
                                                       grouped(change->grown), static_cast<double>(change->grown) / 1e9)
                                         : fmt::format("{} grew by {}", change->vendor_name, grouped(change->grown)));
             text += fmt::format("RDMA traffic flows (not idle): {}", fmt::join(parts, ", "));
-            const bool clean = !errors.empty() && growth(errors) == 0;
+            const Changes brakes = of(
+                facts,
+                {Counter::ce_received, Counter::cnp_sent, Counter::cnp_handled, Counter::pause_in, Counter::pause_out,
+                 Counter::receive_discard, Counter::transmit_discard, Counter::signal_error, Counter::link_down},
+                &host);
+            const bool congested = growth(brakes) > 0;
+            const bool clean = !errors.empty() && growth(errors) == 0 && !congested;
+            if (congested && growth(errors) == 0)
+                text += fmt::format(
+                    "; meanwhile {}, but no timeout, NAK or retransmission was counted: traffic is slowed down, and nothing was lost here",
+                    grown_text(brakes, 3));
             if (clean)
                 text +=
                     fmt::format("; no error, timeout, NAK or retransmission in the same time ({} stayed 0): healthy",
@@ -88,6 +98,29 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
                     {{"the dashboard shows a quarter", "multiply by 4; nothing is wrong with the traffic"},
                      {"it shows the bytes", "the rate is what the port carried"}});
             }
+    }
+}
+
+// Counters of the netdev that are taken for those of RDMA.
+void judge_netdev(const Facts& facts, Verdict& verdict) {
+    for (const CounterChange& change : facts.changes) {
+        const bool netdev = change.vendor_name == "rx_out_of_buffer" || change.vendor_name == "rx_wqe_err" ||
+                            change.vendor_name == "tx_cqe_err";
+        if (!netdev || change.grown == 0) continue;
+        claim(
+            verdict, "netdev", Weight::hint, Party::undecided, change.host,
+            fmt::format(
+                "{}: {} grew by {}: it counts the receive rings of the network interface (TCP/IP), not RDMA; no queue pair has a part in it",
+                at_host(change.host), change.vendor_name, grouped(change.grown)),
+            {change.place});
+        undecided(verdict, "undecided: this counter says nothing of RDMA, for or against");
+        next_step(
+            verdict,
+            "out_of_buffer in /sys/class/infiniband/*/ports/*/hw_counters (that of RDMA) before and after; for TCP/IP a larger ring (ethtool -G)",
+            at_host(change.host),
+            {{"out_of_buffer grows", "RDMA receivers post too few receives"},
+             {"it stands still", "only TCP/IP is concerned"}});
+        return;
     }
 }
 
