@@ -67,7 +67,9 @@ Phase phase_of(std::string_view name) {
 std::string group_of(std::string_view name) {
     static const RE2 phase(
         R"((?i)(^|[._/-])(?:before|pre|start|begin|t0|first|after|post|stop|end|t1|last|later|[0-9]{1,2})(?:[._/-]|$))");
+    static const RE2 numbered(R"((?i)(ethtool|counters?|stats?|dump|perfquery|snapshot|sample)[0-9]{1,2}([._/-]|$))");
     std::string text(name);
+    RE2::Replace(&text, numbered, R"(\1\2)");
     while (RE2::Replace(&text, phase, R"(\1)")) {
     }
     return text;

@@ -76,8 +76,8 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
         for (const CounterChange* change : alone) {
             if (parts.size() == 5) break;
             const bool full = change->source == "perfquery" && (change->after == 0xffff || change->after == 0xff);
-            parts.push_back(fmt::format("{} {}{} is {}{}", change->vendor_name,
-                                        change->device.empty() ? "" : "of " + change->device,
+            parts.push_back(fmt::format("{}{}{} is {}{}", change->vendor_name,
+                                        change->device.empty() ? "" : " of " + change->device,
                                         change->port != 0 ? fmt::format(" port {}", change->port) : "",
                                         grouped(change->after), full ? " (its maximum: at least so many)" : ""));
             evidence.push_back(change->place);
