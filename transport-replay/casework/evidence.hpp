@@ -58,6 +58,7 @@ enum class EventKind : std::uint8_t {
     process_ended,   // a crash, a kill, an interrupt
     cpu_stuck,       // soft lockup, RCU stall
     task_blocked,    // hung task
+    kernel_bug,      // KASAN, oops, WARNING with a place in the sources
     lock_warning,    // lockdep
     transmit_stuck,  // NETDEV WATCHDOG
     pause_storm,     // PFC watchdog of a switch, pause storm of a NIC

@@ -43,6 +43,11 @@ constexpr std::array kHostRows{
     HostRow{EventKind::cpu_stuck, Weight::shown, Party::local_host, "a CPU was stuck and made no progress",
             "not the network: the host did not run", "dmesg: the stack below this line",
             "look at the task that it names"},
+    HostRow{
+        EventKind::kernel_bug, Weight::shown, Party::library, "the kernel reports a fault in its own code",
+        "not the network: it is software of the host",
+        "decode the trace (scripts/decode_stacktrace.sh) and report it to linux-rdma, or the list of that subsystem; try a newer kernel",
+        "without the trace nobody can place it: get the lines below it"},
     HostRow{EventKind::transmit_stuck, Weight::hint, Party::undecided,
             "a transmit queue was stuck: the NIC failed or was paused for long", "",
             "ethtool -S IF | grep -i pause, twice", "without pause frames the NIC or its driver is stuck"},
@@ -149,6 +154,12 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
             if (row.kind == EventKind::queue_pair_error && first.qpn)
                 what = fmt::format("{}, {}{}", queue_pair_text(*first.qpn), first.device,
                                    first.vendor ? fmt::format(", code {:#x}", *first.vendor) : " " + first.text);
+            if (row.kind == EventKind::kernel_bug) {
+                what = first.text;
+                for (const Event* event : group)
+                    if (!event->operation.empty() && !what.contains(event->operation) && what.size() < 160)
+                        what += fmt::format(", at {}", event->operation);
+            }
             if (row.kind == EventKind::pause_storm) what = fmt::format("port {}, queue {}", first.device, first.number);
             if (row.kind == EventKind::lossy_pause)
                 what = fmt::format("port {}, queue {}, {}", first.device, first.operation,

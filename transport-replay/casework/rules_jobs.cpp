@@ -221,6 +221,12 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
     const auto other =
         events_of(read, {keep_alive_expired, storage_timeout, controller_reset, watchdog, remote_error, peer_closed,
                          device_fatal, iommu_fault, pcie_error, out_of_memory, cpu_stuck, transmit_stuck});
+    if (const auto bugs = events_of(read, {kernel_bug}); !bugs.empty()) {
+        text += fmt::format("; the kernel reports a fault in its own code ({} {})", bugs.front()->text,
+                            bugs.front()->operation);
+        evidence.push_back(bugs.front()->place);
+        party = Party::library;
+    }
     if (evidence.empty() || !other.empty()) return;
     verdict.unrelated = true;
     claim(verdict, "unrelated", Weight::decisive, party, "", std::move(text), std::move(evidence));
