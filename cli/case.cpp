@@ -177,7 +177,7 @@ ExitCode run_case(const CaseOptions& options) {
     for (const std::string& input : options.inputs) {
         struct stat status{};
         if (stat(input.c_str(), &status) != 0) {
-            say_text(cannot_read(input));
+            say("qpscope: {}\n", cannot_read(input));
             code = ExitCode::unreadable;
         } else if (S_ISDIR(status.st_mode)) {
             list_folder(input, files);
@@ -198,7 +198,7 @@ ExitCode run_case(const CaseOptions& options) {
             reader.read(file.name, read->bytes, read->cut);
             continue;
         }
-        say_text(cannot_read(file.path));
+        say("qpscope: {}\n", cannot_read(file.path));
         code = worse(code, ExitCode::unreadable);
     }
     const casework::Case found = reader.end();

@@ -13,10 +13,14 @@ using transport::grouped;
 
 Changes of(const Facts& facts, std::initializer_list<Counter> counters, const std::string* host) {
     Changes found;
-    for (const CounterChange& change : facts.changes)
-        if (std::ranges::find(counters, change.what.counter) != counters.end() &&
-            (host == nullptr || change.host == *host))
-            found.push_back(&change);
+    const auto take = [&](const CounterChange& change) {
+        if (std::ranges::find(counters, change.what.counter) != counters.end()) found.push_back(&change);
+    };
+    if (host == nullptr) {
+        for (const CounterChange& change : facts.changes) take(change);
+    } else if (const auto its = facts.of_host.find(*host); its != facts.of_host.end()) {
+        for (const CounterChange* change : its->second) take(*change);
+    }
     return found;
 }
 
@@ -33,11 +37,16 @@ bool paired(const Changes& changes) {
 std::string grown_text(Changes changes, std::size_t most) {
     std::erase_if(changes, [](const CounterChange* change) { return change->grown == 0; });
     std::ranges::stable_sort(changes, std::ranges::greater{}, &CounterChange::grown);
+    // Of several devices each is named.
+    const bool several = std::ranges::any_of(changes, [&](const CounterChange* change) {
+        return change->device != changes.front()->device || change->port != changes.front()->port;
+    });
     std::vector<std::string> parts;
     for (const CounterChange* change : changes) {
         if (parts.size() == most) break;
-        parts.push_back(fmt::format("{} grew by {} ({} to {}{})", change->vendor_name, grouped(change->grown),
-                                    grouped(change->before), grouped(change->after),
+        parts.push_back(fmt::format("{}{} grew by {} ({} to {}{})", change->vendor_name,
+                                    several && !change->device.empty() ? " of " + change->device : "",
+                                    grouped(change->grown), grouped(change->before), grouped(change->after),
                                     change->wrapped ? ", over a wrap of 32 bits" : ""));
     }
     return fmt::format("{}", fmt::join(parts, ", "));
@@ -56,7 +65,7 @@ std::vector<Place> evidence_of(Changes changes, std::size_t most) {
 
 std::set<std::string> hosts_of(const Facts& facts) {
     std::set<std::string> hosts;
-    for (const CounterChange& change : facts.changes) hosts.insert(change.host);
+    for (const auto& [host, changes] : facts.of_host) hosts.insert(host);
     return hosts;
 }
 

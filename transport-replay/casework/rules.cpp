@@ -151,7 +151,8 @@ Tie tie_of(const Case& read, const Event& event) {
 }
 
 Verdict judge(const Case& read) {
-    const Facts facts{read, counter_changes(read)};
+    Facts facts{read, counter_changes(read), {}};
+    for (const CounterChange& change : facts.changes) facts.of_host[change.host].push_back(&change);
     Verdict verdict;
     for (const Rule& rule : kRules) rule.apply(facts, verdict);
     for (const CaseFile& file : read.files)

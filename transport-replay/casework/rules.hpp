@@ -5,7 +5,9 @@
 #include <transport-replay/casework/counter_changes.hpp>
 #include <transport-replay/casework/verdict.hpp>
 
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace qps::casework {
@@ -14,6 +16,7 @@ namespace qps::casework {
 struct Facts {
     const Case& read;
     std::vector<CounterChange> changes;
+    std::map<std::string, std::vector<const CounterChange*>> of_host;  // these, by their hosts
 };
 
 struct Rule {

@@ -43,10 +43,17 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
         if (priorities.used.size() == 1 && priorities.counted.size() > 1)
             text += fmt::format("; all traffic is in priority {} (one class)", *priorities.used.begin());
         const bool braked = growth(brakes) > 0;
-        if (!braked && paired(brakes))
-            text +=
-                "; no pause frame, CNP or ECN mark was counted in the same time, so nothing slows the senders down: neither PFC nor ECN works for this class";
-        else if (braked) text += fmt::format("; meanwhile {}", grown_text(brakes, 2));
+        if (!braked && paired(brakes)) {
+            const auto counted = [&](std::initializer_list<Counter> counters) {
+                return paired(of(facts, counters, &host));
+            };
+            std::vector<std::string> none;
+            if (counted({Counter::pause_in, Counter::pause_out})) none.emplace_back("pause frame");
+            if (counted({Counter::cnp_sent, Counter::cnp_handled})) none.emplace_back("CNP");
+            if (counted({Counter::ce_received})) none.emplace_back("ECN mark");
+            text += fmt::format("; no {} was counted in the same time, so nothing slowed the senders down",
+                                fmt::join(none, ", no "));
+        } else if (braked) text += fmt::format("; meanwhile {}", grown_text(brakes, 2));
         claim(verdict, "loss", Weight::shown, Party::undecided, host, std::move(text), std::move(evidence));
         undecided(
             verdict,

@@ -14,9 +14,11 @@ using transport::grouped;
 namespace {
 
 bool is_rxe(const Facts& facts, const std::string& host) {
-    for (const CounterChange& change : facts.changes)
-        if (change.host == host && (change.device.starts_with("rxe") || change.vendor_name == "ack_deferred" ||
-                                    change.vendor_name == "completer_retry_err" || change.vendor_name == "rcvd_pkts"))
+    const auto its = facts.of_host.find(host);
+    if (its == facts.of_host.end()) return false;
+    for (const CounterChange* change : its->second)
+        if (change->device.starts_with("rxe") || change->vendor_name == "ack_deferred" ||
+            change->vendor_name == "completer_retry_err" || change->vendor_name == "rcvd_pkts")
             return true;
     return std::ranges::any_of(
         facts.read.settings, [&](const Setting& each) { return each.host == host && each.device.starts_with("rxe"); });
