@@ -180,6 +180,15 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
             if (row.kind == EventKind::device_fatal && !named_firmware) party = Party::undecided;
             const bool corrected = row.kind == EventKind::pcie_error && !first.text.contains("Uncorrected");
             if (corrected) weight = Weight::hint;
+            // A stuck queue or CPU makes the kernel print a trace of its own.
+            const bool trace_of_other = row.kind == EventKind::kernel_bug &&
+                                        !events_of(facts.read, {EventKind::transmit_stuck, EventKind::cpu_stuck,
+                                                                EventKind::device_fatal, EventKind::pcie_error})
+                                             .empty();
+            if (trace_of_other) {
+                weight = Weight::hint;
+                party = Party::undecided;
+            }
             if (!tied) {
                 weight = tie.own ? Weight::shown : Weight::hint;
                 party = Party::undecided;
