@@ -77,6 +77,7 @@ const std::vector<Golden> kGolden{
     {"show_notice", {"show", "-Y", "infiniband.notice", "-c", "1", "--no-bytes", "fabric_sweep/capture.pcap"}},
     {"timeline_loss", {"timeline", "--interval", "10ms", "loss_write/capture.pcap"}},
     {"timeline_congestion", {"timeline", "congestion/capture.pcap"}},
+    {"case_help", {"case", "--help"}},
     {"collect_help", {"collect", "--help"}},
     {"doctor_help", {"doctor", "--help"}},
     {"anonymize_help", {"anonymize", "--help"}},

@@ -72,6 +72,7 @@ jobs += [("connections", ["connections", "--match", "nvme nvme0: Connect rejecte
                           os.path.join(source, "captures/cm_reject_noport/capture.pcap")])]
 jobs += [("findings-list", ["findings", "--list"]), ("fields", ["fields", "aeth"]), ("conform-coverage", ["conform", "--coverage"]),
          ("fabric-route", ["fabric", "--route", "1", "3", os.path.join(source, "captures/fabric_sweep/capture.pcap")]), ("doctor", ["doctor"]),
+         *(("case", ["case", folder]) for folder in sorted(glob.glob(os.path.join(source, "tests/case/cases/*")))),
          ("send", ["send", "-a", "10.0.0.1", "-w", "one.pcapng", "RC_SEND_ONLY to 10.0.0.2 qp=17 psn=5"])]
 
 

@@ -35,6 +35,7 @@ mkdir "$scratch/bin" "$scratch/here" "$scratch/out"
 ln -s "$QPSCOPE" "$scratch/bin/qpscope"
 ln -s "$QPSCOPE" "$scratch/here/run.sh"
 ln -s "$SOURCE/captures" "$scratch/here/captures"
+ln -s "$SOURCE/tests/case/cases" "$scratch/here/cases"
 for name in trace sweep ring_00001 ring_00002 host-a host-b; do ln -s "$SOURCE/captures/nvme_rdma/capture.pcap" "$scratch/here/$name.pcap"; done
 ln -s "$SOURCE/captures/nvme_io/capture.pcapng" "$scratch/here/trace.pcapng"
 ln -s "$SOURCE/captures/ucmatose_zstd/capture.pcap.zst" "$scratch/here/trace.pcap.zst"

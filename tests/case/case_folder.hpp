@@ -1,0 +1,28 @@
+// The project's own cases: folders of tests/case/cases, and what is right to say of each.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace qps::testing {
+
+struct CaseFolder {
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> files;  // name, bytes
+    std::string party;
+    std::vector<std::string> says;   // regular expressions, whatever the case
+    std::vector<std::string> never;  // of claims that would be wrong
+    std::vector<std::string> next;
+};
+[[nodiscard]] std::vector<CaseFolder> case_folders();
+
+// What the program prints of such files, white space folded.
+struct Judged {
+    std::string party;
+    std::string host;
+    std::string text;
+};
+[[nodiscard]] Judged judged(const std::vector<std::pair<std::string, std::string>>& files);
+
+}  // namespace qps::testing

@@ -1,0 +1,311 @@
+// Reads lines of logs: whose they are and when (the prefix), and which event they report (the table of signatures).
+#include <dissect/base/parse_value.hpp>
+#include <transport-replay/casework/completion_status.hpp>
+#include <transport-replay/casework/log_signatures.hpp>
+#include <transport-replay/casework/readers.hpp>
+#include <transport-replay/logs/log_time.hpp>
+
+#include <array>
+#include <charconv>
+#include <memory>
+#include <vector>
+
+#include <re2/re2.h>
+#include <re2/set.h>
+
+namespace qps::casework {
+
+namespace {
+
+RE2::Options options() {
+    RE2::Options made(RE2::Latin1);  // any byte may stand in a line
+    made.set_log_errors(false);
+    return made;
+}
+
+// The beginnings of lines: who prints so. Groups: host, proc.
+struct PrefixRow {
+    std::string_view producer;
+    std::string_view words;  // the pattern is tried where they stand in the line
+    std::string_view pattern;
+};
+constexpr std::array kPrefixes{
+    PrefixRow{"NCCL log", "NCCL ",
+              R"((?:^|[\s>:\]])(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+ \[\d+\] (?:\S+ ?(?:\(\S*\) )?)?NCCL )"},
+    PrefixRow{"UCX log", ".c", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+(?::\d+)?\] +\S+\.\w+:\d+)"},
+    PrefixRow{"error CQE", "mlx5: ", R"(mlx5: (?P<host>[\w.-]+): got completion with error)"},
+    PrefixRow{"MPI log", ":mpi_rank_", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):mpi_rank_(?P<proc>\d+)\])"},
+    PrefixRow{"switch log", "#", R"(^(?:\d{4} )?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [A-Z]+ \w+#)"},
+    PrefixRow{"kernel log",
+              " kernel: ", R"(^(?:<\d+>)?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) kernel: )"},
+    PrefixRow{"kernel log", " kernel: ", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) kernel: )"},
+    PrefixRow{"system log", ": ", R"(^\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?: )"},
+    PrefixRow{"system log", ": ", R"(^\d{4}-\d\d-\d\dT\S+ (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?: )"},
+    PrefixRow{"kernel log", "] ", R"(^(?:(?P<host>[A-Za-z][\w.-]*): )?\[ *\d+\.\d{6}\] ?)"},
+    PrefixRow{"kernel log", "] ", R"(^\[\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\] )"},
+    PrefixRow{"PyTorch log", "[rank", R"(\[rank(?P<proc>\d+)\]:)"},
+    PrefixRow{"PyTorch log", "ProcessGroupNCCL", R"(ProcessGroupNCCL\.cpp:\d+)"},
+    PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?P<proc>\d+):)"},
+    PrefixRow{"SPDK log", "*: ", R"(\*(?:ERROR|NOTICE|WARNING|INFO)\*: )"},
+    PrefixRow{"MPI log", "],", R"(\[\[\d+,\d+\],(?P<proc>\d+)\])"},
+    PrefixRow{"NCCL log", "NCCL ", R"(NCCL (?:INFO|WARN|TRACE) )"},
+    PrefixRow{
+        "kernel log", ":",
+        R"(^(?:mlx[45]_core|mlx5_ib|infiniband|bnxt_(?:en|re)|irdma|ice|nvmet?|nvmet_rdma|ib_\w+|rdma_rxe|nvme)[ :].*)"},
+};
+
+// A pattern and where its groups are.
+struct Compiled {
+    std::unique_ptr<RE2> pattern;
+    std::vector<std::string> names;  // of each group; empty: unnamed
+    explicit Compiled(std::string_view text)
+        : pattern(std::make_unique<RE2>(re2::StringPiece(text.data(), text.size()), options())) {
+        names.resize(static_cast<std::size_t>(std::max(pattern->NumberOfCapturingGroups(), 0)));
+        for (const auto& [index, name] : pattern->CapturingGroupNames())
+            names[static_cast<std::size_t>(index) - 1] = name;
+    }
+};
+
+struct Captured {
+    std::string_view name;
+    std::string_view value;
+};
+
+// What the groups hold; nothing where the pattern does not fit.
+std::optional<std::vector<Captured>> groups_of(const Compiled& compiled, std::string_view line) {
+    std::array<re2::StringPiece, 16> found;
+    const std::size_t count = std::min(compiled.names.size() + 1, found.size());
+    if (!compiled.pattern->ok() || !compiled.pattern->Match(re2::StringPiece(line.data(), line.size()), 0, line.size(),
+                                                            RE2::UNANCHORED, found.data(), static_cast<int>(count)))
+        return std::nullopt;
+    std::vector<Captured> groups;
+    for (std::size_t i = 1; i < count; ++i)
+        if (found[i].data() != nullptr && !compiled.names[i - 1].empty())
+            groups.push_back({compiled.names[i - 1], {found[i].data(), found[i].size()}});
+    return groups;
+}
+
+// Which signatures have their words in a line: one pass over it for all of them.
+struct SignatureTable {
+    std::vector<Compiled> patterns;
+    std::vector<Compiled> prefixes;
+    RE2::Set words{options(), RE2::UNANCHORED};
+
+    SignatureTable() {
+        std::string error;
+        for (const Signature& row : signatures()) {
+            patterns.emplace_back(row.pattern);
+            words.Add(RE2::QuoteMeta(re2::StringPiece(row.words.data(), row.words.size())), &error);
+        }
+        for (const PrefixRow& row : kPrefixes) prefixes.emplace_back(row.pattern);
+        words.Compile();
+    }
+};
+
+const SignatureTable& signature_table() {
+    static const SignatureTable made;
+    return made;
+}
+
+std::uint64_t number(std::string_view text, int base = 10) {
+    std::uint64_t value = 0;
+    if (text.starts_with('-')) text.remove_prefix(1);
+    if (text.starts_with("0x")) text.remove_prefix(2), base = 16;
+    std::from_chars(text.data(), text.data() + text.size(), value, base);
+    return value;
+}
+
+std::string kept(std::string_view text) { return std::string(text.substr(0, kMostWord)); }
+
+void fill(Event& event, const Captured& group) {
+    const auto& [name, value] = group;
+    const auto narrow = [&](int base = 10) { return static_cast<std::uint32_t>(number(value, base)); };
+    if (name == "host") event.host = kept(value.substr(0, value.find('.')));
+    else if (name == "dev") event.device = kept(value);
+    else if (name == "port") event.port = narrow();
+    else if (name == "q") event.qpn = dissect::Qpn{narrow()};
+    else if (name == "qx") event.qpn = dissect::Qpn{narrow(16)};
+    else if (name == "rq") event.peer_qpn = dissect::Qpn{narrow()};
+    else if (name == "rqx") event.peer_qpn = dissect::Qpn{narrow(16)};
+    else if (name == "peer") event.peer = kept(value);
+    else if (name == "proc") event.process = kept(value);
+    else if (name == "st" || name == "stb") event.status = narrow();
+    else if (name == "vd") event.vendor = narrow();
+    else if (name == "vx") event.vendor = narrow(16);
+    else if (name == "sx") event.status = status_of_syndrome(narrow(16));
+    else if (name == "efa") event.status = status_of_efa(narrow());
+    else if (name == "op") event.operation = kept(value);
+    else if (name == "text" || name == "text2") event.text = kept(value);
+    else if (name == "n") event.number = number(value);
+}
+
+// Who prints the line, of which host, when.
+struct Prefix {
+    std::string_view producer;
+    std::string host;
+    std::string process;
+};
+Prefix prefix_of(std::string_view line) {
+    constexpr std::size_t kLooked = 400;  // a prefix stands at the beginning
+    Prefix prefix;
+    for (std::size_t i = 0; i < kPrefixes.size(); ++i) {
+        if (!line.substr(0, kLooked).contains(kPrefixes[i].words)) continue;
+        const auto groups = groups_of(signature_table().prefixes[i], line.substr(0, kLooked));
+        if (!groups) continue;
+        prefix.producer = kPrefixes[i].producer;
+        for (const Captured& group : *groups) {
+            if (group.name == "host") prefix.host = kept(group.value.substr(0, group.value.find('.')));
+            if (group.name == "proc") prefix.process = kept(group.value);
+        }
+        break;
+    }
+    return prefix;
+}
+
+void set_time(Event& event, std::string_view line) {
+    const auto read = transport::read_log_time(line, dissect::Instant{0});
+    if (!read) return;
+    event.clock = read->clock == transport::LogClock::boot    ? ClockKind::boot
+                  : read->clock == transport::LogClock::local ? ClockKind::local
+                                                              : ClockKind::utc;
+    event.time_ns = static_cast<std::int64_t>(read->time);
+}
+
+// Of a completion that has words alone, the status; false where none is meant, or it succeeded.
+bool settle_status(Event& event, const Signature& row) {
+    if (row.status != 0) event.status = row.status;
+    const bool event_of_kernel = row.producer == "kernel log" && row.words == " QP ";
+    if (event_of_kernel) {
+        event.status = status_of_kernel_event(event.text);
+        event.responder = true;  // an event of the queue pair, not a completion: its responder refused
+    }
+    if (!event.status) event.status = status_of_words(event.text);
+    return event.status.value_or(1) != 0;
+}
+
+// "set by environment to", "GID 0 (...)", "via NET/IB/0/GDRDMA": what logs say of settings. Groups: name, value, dev.
+struct NoteRow {
+    std::string_view words;
+    std::string_view pattern;
+    std::string_view subject;
+    std::string_view name;
+    std::string_view value = {};
+};
+constexpr std::array kNotes{
+    NoteRow{"set by environment to", R"((?P<name>\w+) set by environment to (?P<value>\S+?)\.?$)", "environment", ""},
+    NoteRow{"qpn ", R"(Dev \d+ .*[Pp]ort \d+ qpn \d+ mtu \d+ .*GID (?P<value>\d+) \()", "GID in use", "index"},
+    NoteRow{"/RoCE", R"(Using (?:network IB|\[\d+\])(?P<dev>[\w.-]+):\d+/(?P<value>RoCE))", "port", "link layer"},
+    NoteRow{"/IB", R"(Using (?:network IB|\[\d+\])(?P<dev>[\w.-]+):\d+/(?P<value>IB)\b)", "port", "link layer"},
+    NoteRow{"etwork Socket", "Using (?:non-device net plugin version \\d+|network) ?(?P<value>Socket)", "NCCL",
+            "network"},
+    NoteRow{"NET/Socket", R"(via (?P<value>NET/Socket))", "NCCL", "network", "Socket"},
+    NoteRow{"NET/Socket", R"(NET/(?P<value>Socket) ?: Using)", "NCCL", "network", "Socket"},
+    NoteRow{"GDRDMA", R"(via NET/\w+/\d+(?:\(\d+\))?/(?P<value>GDRDMA))", "NCCL", "GPU Direct RDMA", "on"},
+    NoteRow{"NCCL version", R"((?P<value>[NR]CCL version ?:? ?\S+))", "NCCL", "version"},
+    NoteRow{"Init COMPLETE", R"(rank (?P<name>\d+) nranks (?P<value>\d+) .*Init COMPLETE)", "rank", ""},
+    NoteRow{"Init START", R"(rank (?P<name>\d+) nranks (?P<value>\d+) .*Init START)", "rank", ""},
+};
+
+const std::vector<Compiled>& note_patterns() {
+    static const std::vector<Compiled> made = [] {
+        std::vector<Compiled> all;
+        for (const NoteRow& row : kNotes) all.emplace_back(row.pattern);
+        return all;
+    }();
+    return made;
+}
+
+void take_notes(std::string_view line, const Prefix& prefix, LineState& state, Case& found) {
+    static const RE2 address(R"((?:Bootstrap|OOB).*?:(\d+\.\d+\.\d+\.\d+)<)");
+    std::string ip;
+    constexpr std::size_t kMostAddresses = 100'000;
+    if (!prefix.host.empty() && line.contains('<') && found.addresses.size() < kMostAddresses &&
+        RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), address, &ip))
+        found.addresses.emplace(ip, prefix.host);  // of the bootstrap, which peers are named by
+    for (std::size_t i = 0; i < kNotes.size(); ++i) {
+        const NoteRow& row = kNotes[i];
+        if (!line.contains(row.words)) continue;
+        const auto groups = groups_of(note_patterns()[i], line);
+        if (!groups) continue;
+        Setting setting{.host = prefix.host,
+                        .device = {},
+                        .subject = std::string(row.subject),
+                        .name = std::string(row.name),
+                        .value = std::string(row.value),
+                        .place = state.place()};
+        for (const Captured& group : *groups) {
+            if (group.name == "name") setting.name = kept(group.value);
+            if (group.name == "value" && row.value.empty()) setting.value = kept(group.value);
+            if (group.name == "dev") setting.device = kept(group.value);
+        }
+        // Said for each channel of each rank: once for a host is enough.
+        constexpr std::size_t kMostNoted = 4096;
+        if (state.noted.size() < kMostNoted &&
+            state.noted.insert(setting.host + ' ' + setting.name + ' ' + setting.value).second)
+            add(found, std::move(setting));
+    }
+}
+
+// The queue pair of a completion that a line of its own names: joined to the last one of the process.
+void join_work_request(Event request, Case& found) {
+    constexpr std::size_t kLooked = 64;
+    for (std::size_t back = 0; back < std::min(found.events.size(), kLooked); ++back) {
+        Event& event = found.events[found.events.size() - 1 - back];
+        if (event.place.file != request.place.file) break;
+        if (event.kind != EventKind::completion_error || event.qpn || event.host != request.host ||
+            event.process != request.process)
+            continue;
+        event.qpn = request.qpn;
+        event.peer_qpn = request.peer_qpn;
+        if (event.operation.empty()) event.operation = request.operation;
+        if (event.peer.empty()) event.peer = request.peer;
+        return;
+    }
+    add(found, std::move(request));
+}
+
+}  // namespace
+
+std::string_view take_log_line(std::string_view line, LineState& state, Case& found) {
+    const Prefix prefix = prefix_of(line);
+    say_host(found, state, prefix.host);
+    std::vector<int> candidates;
+    signature_table().words.Match(re2::StringPiece(line.data(), line.size()), &candidates);
+    std::sort(candidates.begin(), candidates.end());
+    for (const int index : candidates) {
+        const Signature& row = signatures()[static_cast<std::size_t>(index)];
+        const auto groups = groups_of(signature_table().patterns[static_cast<std::size_t>(index)], line);
+        if (!groups) continue;
+        Event event;
+        event.kind = row.kind;
+        event.place = state.place();
+        event.host = prefix.host;
+        event.process = prefix.process;
+        event.text = std::string(row.text);
+        for (const Captured& group : *groups) fill(event, group);
+        event.kernel = prefix.producer == "kernel log" || row.producer == "kernel log";
+        if (event.kind == EventKind::completion_error && !settle_status(event, row)) continue;
+        set_time(event, line);
+        const std::string_view kind = !row.producer.empty()      ? row.producer
+                                      : !prefix.producer.empty() ? prefix.producer
+                                                                 : "log";
+        // NCCL 2.29 and later names the queue pair in the line before.
+        if (event.kind == EventKind::completion_error && !event.qpn && !found.events.empty()) {
+            Event& last = found.events.back();
+            if (last.kind == EventKind::work_request && last.place.file == event.place.file &&
+                last.host == event.host && last.process == event.process) {
+                event.qpn = last.qpn;
+                found.events.pop_back();
+            }
+        }
+        if (event.kind == EventKind::work_request) join_work_request(std::move(event), found);
+        else add(found, std::move(event));
+        take_notes(line, prefix, state, found);
+        return kind;
+    }
+    if (prefix.producer.empty() || prefix.producer == "error CQE") return {};
+    take_notes(line, prefix, state, found);
+    return prefix.producer;
+}
+
+}  // namespace qps::casework

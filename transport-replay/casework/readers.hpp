@@ -1,0 +1,76 @@
+// The table of readers: each takes the lines of the kinds of evidence that it knows, by what is in them, and turns them
+// into values of the case. A line goes to the first reader that takes it; what none takes is counted as unrecognised.
+//
+// A reader sees one line at a time and keeps what it must remember in LineState, which is bounded.
+#pragma once
+
+#include <transport-replay/casework/evidence.hpp>
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qps::casework {
+
+// What readers remember of a file from line to line.
+struct LineState {
+    std::uint32_t file = 0;
+    std::uint32_t line = 0;
+    std::string_view name;  // of the file
+    std::string host;       // of a prompt or a header; else empty
+    std::string command;    // last command line that the file quotes
+    std::string device;     // of the block that goes on
+    std::uint32_t port = 0;
+    std::uint32_t priority = 0;
+    std::uint32_t block = 0;  // what the reader at work is in; readers number their own
+    std::string_view reader;  // whose block it is
+    std::string subject;      // of the block
+    std::string rows;         // hex rows of a dump so far
+    std::uint32_t rows_line = 0;
+    std::set<std::string> noted;   // settings that logs repeat
+    std::size_t dump = SIZE_MAX;   // index of the counter dump that goes on
+    Phase phase = Phase::unknown;  // that a header names
+    [[nodiscard]] Place place() const { return {file, line}; }
+};
+
+// The kind of evidence that the line is, "NCCL log"; empty: not of this reader.
+using TakeLine = std::string_view (*)(std::string_view line, LineState& state, Case& found);
+struct Reader {
+    std::string_view family;
+    TakeLine take;
+};
+
+[[nodiscard]] std::span<const Reader> readers();
+
+// One for each family of formats.
+[[nodiscard]] std::string_view take_log_line(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_error_cqe(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_blocked_task(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_counter(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_switch_table(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_gid(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_setting(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_rank_state(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_flight_record(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_measurement(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_command(std::string_view line, LineState& state, Case& found);
+
+// Bounds of what is kept; more is counted in Case::left_out. A million events take some 300 MB.
+inline constexpr std::size_t kMostEvents = 200'000;
+inline constexpr std::size_t kMostDumps = 20'000;
+inline constexpr std::size_t kMostCounters = 4'096;  // of a dump
+inline constexpr std::size_t kMostSettings = 200'000;
+inline constexpr std::size_t kMostWord = 256;  // bytes of a value that is kept
+
+// A line of the file is of this host.
+void say_host(Case& found, const LineState& state, const std::string& host);
+void add(Case& found, Event event);
+void add(Case& found, Setting setting);
+// The dump that a counter belongs to: the one that goes on, or a new one where its source, device or port changes, or
+// the name stands in it already.
+[[nodiscard]] CounterDump* dump_for(Case& found, LineState& state, std::string_view source, std::string_view device,
+                                    std::uint32_t port, std::string_view counter);
+
+}  // namespace qps::casework

@@ -1,0 +1,191 @@
+// Readers of settings: GID tables, what ibv_devinfo, rdma, ip, mlnx_qos, dcb and lspci print, environments, and command
+// lines that a transcript quotes.
+#include <transport-replay/casework/line_pattern.hpp>
+#include <transport-replay/casework/readers.hpp>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace qps::casework {
+
+namespace {
+
+// A line that says one setting. Groups: device, name, value; the subject is the row's, or the block's where it is
+// empty.
+struct SettingRow {
+    std::string_view kind;
+    std::string_view subject;
+    std::string_view name;
+    std::string_view pattern;
+};
+constexpr std::array kSettings{
+    SettingRow{"device info", "port", "link layer", R"(^\s*link_layer:\s*(?P<value>\w+))"},
+    SettingRow{"device info", "port", "active MTU", R"(active_mtu:\s*(?P<value>\d+))"},
+    SettingRow{"device info", "port", "state",
+               R"(^\s*(?:state|State):\s*(?P<value>PORT_\w+|Active|Down|Initializing|Polling|Disabled))"},
+    SettingRow{"device info", "port", "physical state", R"(^\s*Physical state:\s*(?P<value>\w+))"},
+    SettingRow{"device info", "port", "rate", R"(^\s*Rate:\s*(?P<value>\d+))"},
+    SettingRow{"device info", "device", "firmware",
+               R"(^\s*(?:fw_ver|firmware-version|Firmware version):\s*(?P<value>\S+))"},
+    SettingRow{"device info", "device", "driver", R"(^driver:\s*(?P<value>\S+))"},
+    SettingRow{"device info", "device", "driver version", R"(^version:\s*(?P<value>\S+))"},
+    SettingRow{"RDMA link", "port", "state",
+               R"(^link (?P<device>[\w.-]+)/\d+ (?:.*)?state (?P<value>\w+) physical_state)"},
+    SettingRow{"interface", "interface", "MTU", R"(^\d+: (?P<device>[\w.-]+)(?:@\S+)?: <.*mtu (?P<value>\d+))"},
+    SettingRow{"interface", "interface", "MTU", R"(^(?P<device>\w[\w.-]*)[: ].*[Mm][Tt][Uu][: =](?P<value>\d+))"},
+    SettingRow{"interface", "interface", "speed", R"(^\s*Speed: (?P<value>\S+))"},
+    SettingRow{"interface", "interface", "link", R"(^\s*Link detected: (?P<value>\w+))"},
+    SettingRow{"PCIe", "PCIe", "ACS", R"(^\s*ACSCtl:\s*(?P<value>.*\S)\s*$)"},
+    SettingRow{"PCIe", "PCIe", "link", R"(LnkSta:\s*(?P<value>Speed .*Width \S+.*\S))"},
+    SettingRow{"PCIe", "PCIe", "max read request", R"(MaxReadReq (?P<value>\d+))"},
+    SettingRow{"QoS settings", "QoS", "trust", R"((?i)Priority trust state:\s*(?P<value>\w+))"},
+    SettingRow{"QoS settings", "QoS", "DCBX mode", R"((?i)DCBX mode:\s*(?P<value>\S.*\S))"},
+    SettingRow{"QoS settings", "QoS", "PFC enabled", R"(^\s*enabled\s+(?P<value>[01](?:\s+[01]){7})\s*$)"},
+    SettingRow{"QoS settings", "QoS", "PFC enabled", R"(prio-pfc\s+(?P<value>0:\w+.*7:\w+))"},
+    SettingRow{"QoS settings", "QoS", "traffic class",
+               R"((?:^|/)traffic_class[:= ]+(?:Global tclass=)?(?P<value>\d+))"},
+    SettingRow{"QoS settings", "QoS", "ECN", R"(/ecn/(?P<name>roce_\w+/enable/\d):(?P<value>[01]))"},
+    SettingRow{"memory limit", "limit", "memlock",
+               R"((?:max locked memory|Max locked memory).*?(?P<value>unlimited|\d+)\s*(?:bytes|\d+|$))"},
+    SettingRow{"kernel", "kernel", "command line", R"((?:Command line:|Kernel command line:) (?P<value>.*))"},
+    SettingRow{"RDMA resources", "queue pair peer", "",
+               R"(^link (?P<device>[\w.-]+)/\d+ lqpn (?P<name>\d+) rqpn (?P<value>\d+) )"},
+    SettingRow{"RDMA resources", "queue pair", "state",
+               R"(^link (?P<device>[\w.-]+)/\d+ lqpn (?P<name>\d+) .*state (?P<value>[A-Z]+))"},
+    SettingRow{"RDMA link", "RoCE mode", "mode", R"(^(?P<value>IB/RoCE v1|RoCE v2)\s*$)"},
+    SettingRow{"kernel", "module", "loaded", R"(^(?P<value>nvidia_peermem|nv_peer_mem|gdrdrv)\s+\d+)"},
+};
+
+struct Patterns {
+    std::vector<std::unique_ptr<RE2>> all;
+    Patterns() {
+        for (const SettingRow& row : kSettings) all.push_back(std::make_unique<RE2>(piece(row.pattern), RE2::Latin1));
+    }
+};
+
+std::string group(const RE2& pattern, const std::vector<re2::StringPiece>& found, const char* name) {
+    const auto& names = pattern.NamedCapturingGroups();
+    const auto at = names.find(name);
+    if (at == names.end()) return {};
+    const re2::StringPiece& text = found[static_cast<std::size_t>(at->second)];
+    return text.data() == nullptr ? std::string() : std::string(text.data(), std::min(text.size(), kMostWord));
+}
+
+// "export NCCL_IB_GID_INDEX=3", also before a command: names in capitals of the libraries that we know.
+bool take_environment(std::string_view line, const LineState& state, Case& found) {
+    static const RE2 each(
+        R"(\b((?:NCCL|RCCL|UCX|OMPI|FI|MLX5|RDMAV|IBV|TORCH_NCCL|GLOO|NVSHMEM|MV2)_[A-Z0-9_]+)\s*=\s*("[^"]*"|'[^']*'|[^\s;]+))");
+    re2::StringPiece left(piece(line));
+    std::string name, value;
+    bool any = false;
+    while (RE2::FindAndConsume(&left, each, &name, &value)) {
+        if (value.size() >= 2 && (value.front() == '"' || value.front() == '\''))
+            value = value.substr(1, value.size() - 2);
+        add(found,
+            Setting{{}, {}, "environment", name.substr(0, kMostWord), value.substr(0, kMostWord), state.place()});
+        any = true;
+    }
+    return any;
+}
+
+}  // namespace
+
+std::string_view take_gid(std::string_view line, LineState& state, Case& found) {
+    constexpr std::string_view kName = "GID table";
+    static const RE2 row(
+        R"(^(\S+)\s+(\d+)\s+(\d+)\s+([0-9a-f]{4}(?::[0-9a-f]{4}){7})\s+(?:(\d+\.\d+\.\d+\.\d+)\s+)?(v[12]|RoCE v[12]|IB/RoCE v1)(?:\s+(\S+))?)");
+    static const RE2 verbose(R"(GID\[\s*(\d+)\]:\s*([0-9a-f:.]+)(?:, ?(RoCE v[12]|IB/RoCE v1))?)");
+    static const RE2 sysfs(R"(/infiniband/([\w.-]+)/ports/\d+/gids/(\d+)[: ]+([0-9a-f:]+))");
+    static const RE2 type(R"(/infiniband/([\w.-]+)/ports/\d+/gid_attrs/types/(\d+)[: ]+(.*\S))");
+    std::string device, port, index, gid, ip, kind, netdev;
+    const auto put = [&](std::string_view name, std::string value) {
+        if (!value.empty())
+            add(found, Setting{{}, device, "GID " + index, std::string(name), std::move(value), state.place()});
+    };
+    if (finds(line, row, &device, &port, &index, &gid, &ip, &kind, &netdev)) {
+        put("address", gid);
+        put("type", kind.ends_with("2") ? "RoCE v2" : "RoCE v1");
+        if (!ip.empty()) put("IP", ip);
+        return kName;
+    }
+    if (finds(line, verbose, &index, &gid, &kind)) {
+        device = state.device;
+        put("address", gid);
+        if (!kind.empty()) put("type", kind.ends_with("2") ? "RoCE v2" : "RoCE v1");
+        return kName;
+    }
+    if (finds(line, sysfs, &device, &index, &gid)) return put("address", gid), kName;
+    if (finds(line, type, &device, &index, &kind)) {
+        put("type", kind.ends_with("2") ? "RoCE v2" : "RoCE v1");
+        return kName;
+    }
+    static const RE2 head(R"(^DEV\s+PORT\s+INDEX\s+GID|^---\s+----|^n_gids_found=)");
+    return finds(line, head) ? kName : std::string_view{};
+}
+
+std::string_view take_setting(std::string_view line, LineState& state, Case& found) {
+    static const Patterns patterns;
+    static const RE2 device(R"(^\s*(?:hca_id:\s*|CA '|Infiniband device ')([\w.-]+))");
+    static const RE2 interface(R"(^Settings for ([\w.-]+):)");
+    static const RE2 address(R"(^\s*([A-Za-z][\w.-]*)\s+(\d+\.\d+\.\d+\.\d+)\s*$)");
+    std::string name, value;
+    if (finds(line, device, &name) || finds(line, interface, &name)) {
+        state.device = name;
+        return "device info";
+    }
+    if (finds(line, address, &name, &value)) {
+        constexpr std::size_t kMostAddresses = 100'000;
+        if (found.addresses.size() < kMostAddresses) found.addresses.emplace(value, name);
+        return "list of hosts";
+    }
+    std::string_view kind;
+    for (std::size_t i = 0; i < kSettings.size(); ++i) {
+        const RE2& pattern = *patterns.all[i];
+        std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1);
+        if (!pattern.Match(piece(line), 0, line.size(), RE2::UNANCHORED, groups.data(),
+                           static_cast<int>(groups.size())))
+            continue;
+        const SettingRow& row = kSettings[i];
+        Setting setting{{},
+                        group(pattern, groups, "device"),
+                        std::string(row.subject),
+                        std::string(row.name),
+                        group(pattern, groups, "value"),
+                        state.place()};
+        if (setting.device.empty()) setting.device = state.device;
+        if (std::string given = group(pattern, groups, "name"); !given.empty()) setting.name = std::move(given);
+        add(found, std::move(setting));
+        kind = row.kind;
+    }
+    if (kind.empty() && take_environment(line, state, found)) kind = "environment";
+    return kind;
+}
+
+std::string_view take_command(std::string_view line, LineState& state, Case& found) {
+    static const RE2 prompt(R"(^\[?\w[\w.-]*@([\w-]+)[^#$]*[#$] (.*))");
+    static const RE2 plain(R"(^[#$] +(\S.*))");
+    static const RE2 device(R"((?:/infiniband/|-d |-C )([a-z][\w.-]*))");
+    static const RE2 interface(R"(ethtool (?:-\w+ )?([a-z][\w.-]*))");
+    static const RE2 slow(R"(^real\s+(\d+)m([\d.]+)s)");
+    std::string host, command, name;
+    if (finds(line, slow, &host, &command)) {
+        add(found, Setting{{}, {}, "duration", state.command, host + "m" + command + "s", state.place()});
+        return "shell transcript";
+    }
+    static const RE2 bare(R"(^([A-Za-z][\w.-]*)[$#] (\S.*))");  // "node-a$ show_gids"
+    const bool prompted = finds(line, prompt, &host, &command) || finds(line, bare, &host, &command);
+    if (!prompted && !finds(line, plain, &command)) return {};
+    if (prompted) state.host = host.substr(0, kMostWord);
+    state.command = command.substr(0, kMostWord);
+    if (RE2::PartialMatch(piece(command), device, &name) || RE2::PartialMatch(piece(command), interface, &name)) {
+        state.device = name;
+        state.dump = SIZE_MAX;
+    }
+    take_environment(command, state, found);
+    return "shell transcript";
+}
+
+}  // namespace qps::casework
