@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Judges what `qpscope case` says of the cases in cases/: cases.py [--weakened] [NAME...]
+"""Judges what `qpscope case` says of the cases in unseen/, written apart from the rules: unseen.py [--weakened] [NAME...]
 
 --weakened judges each case with less material: without one of its files, and with the first half of one. A verdict may
 become undecided by that, and never wrong.
 
-A folder of cases/ holds what a hurried person would hand over, and expected.json, which the program never sees: the
+A folder of unseen/ holds what a hurried person would hand over, and expected.json, which the program never sees: the
 material is copied to a folder with a neutral name.
 
   party, host     who is right; party_also: other parties that are not wrong
@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-CASES = pathlib.Path(__file__).resolve().parent / "cases"
+CASES = pathlib.Path(__file__).resolve().parent / "unseen"
 LONGEST = 12000  # characters; more is no verdict
 TIMEOUT = 60  # seconds
 PARTIES = {"undecided", "local host", "remote host", "network", "switch setting", "host setting", "application", "library", "firmware"}
