@@ -5,7 +5,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace qps::casework {
 

@@ -7,7 +7,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace qps::casework {
 
