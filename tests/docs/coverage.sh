@@ -42,6 +42,7 @@ page=${1:-$SOURCE/docs/coverage.md}
 mkdir "$scratch/bin" "$scratch/here"
 ln -s "$QPSCOPE" "$scratch/bin/qpscope"
 ln -s "$SOURCE/captures" "$scratch/here/captures"
+ln -s "$SOURCE/tests/case/cases" "$scratch/here/cases"
 PATH=$scratch/bin:$PATH
 
 wrong=0 works=0 part=0 none=0
