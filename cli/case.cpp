@@ -40,7 +40,8 @@ struct CaseOptions {
 
     void add(OptionTable& table) {
         table.under(headings::kInput)
-            .add("files", "", inputs, "Folders or files: logs, counters before and after, settings, dumps")
+            .add("files", "", inputs,
+                 "Folders, files or tar archives: logs, counters before and after, settings, dumps")
             .is(PathUse::read)
             .needed();
         analysis.add_memory(table);
@@ -189,9 +190,9 @@ ExitCode run_case(const CaseOptions& options) {
         if (const auto entered = sandbox::enter({.open_to_read = true, .rename = !options.output.path.empty()});
             !entered)
             remark("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
-    casework::CaseReader reader;
-    const std::size_t most =
-        options.analysis.memory.bytes() / 4;  // of one file: what is kept of it takes about as much again
+    // Of one file, packed and unpacked: what is kept of it takes about as much again.
+    const std::size_t most = options.analysis.memory.bytes() / 4;
+    casework::CaseReader reader(most);
     for (const Found& file : files) {
         const auto read = contents_of(file.path, most);
         if (read) {

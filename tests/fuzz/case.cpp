@@ -1,4 +1,5 @@
-// A case of one or two files of any bytes: it is read and judged, and its report is a document of bounded length.
+// A case of one or two files of any bytes, which may be archives: it is read and judged, and its report is a document
+// of bounded length.
 #include <transport-replay/casework/case_reader.hpp>
 #include <transport-replay/casework/case_report.hpp>
 #include <transport-replay/casework/rules.hpp>
@@ -15,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const std::string text(data + 1, data + size);
     const std::size_t end = text.size() * data[0] / 255;
-    casework::CaseReader reader;
+    constexpr std::size_t kMostUnpacked = 1U << 20U;  // inputs stay fast
+    casework::CaseReader reader(kMostUnpacked);
     reader.read("host-a.counters.before", std::string_view(text).substr(0, end));
     reader.read("host-b.counters.after", std::string_view(text).substr(end));
     const casework::Case read = reader.end();

@@ -1,4 +1,5 @@
 // Splits files of a case into lines for the readers, and ties what they found to hosts.
+#include <transport-replay/casework/archive_reader.hpp>
 #include <transport-replay/casework/case_reader.hpp>
 #include <transport-replay/casework/readers.hpp>
 
@@ -77,12 +78,13 @@ std::string group_of(std::string_view name) {
 
 // A name for which files are called that belong to nobody.
 bool says_no_host(std::string_view word) {
-    constexpr std::array<std::string_view, 44> kWords{
-        "job",       "bench",  "benchmark", "note",        "notes",    "readme", "hosts",   "ras",   "log",
-        "logs",      "out",    "output",    "error",       "errors",   "stderr", "stdout",  "train", "dmesg",
-        "kern",      "syslog", "messages",  "journal",     "console",  "cmd",    "command", "env",   "config",
-        "report",    "ticket", "nccl",      "ucx",         "counters", "perf",   "iperf",   "fio",   "ethtool",
-        "show_gids", "gids",   "rdma",      "ibv_devinfo", "mail",     "thread", "run",     "test"};
+    constexpr std::array<std::string_view, 47> kWords{
+        "job",     "bench",  "benchmark", "note",    "notes",     "readme",  "hosts",   "ras",
+        "log",     "logs",   "out",       "output",  "error",     "errors",  "stderr",  "stdout",
+        "train",   "dmesg",  "kern",      "syslog",  "messages",  "journal", "console", "cmd",
+        "command", "env",    "config",    "report",  "ticket",    "nccl",    "ucx",     "counters",
+        "perf",    "iperf",  "fio",       "ethtool", "show_gids", "gids",    "rdma",    "ibv_devinfo",
+        "mail",    "thread", "run",       "test",    "archive",   "bundle",  "case"};
     if (word.starts_with("rank")) return true;
     return std::ranges::find(kWords, word) != kWords.end();
 }
@@ -95,8 +97,10 @@ std::string host_in_name(std::string_view name) {
     if (dot != std::string_view::npos && !first.empty() && !says_no_host(first)) return std::string(first);
     if (base.size() == name.size()) return {};
     const std::string_view folder = name.substr(0, name.size() - base.size() - 1);
-    const std::string_view last = base_name(folder);
-    return says_no_host(last) || phase_of(last) != Phase::unknown ? std::string() : std::string(last);
+    static const RE2 archive(R"((?:-\d{8}(?:-\d{4,6})?)?\.(?:tar|tgz|tzst)(?:\.\w+)?$)");
+    std::string last(base_name(folder));
+    if (RE2::Replace(&last, archive, "") && last.starts_with("qpscope-")) last.erase(0, 8);
+    return says_no_host(last) || phase_of(last) != Phase::unknown ? std::string() : last;
 }
 
 // "sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence" with a number in it: a line as grep prints it.
@@ -108,6 +112,9 @@ std::string as_grepped(std::string_view name, std::string_view bytes) {
     return "/sys/class/" + std::string(name.substr(name.rfind("infiniband/"))) + ":" + std::string(bytes);
 }
 
+// An archive, or a member that is named only: what it is called says nothing of a host.
+bool has_no_lines(const CaseFile& file) { return file.archive || (file.lines == 0 && !file.problem.empty()); }
+
 void count(CaseFile& file, std::string_view kind) {
     for (FileKind& each : file.kinds)
         if (each.name == kind) return void(++each.lines);
@@ -116,14 +123,54 @@ void count(CaseFile& file, std::string_view kind) {
 
 }  // namespace
 
-void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
-    if (case_.files.size() >= kMostFiles) return void(++case_.left_out);
-    const auto index = static_cast<std::uint32_t>(case_.files.size());
-    CaseFile& file = case_.files.emplace_back();
-    file.name = name;
-    file.cut = cut;
+CaseFile* CaseReader::add(std::string name, bool cut) {
+    if (case_.files.size() >= kMostFiles) {
+        ++case_.left_out;
+        return nullptr;
+    }
     case_.quotes.emplace_back();
     case_.hosts_said.emplace_back();
+    CaseFile& file = case_.files.emplace_back();
+    file.name = std::move(name);
+    file.cut = cut;
+    return &file;
+}
+
+void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
+    const auto inner = unpacked(bytes, most_);
+    const std::size_t index = case_.files.size();
+    if (inner) {
+        bytes = inner->bytes;
+        cut = cut || inner->cut;
+    }
+    if (!TarReader::is_tar(bytes)) {
+        read_text(std::move(name), bytes, cut);
+    } else if (add(name, cut) != nullptr) {
+        case_.files[index].archive = true;
+        read_members(name, bytes);
+    }
+    // Where it was cut on purpose, its end is no damage.
+    if (index >= case_.files.size()) return;
+    if (cut) case_.files[index].problem.clear();
+    else if (inner && !inner->problem.empty()) case_.files[index].problem = inner->problem;
+}
+
+void CaseReader::read_members(const std::string& archive, std::string_view bytes) {
+    const std::size_t index = case_.files.size() - 1;
+    TarReader tar(bytes);
+    while (auto member = tar.next()) {
+        ++case_.files[index].lines;
+        const std::string name = archive + "/" + member->name;
+        if (member->unread.empty()) read_text(name, member->bytes, member->cut);
+        else if (CaseFile* file = add(name, false)) file->problem = member->unread;
+    }
+    case_.files[index].problem = tar.problem();
+}
+
+void CaseReader::read_text(std::string name, std::string_view bytes, bool cut) {
+    const auto index = static_cast<std::uint32_t>(case_.files.size());
+    if (add(name, cut) == nullptr) return;
+    CaseFile& file = case_.files.back();
     if (is_capture(bytes)) return void(file.capture = true);
     std::string changed;
     if (auto text = from_utf16(bytes)) bytes = changed = *std::move(text);
@@ -179,12 +226,14 @@ Case CaseReader::end() {
         for (const auto& [host, lines] : hosts) known.insert(host);
     for (const auto& [address, host] : case_.addresses) known.insert(host);
     for (const CaseFile& file : case_.files)
-        if (const std::string host = host_in_name(file.name); !host.empty() && !file.name.ends_with(".txt"))
+        if (const std::string host = has_no_lines(file) ? "" : host_in_name(file.name);
+            !host.empty() && !file.name.ends_with(".txt"))
             known.insert(host);
     // Roles that files are named after: "initiator.txt".
     known.insert({"initiator", "target", "client", "server", "sender", "receiver", "switch", "host"});
     for (std::size_t i = 0; i < case_.files.size(); ++i) {
         CaseFile& file = case_.files[i];
+        if (has_no_lines(file)) continue;
         if (!said[i].empty()) {
             file.host = std::ranges::max_element(said[i], {}, [](const auto& each) { return each.second; })->first;
             file.host_from = "contents";

@@ -90,7 +90,9 @@ std::string kinds_text(const CaseFile& file) {
         text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", kind.name, kind.lines);
     if (file.unrecognised != 0)
         text += fmt::format("{}not recognised ({})", text.empty() ? "" : ", ", file.unrecognised);
+    if (file.archive) text = fmt::format("archive: {} members", file.lines);
     if (file.cut) text += ", cut";
+    if (!file.problem.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", file.problem);
     return text.empty() ? "empty" : text;
 }
 

@@ -162,7 +162,9 @@ struct CaseFile {
     std::uint64_t unrecognised = 0;
     bool capture = false;
     bool binary = false;
-    bool cut = false;  // longer than what is read of a file
+    bool archive = false;  // its members are files; `lines` counts them
+    bool cut = false;      // longer than what is read of a file
+    std::string problem;   // a sentence: what is damaged, or why nothing was read
 };
 
 // Everything that was read.
