@@ -26,7 +26,8 @@ constexpr Field kNameField{0, 100};
 constexpr Field kSizeField{124, 12};
 constexpr Field kChecksumField{148, 8};
 constexpr std::size_t kTypeOffset = 156;
-constexpr Field kMagicField{257, 6};  // POSIX has a NUL behind "ustar", GNU a blank: there is a prefix in the first alone
+constexpr Field kMagicField{257,
+                            6};  // POSIX has a NUL behind "ustar", GNU a blank: there is a prefix in the first alone
 constexpr Field kPrefixField{345, 155};
 
 std::string_view field(std::string_view header, Field part) { return header.substr(part.at, part.size); }
@@ -58,7 +59,8 @@ bool is_header(std::string_view header) {
     if (header.size() < kBlock) return false;
     std::uint64_t sum = kChecksumField.size * ' ';
     for (std::size_t i = 0; i < kBlock; ++i)
-        if (i < kChecksumField.at || i >= kChecksumField.at + kChecksumField.size) sum += static_cast<unsigned char>(header[i]);
+        if (i < kChecksumField.at || i >= kChecksumField.at + kChecksumField.size)
+            sum += static_cast<unsigned char>(header[i]);
     return tar_number(field(header, kChecksumField)) == sum;
 }
 
