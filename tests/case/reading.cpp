@@ -106,3 +106,17 @@ TEST_CASE("a line of any length, and any bytes, are read to their end") {
     CHECK(testing::judged({{"x", bytes}}).party == "undecided");
     CHECK(testing::judged({}).party == "undecided");
 }
+
+TEST_CASE("a list of queue pairs in JSON is read to its end, however long its line is") {
+    std::string list = "[";
+    for (int i = 0; i < 1000; ++i)
+        list += std::string(i == 0 ? "" : ",") +
+                "{\"ifindex\":0,\"ifname\":\"mlx5_0\",\"port\":1,\"lqpn\":" + std::to_string(i) +
+                ",\"rqpn\":9,\"type\":\"RC\",\"state\":\"RTS\",\"pid\":5,\"comm\":\"x\"}";
+    const Case found = read({{"n1.rdma_qp", list + "]\n" + kLine}});
+    CHECK(found.settings.size() == 3000);
+    CHECK(found.counters.empty());
+    CHECK(found.files[0].lines == 2);
+    REQUIRE(found.events.size() == 1);
+    CHECK(found.events[0].place.line == 2);
+}

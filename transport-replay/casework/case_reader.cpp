@@ -185,15 +185,26 @@ void CaseReader::read_text(std::string name, std::string_view bytes, bool cut) {
     std::vector<std::string>& quotes = case_.quotes.back();
     const std::size_t first_dump = case_.counters.size();
     const std::size_t first_setting = case_.settings.size();
+    bool inside_json = false;
     while (!bytes.empty()) {
-        const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+        std::size_t end = std::min(bytes.find('\n'), bytes.size());
+        const bool goes_on = inside_json;
+        // JSON of one long line is read in pieces, each of whole objects; they are of one line.
+        inside_json = end > kMostLine && (goes_on || bytes.starts_with("[{"));
+        if (inside_json) {
+            const std::size_t joint = bytes.substr(0, kMostLine).rfind("},{");
+            inside_json = joint != std::string_view::npos;
+            if (inside_json) end = joint + 1;
+        }
         const std::string line = cleaned(bytes.substr(0, end));
         bytes.remove_prefix(std::min(end + 1, bytes.size()));
-        ++state.line;
-        ++file.lines;
+        if (!goes_on) {
+            ++state.line;
+            ++file.lines;
+        }
         constexpr std::size_t kMostQuoted = 64U << 20U;  // bytes of all files; what lies beyond is named, not quoted
         constexpr std::size_t kMostQuote = 300;          // of a line
-        if (quoted_ < kMostQuoted) {
+        if (quoted_ < kMostQuoted && !goes_on) {
             quotes.push_back(line.size() <= kMostQuote ? line : std::string());
             quoted_ += sizeof(std::string) + quotes.back().size();
         }

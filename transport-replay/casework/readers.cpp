@@ -16,6 +16,7 @@ constexpr std::array kReaders{
     Reader{"blocked tasks", take_blocked_task},
     Reader{"logs", take_log_line},
     Reader{"GID tables", take_gid},
+    Reader{"queue pairs", take_queue_pair},
     Reader{"RAS dumps", take_rank_state},
     Reader{"flight recorders", take_flight_record},
     Reader{"switch tables", take_switch_table},

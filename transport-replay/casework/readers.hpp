@@ -51,6 +51,7 @@ struct Reader {
 [[nodiscard]] std::string_view take_counter(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_switch_table(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_gid(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_queue_pair(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_setting(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_rank_state(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_flight_record(std::string_view line, LineState& state, Case& found);

@@ -21,7 +21,7 @@ constexpr std::array kRules{
     Rule{"storage", "keep-alives and timeouts of NVMe", "who gave up first", judge_storage},
     Rule{"blocked", "blocked tasks with stacks", "a deadlock in the kernel", judge_blocked},
     Rule{"gid", "GID tables and the index in use", "an index that does not fit", judge_gids},
-    Rule{"queue-pairs", "lists of queue pairs of two hosts", "which have no partner", judge_queue_pairs},
+    Rule{"queue-pairs", "lists of queue pairs", "which are in error, which have no partner", judge_queue_pairs},
     Rule{"acs", "ACS of PCIe switches, a local error", "peer-to-peer DMA is redirected", judge_acs},
     Rule{"link-settings", "MTU, state, firmware of several hosts", "what differs", judge_link_settings},
     Rule{"classes", "PFC, trust and traffic classes", "priorities that differ", judge_classes},

@@ -239,51 +239,6 @@ void judge_acs(const Facts& facts, Verdict& verdict) {
     }
 }
 
-// Lists of queue pairs of two hosts: one that points at none of the other's lost its peer.
-void judge_queue_pairs(const Facts& facts, Verdict& verdict) {
-    struct End {
-        std::string own, peer;
-        Place place;
-    };
-    std::map<std::string, std::vector<End>> hosts;
-    for (const Setting& setting : facts.read.settings)
-        if (setting.subject == "queue pair peer")
-            hosts[setting.host].push_back({setting.name, setting.value, setting.place});
-    if (hosts.size() != 2) return;
-    const auto& [a, ends_a] = *hosts.begin();
-    const auto& [b, ends_b] = *std::next(hosts.begin());
-    const auto pair_of = [](const End& end, const std::vector<End>& others) {
-        return std::ranges::any_of(others,
-                                   [&](const End& other) { return other.own == end.peer && other.peer == end.own; });
-    };
-    // One pair at least shows that the lists are of one job.
-    if (std::ranges::none_of(ends_a, [&](const End& end) { return pair_of(end, ends_b); })) return;
-    for (const auto& [host, ends, other, others] :
-         {std::tuple{&a, &ends_a, &b, &ends_b}, std::tuple{&b, &ends_b, &a, &ends_a}}) {
-        std::set<std::string> alone;
-        std::vector<Place> evidence;
-        for (const End& end : *ends) {
-            if (end.peer == "0" || pair_of(end, *others)) continue;
-            alone.insert(fmt::format("QP {} (towards QP {})", end.own, end.peer));
-            if (evidence.size() < 4) evidence.push_back(end.place);
-        }
-        if (alone.empty()) continue;
-        claim(verdict, "queue-pairs", Weight::hint, Party::undecided, *other,
-              fmt::format("{} of {} has no partner in the list of {}: it was closed there, or belongs to a third host",
-                          list_text(alone, 4), *host, *other),
-              std::move(evidence));
-        undecided(verdict, "undecided: whether the missing queue pairs were closed before or after the failure");
-        next_step(
-            verdict,
-            fmt::format(
-                "the log of the process on {} that owned them, from before the failure; rdma resource show qp again",
-                *other),
-            *other,
-            {{"it closed them or ended first", "that process is where to look"},
-             {"they belong to a third host", "get its list as well"}});
-    }
-}
-
 // What differs between hosts, by subject and name. One row for each that matters.
 void judge_link_settings(const Facts& facts, Verdict& verdict) {
     const Case& read = facts.read;
@@ -333,16 +288,6 @@ void judge_link_settings(const Facts& facts, Verdict& verdict) {
                   fmt::format("{}: the port of {} is down", at_host(setting.host),
                               setting.device.empty() ? "a device" : setting.device),
                   {setting.place});
-        const bool bad = setting.subject == "queue pair" && (setting.value == "ERR" || setting.value == "SQE");
-        if (bad) {
-            claim(verdict, "link-settings", Weight::hint, Party::undecided, setting.host,
-                  fmt::format("{}: queue pair {} of {} is in state {}: whatever its peer sends gets no answer",
-                              at_host(setting.host), setting.name, setting.device, setting.value),
-                  {setting.place});
-            next_step(verdict,
-                      "the first error of that queue pair: log of its process (pid in rdma resource show qp) and dmesg",
-                      at_host(setting.host));
-        }
         if (setting.name == "memlock" && setting.value != "unlimited") {
             const bool refused = !events_of(read, {EventKind::memory_refused}).empty();
             claim(verdict, "link-settings", refused ? Weight::decisive : Weight::hint,

@@ -51,10 +51,6 @@ constexpr std::array kSettings{
     SettingRow{"memory limit", "limit", "memlock",
                R"((?:max locked memory|Max locked memory).*?(?P<value>unlimited|\d+)\s*(?:bytes|\d+|$))"},
     SettingRow{"kernel", "kernel", "command line", R"((?:Command line:|Kernel command line:) (?P<value>.*))"},
-    SettingRow{"RDMA resources", "queue pair peer", "",
-               R"(^link (?P<device>[\w.-]+)/\d+ lqpn (?P<name>\d+) rqpn (?P<value>\d+) )"},
-    SettingRow{"RDMA resources", "queue pair", "state",
-               R"(^link (?P<device>[\w.-]+)/\d+ lqpn (?P<name>\d+) .*state (?P<value>[A-Z]+))"},
     SettingRow{"RDMA link", "RoCE mode", "mode", R"(^(?P<value>IB/RoCE v1|RoCE v2)\s*$)"},
     SettingRow{"kernel", "module", "loaded", R"(^(?P<value>nvidia_peermem|nv_peer_mem|gdrdrv)\s+\d+)"},
 };
