@@ -128,6 +128,11 @@ std::string_view take_rank_state(std::string_view line, LineState& state, Case& 
     static const RE2 bad(
         R"((?:Rank (\d+)|Process (\d+)).*(unresponsive|considered dead|dead|missing|not responding|unreachable).*)");
     static const RE2 node(R"(on node (\S+))");
+    // Blocks of 2.25 and later: a word as heading, then a line for each process or for the ranks.
+    constexpr std::uint32_t kDead = 1;
+    static const RE2 block(R"(^(INCOMPLETE|DEAD|ERROR|TIMEOUT|MISMATCH)\s*$)");
+    static const RE2 process(R"(^\s+Process (\d+) on node (\S+))");
+    static const RE2 missing(R"(^\s+The missing ranks?: ([\d, ]+))");
     if (line.contains("Job summary") || line.contains("Communicators...")) return state.reader = kName, kName;
     if (state.reader != kName) return {};
     constexpr std::size_t kMostStates = 10'000;
@@ -143,7 +148,21 @@ std::string_view take_rank_state(std::string_view line, LineState& state, Case& 
     if (finds(line, head, &text, &hash, &word)) {
         state.subject = hash;
         state.command.clear();
+        state.block = 0;
         if (word != "MISMATCH") put({.state = word});
+    } else if (finds(line, block, &word)) {
+        state.block = word == "DEAD" ? kDead : 0;
+        state.subject.clear();
+    } else if (finds(line, process, &text, &hash)) {
+        put({.state = state.block == kDead ? "considered dead" : "missing",
+             .process = text.substr(0, kMostWord),
+             .host = hash.substr(0, kMostWord)});
+    } else if (finds(line, missing, &text)) {
+        re2::StringPiece left(text);
+        static const RE2 each(R"((\d+))");
+        RankState made{.state = "missing"};
+        while (made.ranks.size() < kMostStates && RE2::FindAndConsume(&left, each, &rank)) made.ranks.push_back(rank);
+        put(std::move(made));
     } else if (finds(line, different, &text)) state.command = text;
     else if (finds(line, many, &count, &launched)) put({.count = count, .launched = launched});
     else if (finds(line, one, &rank, &launched, &text))

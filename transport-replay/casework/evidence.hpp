@@ -121,6 +121,7 @@ struct RankState {
     std::string operation;             // AllGather
     std::uint64_t launched = 0;        // the last operation launched
     std::string state;                 // "unresponsive", "dead", "INCOMPLETE"
+    std::string process;               // its number on the host
     std::string host;
     std::string communicator;
     Place place;

@@ -9,24 +9,77 @@
 
 namespace qps::casework {
 
-void judge_ranks(const Facts& facts, Verdict& verdict) {
-    std::map<std::pair<std::string, std::string>, std::vector<const RankState*>> groups;  // communicator, operation
+namespace {
+
+// Processes and ranks that RAS got no data of. Blocks name a process twice (INCOMPLETE, DEAD) and its rank in a third.
+void judge_silent(const Facts& facts, Verdict& verdict) {
+    struct Silent {
+        std::string who, host;
+        std::set<std::string> states;
+        std::vector<Place> places;
+    };
+    std::map<std::string, Silent> all;
+    std::set<std::string> ranks;
+    std::vector<Place> headings;
     for (const RankState& state : facts.read.ranks) {
-        if (!state.state.empty()) {
-            const bool dead =
-                state.state.contains("dead") || state.state.contains("unresponsive") || state.state.contains("missing");
-            claim(verdict, "ranks", dead ? Weight::shown : Weight::hint, Party::undecided, state.host,
-                  fmt::format("RAS: {}{} is {}: errors of other ranks towards it follow from that",
-                              state.ranks.empty() ? "a process or rank" : fmt::format("rank {}", state.ranks.front()),
-                              state.host.empty() ? "" : " on " + state.host, state.state),
-                  {state.place});
-            undecided(verdict, "undecided: why that process does not respond is in its own log");
-            next_step(
-                verdict, "the log, dmesg and stack (py-spy dump) of that process",
-                state.host.empty() ? "its host" : state.host,
-                {{"it crashed or was killed", "it is the cause"}, {"it lives and waits", "query RAS a second time"}});
+        if (state.state.empty()) continue;
+        std::string who;
+        if (!state.process.empty()) who = fmt::format("process {}", state.process);
+        else if (state.ranks.size() == 1 && !state.host.empty()) who = fmt::format("rank {}", state.ranks.front());
+        for (const std::uint32_t rank : state.ranks) ranks.insert(std::to_string(rank));
+        if (who.empty()) {
+            headings.push_back(state.place);
             continue;
         }
+        if (!state.host.empty()) who += " on " + state.host;
+        Silent& silent = all[who];
+        silent.who = who;
+        silent.host = state.host;
+        silent.states.insert(state.state);
+        if (silent.places.size() < 4) silent.places.push_back(state.place);
+    }
+    constexpr std::size_t kMost = 8;
+    std::size_t told = 0;
+    for (const auto& [who, silent] : all) {
+        if (++told > kMost) break;
+        const bool dead = std::ranges::any_of(silent.states, [](const std::string& each) {
+            return each.contains("dead") || each.contains("unresponsive") || each.contains("missing") ||
+                   each.contains("unreachable");
+        });
+        // With one silent process, the ranks that are missing are its own.
+        const bool own = all.size() == 1 && !ranks.empty() && !who.starts_with("rank");
+        claim(verdict, "ranks", dead ? Weight::shown : Weight::hint, Party::undecided, silent.host,
+              fmt::format("RAS: {}{} is {}: errors of other ranks towards it follow from that", who,
+                          own ? fmt::format(" (rank {})", list_text(ranks)) : "", list_text(silent.states)),
+              silent.places);
+        undecided(verdict, "undecided: why that process does not respond is in its own log");
+        next_step(verdict,
+                  silent.host.empty() ? "the log, dmesg and stack (py-spy dump) of that process"
+                                      : fmt::format("the log, dmesg and stack (py-spy dump) of {}", who),
+                  silent.host.empty() ? "its host" : silent.host,
+                  {{"it crashed or was killed", "it is the cause"}, {"it lives and waits", "query RAS a second time"}});
+    }
+    if (!all.empty() || headings.empty()) return;
+    headings.resize(std::min<std::size_t>(headings.size(), 4));
+    claim(verdict, "ranks", Weight::hint, Party::undecided, "",
+          ranks.empty() ? std::string("RAS got no data of some ranks, and does not name them here")
+                        : fmt::format("RAS: rank {} is missing: errors of other ranks towards it follow from that",
+                                      list_text(ranks)),
+          std::move(headings));
+    undecided(verdict, "undecided: why that process does not respond is in its own log");
+    next_step(verdict,
+              "query RAS again (ncclras -v); then the log, dmesg and stack (py-spy dump) of the silent process",
+              "its host",
+              {{"it crashed or was killed", "it is the cause"}, {"it lives and waits", "query RAS a second time"}});
+}
+
+}  // namespace
+
+void judge_ranks(const Facts& facts, Verdict& verdict) {
+    judge_silent(facts, verdict);
+    std::map<std::pair<std::string, std::string>, std::vector<const RankState*>> groups;  // communicator, operation
+    for (const RankState& state : facts.read.ranks) {
+        if (!state.state.empty()) continue;
         if (state.launched != 0 || state.count != 0) groups[{state.communicator, state.operation}].push_back(&state);
     }
     for (const auto& [key, states] : groups) {
