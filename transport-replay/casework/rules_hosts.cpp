@@ -312,6 +312,15 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                             where),
                         "is the service running, and on that port and address? (rdma resource show cm_id)", "the peer",
                         {{"no listener", "start it"}, {"a listener", "it listens on another address or device"}});
+                else if (event.text.contains("allow"))
+                    say(Weight::shown, Party::host_setting,
+                        fmt::format(
+                            "{}: the target does not allow the host NQN {} ({}): the target answered and refused by its list of hosts; not the network",
+                            where, event.peer, event.text),
+                        "at the target: add that host NQN to allowed_hosts of the subsystem (nvmetcli, configfs, nvmf_subsystem_add_host); at the host: /etc/nvme/hostnqn",
+                        "the target",
+                        {{"the list lacks it", "add it, or connect with the NQN that is listed (--hostnqn)"},
+                         {"it is listed", "subsystem or port differ: compare their names"}});
                 else if (event.number == 28)
                     say(Weight::shown, Party::remote_host,
                         fmt::format(
