@@ -159,9 +159,48 @@ struct Pair {
 constexpr std::array kSyndromes{Pair{0x01, 1},  Pair{0x02, 2},  Pair{0x04, 4}, Pair{0x05, 5},  Pair{0x06, 6},
                                 Pair{0x10, 7},  Pair{0x11, 8},  Pair{0x12, 9}, Pair{0x13, 10}, Pair{0x14, 11},
                                 Pair{0x15, 12}, Pair{0x16, 13}, Pair{0x22, 16}};
-constexpr std::array kEfa{Pair{1, 5},   Pair{2, 21},  Pair{3, 2},   Pair{4, 2},   Pair{5, 4},  Pair{6, 1},
-                          Pair{7, 10},  Pair{8, 16},  Pair{9, 15},  Pair{10, 13}, Pair{11, 9}, Pair{12, 7},
-                          Pair{13, 20}, Pair{14, 11}, Pair{15, 20}, Pair{18, 9}};
+// clang-format off
+constexpr std::array kEfa{
+    VendorCode{1, 1, 5, "flushed"},
+    VendorCode{2, 2, 21, "internal error of the queue pair"},
+    VendorCode{3, 3, 2, "unsupported operation"},
+    VendorCode{4, 4, 2, "invalid address handle"},
+    VendorCode{5, 5, 4, "invalid local key"},
+    VendorCode{6, 6, 1, "bad local length"},
+    VendorCode{7, 7, 10, "bad address at the receiver"},
+    VendorCode{8, 8, 16, "aborted by the receiver"},
+    VendorCode{9, 9, 15, "no such queue pair at the receiver"},
+    VendorCode{10, 10, 13, "receiver not ready"},
+    VendorCode{11, 11, 9, "bad length at the receiver"},
+    VendorCode{12, 12, 7, "bad status in the response"},
+    VendorCode{13, 13, 20, "the receiver answered before, and does no more"},
+    VendorCode{14, 14, 11, "the receiver does not know this sender"},
+    VendorCode{15, 15, 20, "the receiver never answered"},
+    VendorCode{18, 18, 9, "features of both ends differ"},
+};
+constexpr std::array kIrdma{
+    VendorCode{0x0102, 0x010a, 0, "key, bounds or rights of memory"},
+    VendorCode{0x0207, 0x0207, 0, "too many inbound reads or atomics"},
+    VendorCode{0x0208, 0x0208, 0, "invalid request"},
+    VendorCode{0x020d, 0x020d, 0, "remote access error"},
+    VendorCode{0x020e, 0x020e, 0, "remote operation error"},
+    VendorCode{0x0316, 0x0316, 0, "length of a response"},
+    VendorCode{0x0401, 0x0401, 0, "ARP or address handle entry invalid or stale"},
+    VendorCode{0x0403, 0x0403, 0, "ARP or address handle entry invalid or stale"},
+    VendorCode{0x0406, 0x0406, 0, "ARP or address handle entry invalid or stale"},
+    VendorCode{0x0502, 0x0502, 0, "reset received"},
+    VendorCode{0x0503, 0x0503, 0, "FIN received"},
+    VendorCode{0x0505, 0x0505, 0, "CRC error"},
+    VendorCode{0x0509, 0x0509, 0, "terminate received"},
+    VendorCode{0x050a, 0x050a, 12, "too many retries"},
+    VendorCode{0x050b, 0x050b, 0, "keep-alive expired"},
+    VendorCode{0x050c, 0x050c, 0, "peer doubtful"},
+    VendorCode{0x050f, 0x050f, 13, "too many RNR NAKs"},
+    VendorCode{0x0520, 0x0520, 0, "out of resources"},
+    VendorCode{0x0602, 0x0602, 0, "terminate sent"},
+    VendorCode{0x0700, 0x0702, 0, "catastrophic error"},
+};
+// clang-format on
 // By the place of these words in the kernel's table of statuses, which is the syndrome.
 constexpr std::array kKernelEvents{
     Words{"operation aborted", 7}, Words{"invalid ee context number", 8}, Words{"invalid ee context state", 9},
@@ -177,6 +216,12 @@ std::string lower_case(std::string_view text) {
 std::optional<std::uint32_t> found_in(std::span<const Pair> pairs, std::uint32_t from) {
     const auto found = std::ranges::find(pairs, from, &Pair::from);
     return found == pairs.end() ? std::nullopt : std::optional(found->to);
+}
+
+const VendorCode* row_of(std::span<const VendorCode> rows, std::uint32_t code) {
+    const auto found =
+        std::ranges::find_if(rows, [&](const VendorCode& row) { return row.first <= code && code <= row.last; });
+    return found == rows.end() ? nullptr : &*found;
 }
 
 std::optional<std::uint32_t> found_in(std::span<const Words> rows, std::string_view text) {
@@ -202,6 +247,8 @@ std::optional<std::uint32_t> status_of_kernel_event(std::string_view words) {
     return status_of_words(words);
 }
 
-std::optional<std::uint32_t> status_of_efa(std::uint32_t code) { return found_in(kEfa, code); }
+const VendorCode* efa_status(std::uint32_t code) { return row_of(kEfa, code); }
+
+const VendorCode* irdma_event(std::uint32_t code) { return row_of(kIrdma, code); }
 
 }  // namespace qps::casework

@@ -31,7 +31,13 @@ struct CompletionStatus {
 [[nodiscard]] std::optional<std::uint32_t> status_of_syndrome(std::uint32_t syndrome);
 // What mlx5's kernel driver calls the syndrome of a QP event: it feeds it to the table of statuses.
 [[nodiscard]] std::optional<std::uint32_t> status_of_kernel_event(std::string_view words);
-// EFA's statuses, as libfabric prints them.
-[[nodiscard]] std::optional<std::uint32_t> status_of_efa(std::uint32_t code);
+// What vendors number by themselves: EFA's statuses, as libfabric prints them, and irdma's asynchronous events.
+struct VendorCode {
+    std::uint32_t first, last;  // codes that mean it
+    std::uint32_t status;       // of verbs; 0: none
+    std::string_view words;
+};
+[[nodiscard]] const VendorCode* efa_status(std::uint32_t code);
+[[nodiscard]] const VendorCode* irdma_event(std::uint32_t code);
 
 }  // namespace qps::casework

@@ -85,6 +85,7 @@ struct Event {
     std::optional<std::uint32_t> vendor;  // vendor syndrome
     std::string operation;                // RDMA WRITE, RECV
     std::string text;                     // what the producer calls it
+    std::string code;                     // a number of its own, and what it means: "EFA status 15 (...)"
     std::uint64_t number = 0;             // seconds, queues, an errno: what the kind says
     bool responder = false;               // of a completion: reported by the receiving side
     bool kernel = false;                  // of a producer in the kernel

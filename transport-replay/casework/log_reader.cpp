@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 #include <re2/set.h>
 
@@ -117,6 +118,16 @@ std::uint64_t number(std::string_view text, int base = 10) {
 
 std::string kept(std::string_view text) { return std::string(text.substr(0, kMostWord)); }
 
+// A vendor's own number; one that a status of verbs stands for is a completion.
+void take_code(Event& event, std::string_view whose, std::string_view number, const VendorCode* row) {
+    event.code = fmt::format("{} {}", whose, number);
+    if (row == nullptr) return;
+    event.code += fmt::format(" ({})", row->words);
+    if (row->status == 0) return;
+    event.status = row->status;
+    event.kind = EventKind::completion_error;
+}
+
 void fill(Event& event, const Captured& group) {
     const auto& [name, value] = group;
     const auto narrow = [&](int base = 10) { return static_cast<std::uint32_t>(number(value, base)); };
@@ -133,7 +144,8 @@ void fill(Event& event, const Captured& group) {
     else if (name == "vd") event.vendor = narrow();
     else if (name == "vx") event.vendor = narrow(16);
     else if (name == "sx") event.status = status_of_syndrome(narrow(16));
-    else if (name == "efa") event.status = status_of_efa(narrow());
+    else if (name == "efa") take_code(event, "EFA status", fmt::format("{}", narrow()), efa_status(narrow()));
+    else if (name == "ae") take_code(event, "irdma event", fmt::format("{:#x}", narrow(16)), irdma_event(narrow(16)));
     else if (name == "op") event.operation = kept(value);
     else if (name == "text" || name == "text2") event.text = kept(value);
     else if (name == "n") event.number = number(value);

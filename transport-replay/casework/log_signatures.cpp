@@ -89,7 +89,7 @@ constexpr std::array kSignatures{
     Signature{completion_error, kFabric, "completed with error", R"(Request \S+ completed with error\. RC: (?P<n>-?\d+)\. Error: \S+ \((?P<text>.*?)\))"},
     Signature{queue_pair_error, kSpdk, "Async QP event", R"(Async QP event: (?P<text>.*))"},
     Signature{queue_pair_error, kKernel, "IB QP event", R"(received IB QP event: (?P<text>.*?) \()"},
-    Signature{queue_pair_error, kKernel, "abnormal ae_id", R"((?P<dev>[\w.-]+): abnormal ae_id = 0x(?P<vx>[0-9a-f]+) bool qp=\d+ qp_id = (?P<q>\d+))"},
+    Signature{queue_pair_error, kKernel, "abnormal ae_id", R"((?P<dev>[\w.-]+): abnormal ae_id = 0x(?P<ae>[0-9a-f]+) bool qp=\d+ qp_id = (?P<q>\d+))"},
     Signature{queue_pair_error, {}, "RDMA async event", R"(RDMA async event (?P<text>IBV_EVENT_QP\w+) on (?P<dev>\S+) qp (?P<q>\w+))"},
     Signature{queue_overrun, kKernel, "CQ error on CQN", R"(mlx5_core (?P<dev>\S+): .*CQ error on CQN (?P<op>0x[0-9a-f]+), syndrome 0x(?P<vx>[0-9a-f]+))"},
     // Links and ports.

@@ -129,6 +129,10 @@ void judge_group(const Case& read, std::uint32_t status, const Group& group, Ver
     else if (!group.front()->operation.empty()) text += operation_text(*group.front());
     if (const auto peers = peers_of(group); !peers.empty())
         text += fmt::format(", towards the peer {}", list_text(peers, 3));
+    std::set<std::string> codes;
+    for (const Event* event : group)
+        if (!event->code.empty()) codes.insert(event->code);
+    if (!codes.empty()) text += fmt::format(", {}", list_text(codes, 3));
     const bool refused = (status == 9 || status == 10 || status == 11) &&
                          std::ranges::all_of(group, [](const Event* event) { return event->responder; });
     if (refused)
@@ -154,6 +158,14 @@ void judge_group(const Case& read, std::uint32_t status, const Group& group, Ver
                   "undecided: status 12 says that no answer came, not why; peer, path, port and addresses remain");
         judge_peers(group, verdict);
     }
+    // Security groups drop silently, and EFA counts nothing of it.
+    if (std::ranges::any_of(codes, [](const std::string& code) { return code.starts_with("EFA status 15 "); }))
+        next_step(verdict,
+                  "the security group of both instances (all traffic within it, both ways), one subnet; fi_pingpong -p "
+                  "efa between the two",
+                  "both hosts",
+                  {{"fi_pingpong fails", "the way between them is closed"},
+                   {"it passes", "the process of the receiver was not there yet: its log"}});
     if (row == nullptr || row->command.empty()) return;
     next_step(verdict, std::string(row->command), std::string(row->where),
               {{std::string(row->seen), std::string(row->means)}, {"otherwise", std::string(row->other)}});

@@ -153,7 +153,7 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
                 what = fmt::format("Xid {} of GPU {}", first.number, first.device);
             if (row.kind == EventKind::queue_pair_error && first.qpn)
                 what = fmt::format("{}, {}{}", queue_pair_text(*first.qpn), first.device,
-                                   first.vendor ? fmt::format(", code {:#x}", *first.vendor) : " " + first.text);
+                                   first.code.empty() ? " " + first.text : ", " + first.code);
             if (row.kind == EventKind::kernel_bug) {
                 what = first.text;
                 for (const Event* event : group)
