@@ -273,6 +273,15 @@ Case CaseReader::end() {
     for (Setting& setting : case_.settings) host_of(setting.host, setting.place);
     for (BlockedTask& task : case_.blocked) host_of(task.host, task.place);
     for (Measurement& each : case_.measurements) host_of(each.host, each.place);
+    // A line of a rank is of the host where the same file says that the rank runs.
+    std::map<std::pair<std::uint32_t, std::string>, std::string> rank_hosts;
+    for (const Setting& setting : case_.settings)
+        if (setting.subject == "rank")
+            rank_hosts.emplace(std::pair(setting.place.file, "rank " + setting.name), setting.host);
+    for (Event& event : case_.events)
+        if (event.process.starts_with("rank "))
+            if (const auto at = rank_hosts.find({event.place.file, event.process}); at != rank_hosts.end())
+                event.host = at->second;
     // Peers by address become hosts where the case says whose they are.
     for (Event& event : case_.events) {
         const std::string ip = event.peer.substr(0, event.peer.find_first_of("<:"));

@@ -34,6 +34,7 @@ struct Tie {
     bool own = false;         // of this very host
     bool named = false;       // others name this host as their peer
     bool near = false;        // one of the same host and clock stands within a minute
+    bool late = false;        // of a program's log: all complaints of the file stand before it
 };
 [[nodiscard]] Tie tie_of(const Case& read, const Event& event);
 

@@ -54,6 +54,7 @@ enum class EventKind : std::uint8_t {
     pcie_error,
     machine_check,
     gpu_error,
+    gpu_memory,  // a program wanted more of it than there is
     out_of_memory,
     process_ended,   // a crash, a kill, an interrupt
     cpu_stuck,       // soft lockup, RCU stall

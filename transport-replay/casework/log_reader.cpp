@@ -139,6 +139,7 @@ void fill(Event& event, const Captured& group) {
     else if (name == "rq") event.peer_qpn = dissect::Qpn{narrow()};
     else if (name == "rqx") event.peer_qpn = dissect::Qpn{narrow(16)};
     else if (name == "peer") event.peer = kept(value);
+    else if (name == "rank") event.process = fmt::format("rank {}", value.substr(0, 9));
     else if (name == "proc") event.process = kept(value);
     else if (name == "st" || name == "stb") event.status = narrow();
     else if (name == "vd") event.vendor = narrow();

@@ -41,6 +41,7 @@ constexpr std::array kSignatures{
     Signature{peer_closed, kNccl, "onnection closed", R"(Connection closed by remote peer (?P<peer>\S+))"},
     Signature{peer_closed, kNccl, "Call to recv from", R"(Call to (?:recv|send) (?:from|to) (?P<peer>\S+) failed ?:? ?(?P<text>.*))"},
     Signature{socket_failed, kNccl, "onnect", R"((?:[Cc]onnect(?:ion)? to |Call to connect to )(?P<peer>\S+) (?:failed|returned|\()(?P<text>.*))"},
+    Signature{gpu_memory, kNccl, "out of memory", R"(Cuda failure.*?(?P<text>'out of memory'))"},
     Signature{gpu_error, kNccl, "Cuda failure", R"(Cuda failure.*?(?P<text>'.*'|\d+ '.*))"},
     Signature{remote_error, kNccl, " -> 6", R"(\S+:\d+ -> (?P<n>6)\b)"},
     // UCX.
@@ -152,6 +153,7 @@ constexpr std::array kSignatures{
     Signature{kernel_bug, kKernel, "BUG: ", R"(BUG: (?P<text>kernel NULL pointer dereference|unable to handle page fault|Bad page state))"},
     Signature{kernel_bug, kKernel, "kernel BUG at", R"((?P<text>kernel BUG) at (?P<op>[\w./-]+:\d+))"},
     Signature{kernel_bug, kKernel, "WARNING: CPU", R"((?P<text>WARNING): CPU: \d+ PID: \d+ at (?P<op>[\w./-]+:\d+))"},
+    Signature{process_ended, kKernel, "general protection fault", R"(traps: (?P<op>\S+?)\[(?P<proc>\d+)\]:? (?P<text>general protection fault))"},
     Signature{kernel_bug, kKernel, "general protection fault", R"((?P<text>general protection fault))"},
     Signature{kernel_bug, kKernel, "refcount_t: ", R"((?P<text>refcount_t: [\w -]+))"},
     Signature{kernel_bug, kKernel, "RIP: 0010:", R"((?P<text>RIP): 0010:(?P<op>[\w.]+)\+0x)"},
@@ -193,6 +195,7 @@ constexpr std::array kSignatures{
     Signature{watchdog, kTorch, "ast enqueued", R"((?:PG GUID (?P<dev>\w+).*?)?(?P<text>[Ll]ast enqueued (?:NCCL )?work: (?P<n>\d+), last completed (?:NCCL )?work: (?P<op>\d+)))"},
     Signature{watchdog, kTorch, "Heartbeat monitor", R"((?P<text>Heartbeat monitor timed out))"},
     Signature{remote_error, kTorch, "remote process exited", R"((?P<text>remote process exited or there was a network error))"},
+    Signature{gpu_memory, {}, "out of memory", R"((?:\[rank(?P<rank>\d+)\]:.*)?(?P<text>(?:CUDA|HIP) out of memory|CUDA error: out of memory))"},
     Signature{gpu_error, {}, "CUDA error", R"((?P<text>CUDA error: .*))"},
     // Memory and sockets of any program.
     Signature{memory_refused, {}, "annot allocate memory", R"((?P<op>ibv_\w+|reg_mr|create_qp|mmap|register)?.*(?P<text>Cannot allocate memory))"},

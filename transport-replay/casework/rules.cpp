@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -132,20 +133,34 @@ bool has_status(const Case& read, std::uint32_t status) {
     });
 }
 
+namespace {
+
+// "kite-2.rack4.example<38121>" -> "kite-2"; addresses stay whole.
+std::string_view host_of_peer(std::string_view peer) {
+    peer = peer.substr(0, peer.find_first_of("<:"));
+    const bool name = !peer.empty() && std::isdigit(static_cast<unsigned char>(peer.front())) == 0;
+    return name ? peer.substr(0, peer.find('.')) : peer;
+}
+
+}  // namespace
+
 Tie tie_of(const Case& read, const Event& event) {
     constexpr std::int64_t kNear = 60 * dissect::kNanosecondsPerSecond;
     Tie tie;
+    bool before = false, after = false;  // complaints in the file of the event
     for (const Event* complaint :
          events_of(read, {EventKind::completion_error, EventKind::watchdog, EventKind::storage_timeout,
                           EventKind::peer_closed, EventKind::remote_error})) {
         tie.complaints = true;
-        if (!event.host.empty() && complaint->peer == event.host) tie.named = true;
+        if (complaint->place.file == event.place.file) (complaint->place < event.place ? before : after) = true;
+        if (!event.host.empty() && host_of_peer(complaint->peer) == event.host) tie.named = true;
         if (complaint->host != event.host) continue;
         tie.own = true;
         const bool clock = complaint->clock != ClockKind::none && complaint->clock == event.clock;
         const std::int64_t apart = complaint->time_ns - event.time_ns;
         if (clock && apart > -kNear && apart < kNear) tie.near = true;
     }
+    tie.late = before && !after && !event.kernel;
     return tie;
 }
 

@@ -191,11 +191,12 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
     Group flushed;
     for (const Event& event : facts.read.events)
         if (event.kind == EventKind::completion_error && event.status == 5) flushed.push_back(&event);
-    const bool causes = !groups_of(facts.read).empty() ||
-                        !events_of(facts.read, {EventKind::keep_alive_expired, EventKind::port_down,
-                                                EventKind::out_of_memory, EventKind::gpu_error, EventKind::iommu_fault,
-                                                EventKind::device_fatal, EventKind::queue_overrun})
-                             .empty();
+    const bool causes =
+        !groups_of(facts.read).empty() ||
+        !events_of(facts.read, {EventKind::keep_alive_expired, EventKind::port_down, EventKind::out_of_memory,
+                                EventKind::gpu_memory, EventKind::gpu_error, EventKind::iommu_fault,
+                                EventKind::device_fatal, EventKind::queue_overrun})
+             .empty();
     if (!flushed.empty() && causes)
         consequence(verdict,
                     fmt::format("{} flushed (status 5): a consequence, the queue pair was in the error state already",
@@ -219,9 +220,9 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
                   "both hosts");
     }
     Group closed = events_of(facts.read, {EventKind::peer_closed});
-    if (!closed.empty() &&
-        (causes ||
-         !events_of(facts.read, {EventKind::out_of_memory, EventKind::gpu_error, EventKind::port_down}).empty()))
+    if (!closed.empty() && (causes || !events_of(facts.read, {EventKind::out_of_memory, EventKind::gpu_memory,
+                                                              EventKind::gpu_error, EventKind::port_down})
+                                           .empty()))
         consequence(verdict,
                     fmt::format("{}: bootstrap connections that peers closed, which follows when a rank ends",
                                 transport::counted(closed.size(), "line")),

@@ -37,6 +37,10 @@ constexpr std::array kHostRows{
     HostRow{EventKind::gpu_error, Weight::shown, Party::local_host,
             "an error of a GPU, which ends the rank that uses it", "not the network: the GPU or its program",
             "nvidia-smi -q -d ECC,PAGE_RETIREMENT; dmesg | grep Xid", "run the job on other GPUs"},
+    HostRow{EventKind::gpu_memory, Weight::shown, Party::application,
+            "the program wanted more memory of its GPU than there is, which ends its rank",
+            "not the network: the GPU's memory", "nvidia-smi on that host; batch size and model of that rank",
+            "another process holds memory of that GPU"},
     HostRow{EventKind::out_of_memory, Weight::decisive, Party::local_host,
             "the kernel ran out of memory and killed a process", "not the network: the process was killed",
             "dmesg | grep -i oom; the memory limit of the job", "raise the limit or lower the use"},
@@ -149,6 +153,9 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
         for (const auto& [host, group] : groups) {
             const Event& first = *group.front();
             std::string what = first.device.empty() ? first.text : fmt::format("{} {}", first.device, first.text);
+            if (row.kind == EventKind::gpu_memory)
+                what = fmt::format("GPU: {}{}{}", first.text, first.process.starts_with("rank") ? ", " : "",
+                                   first.process.starts_with("rank") ? first.process : "");
             if (row.kind == EventKind::gpu_error && first.number != 0)
                 what = fmt::format("Xid {} of GPU {}", first.number, first.device);
             if (row.kind == EventKind::queue_pair_error && first.qpn)
@@ -171,7 +178,7 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
                 text += ". No completion here names a local error beside it";
             // A kernel log holds weeks: an event that nothing ties to the complaints may be an old one.
             const Tie tie = tie_of(facts.read, first);
-            const bool tied = !tie.complaints || tie.near || tie.named;
+            const bool tied = !tie.complaints || ((tie.near || tie.named) && !tie.late);
             Weight weight = row.weight;
             Party party = row.party == Party::local_host && tie.named && !tie.own ? Party::remote_host : row.party;
             // A miss of the health counter may be the bus as well; corrected errors of PCIe are common.

@@ -148,7 +148,7 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
     if (dogs.empty()) return;
     const bool cause = std::ranges::any_of(facts.read.events, [](const Event& event) {
         return event.kind == EventKind::completion_error || event.kind == EventKind::port_down ||
-               event.kind == EventKind::out_of_memory;
+               event.kind == EventKind::out_of_memory || event.kind == EventKind::gpu_memory;
     });
     if (cause)
         return consequence(verdict,
