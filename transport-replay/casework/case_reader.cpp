@@ -190,9 +190,9 @@ void CaseReader::read_text(std::string name, std::string_view bytes, bool cut) {
         std::size_t end = std::min(bytes.find('\n'), bytes.size());
         const bool goes_on = inside_json;
         // JSON of one long line is read in pieces, each of whole objects; they are of one line.
-        inside_json = end > kMostLine && (goes_on || bytes.starts_with("[{"));
+        inside_json = end > kMostLine && (goes_on || bytes.starts_with("[{") || bytes.starts_with("{\""));
         if (inside_json) {
-            const std::size_t joint = bytes.substr(0, kMostLine).rfind("},{");
+            const std::size_t joint = bytes.substr(0, kMostLine).rfind("},");
             inside_json = joint != std::string_view::npos;
             if (inside_json) end = joint + 1;
         }

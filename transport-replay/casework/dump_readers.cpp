@@ -186,34 +186,6 @@ std::string_view take_rank_state(std::string_view line, LineState& state, Case& 
     return kName;
 }
 
-// The flight recorder of PyTorch as JSON: what a rank enqueued and completed last, of each process group. The rank
-// stands in the name of the file alone.
-std::string_view take_flight_record(std::string_view line, LineState& state, Case& found) {
-    constexpr std::string_view kName = "flight recorder";
-    static const RE2 status(
-        R"x("last_enqueued_collective"\s*:\s*"?(\d+)"?.*?"last_completed_collective"\s*:\s*"?(\d+))x");
-    static const RE2 enqueued(R"x("last_enqueued_collective"\s*:\s*"?(\d+))x");
-    static const RE2 member(
-        R"x("(?:last_\w+_collective|pg_status|pg_config|collective_seq_id|record_id|profiling_name|time_created_ns|comm_lib_version)"\s*:)x");
-    static const RE2 rank(R"((\d+)(?:\.\w+)?$)");
-    if (!finds(line, member)) return {};
-    std::string id;
-    std::uint64_t last = 0, completed = 0;
-    const bool both = finds(line, status, &last, &completed);
-    if (!both && !finds(line, enqueued, &last)) return kName;
-    if (!finds(state.name, rank, &id)) return kName;
-    Event event;
-    event.kind = EventKind::watchdog;
-    event.place = state.place();
-    event.process = id;
-    event.number = last;
-    event.operation = both ? std::to_string(completed) : "";
-    event.text =
-        fmt::format("last enqueued work: {}{}", last, both ? fmt::format(", last completed work: {}", completed) : "");
-    add(found, std::move(event));
-    return kName;
-}
-
 std::string_view take_measurement(std::string_view line, LineState& state, Case& found) {
     constexpr std::string_view kName = "benchmark output";
     static const RE2 program(

@@ -14,6 +14,15 @@
 
 namespace qps::casework {
 
+// The entry of a flight recorder that is being read, of which a line may hold a part or many.
+struct FlightEntry {
+    std::string group, operation, state;
+    std::uint64_t sequence = 0;
+    std::uint64_t elements = 0;  // of the input: the product of its sizes
+    bool in_sizes = false;
+    bool in_group = false;
+};
+
 // What readers remember of a file from line to line.
 struct LineState {
     std::uint32_t file = 0;
@@ -27,7 +36,8 @@ struct LineState {
     std::uint32_t block = 0;  // what the reader at work is in; readers number their own
     std::string_view reader;  // whose block it is
     std::string subject;      // of the block
-    std::string rows;         // hex rows of a dump so far
+    FlightEntry entry;
+    std::string rows;  // hex rows of a dump so far
     std::uint32_t rows_line = 0;
     std::set<std::string> noted;   // settings that logs repeat
     std::size_t dump = SIZE_MAX;   // index of the counter dump that goes on

@@ -3,6 +3,7 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -121,7 +122,58 @@ void judge_ranks(const Facts& facts, Verdict& verdict) {
     }
 }
 
+namespace {
+
+// Ranks that gave one collective different sizes wait for each other without end.
+bool judge_sizes(const Facts& facts, Verdict& verdict) {
+    // Those whose input is as large on every rank; an uneven one is right elsewhere.
+    constexpr std::array<std::string_view, 5> kEven{"nccl:all_reduce ", "nccl:broadcast ", "nccl:reduce ",
+                                                    "nccl:_all_gather_base ", "nccl:_reduce_scatter_base "};
+    struct Size {
+        std::set<std::string> ranks;
+        Place place;
+    };
+    std::map<std::pair<std::string, std::string>, std::map<std::string, Size>> calls;  // of a group: sizes
+    for (const Setting& each : facts.read.settings)
+        if (each.subject.starts_with("collective of ") &&
+            std::ranges::any_of(kEven, [&](std::string_view name) { return each.name.starts_with(name); })) {
+            Size& size = calls[{each.subject, each.name}][each.value];
+            if (size.ranks.empty()) size.place = each.place;
+            size.ranks.insert(each.device);
+        }
+    for (const auto& [call, sizes] : calls) {
+        if (sizes.size() < 2) continue;
+        const auto fewest =
+            std::ranges::min_element(sizes, {}, [](const auto& each) { return each.second.ranks.size(); });
+        std::vector<std::string> parts;
+        std::vector<Place> evidence;
+        for (const auto& [elements, size] : sizes) {
+            if (evidence.size() == 4) break;
+            parts.push_back(fmt::format("{} elements on rank {}", elements, list_text(size.ranks)));
+            evidence.push_back(size.place);
+        }
+        claim(verdict, "sizes", Weight::shown, Party::application, "",
+              fmt::format("{}, {}: its size differs between ranks: {}. Such a collective does not end; the programs of "
+                          "the ranks do not agree. Nothing here shows the network failing",
+                          call.second, call.first, fmt::join(parts, ", ")),
+              std::move(evidence));
+        next_step(
+            verdict,
+            fmt::format("the stack (frames of the flight recorder) and shapes of rank {} at that call: batch, last "
+                        "batch of the data, parameters",
+                        list_text(fewest->second.ranks)),
+            "the program",
+            {{"another code path or batch", "make all ranks take the same"},
+             {"the same code", "the model or its parameters differ between ranks"}});
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 void judge_watchdogs(const Facts& facts, Verdict& verdict) {
+    if (judge_sizes(facts, verdict)) return;
     using Enqueued = std::map<std::string, std::pair<std::uint64_t, const Event*>>;  // of each rank, the last
     std::map<std::string, Enqueued> groups;                                          // of each process group
     std::vector<const Event*> dogs;
