@@ -180,10 +180,37 @@ std::map<std::uint32_t, Group> groups_of(const Case& read) {
     return groups;
 }
 
+// One end has status 1 on a receive, the other status 9, and nothing else failed: the two halves of one message that is
+// longer than the receive it met.
+void judge_lengths(const std::map<std::uint32_t, Group>& groups, Verdict& verdict) {
+    if (groups.size() != 2 || !groups.contains(1) || !groups.contains(9)) return;
+    const Group& receives = groups.at(1);
+    const Group& requests = groups.at(9);
+    const auto receivers = hosts_of(receives);
+    const auto senders = hosts_of(requests);
+    const bool all_receives =
+        std::ranges::all_of(receives, [](const Event* event) { return event->operation.starts_with("RECV"); });
+    if (!all_receives || receivers.size() != 1 || senders.size() != 1 || receivers == senders) return;
+    claim(verdict, "completion", Weight::decisive, Party::remote_host, *receivers.begin(),
+          fmt::format(
+              "a message of {} is longer than the receive that {} posted (status 9 there, status 1 on RECV here): "
+              "the two programs do not agree about sizes; not the network: the message arrived, and so did the "
+              "refusal",
+              *senders.begin(), *receivers.begin()),
+          {receives.front()->place, requests.front()->place});
+    next_step(verdict,
+              "the largest message of both ends in their configurations and versions (NVMe: in-capsule data size, I/O "
+              "unit size)",
+              "both hosts",
+              {{"they differ", "set one length on both"}, {"they agree", "look at the length of the failed request"}});
+}
+
 }  // namespace
 
 void judge_completions(const Facts& facts, Verdict& verdict) {
-    for (const auto& [status, group] : groups_of(facts.read)) judge_group(facts.read, status, group, verdict);
+    const auto groups = groups_of(facts.read);
+    judge_lengths(groups, verdict);
+    for (const auto& [status, group] : groups) judge_group(facts.read, status, group, verdict);
 }
 
 // What only follows: flushes, closed sockets, remote errors that libraries pass on, a crash after an error.
