@@ -64,12 +64,12 @@ struct CounterName {
 [[nodiscard]] bool is_gauge(std::string_view vendor_name);
 
 struct CounterChange {
-    CounterName what;
-    std::string vendor_name;
-    std::string host;
-    std::string device;
+    CounterName what{};
+    std::string vendor_name{};
+    std::string host{};
+    std::string device{};
     std::uint32_t port = 0;
-    std::string source;
+    std::string source{};
     std::uint64_t before = 0;
     std::uint64_t after = 0;
     std::uint64_t grown = 0;
@@ -77,8 +77,8 @@ struct CounterChange {
     bool wrapped = false;  // 32 bits
     bool reset = false;    // smaller afterwards, and no wrap explains it
     bool saturated = false;
-    Place place;  // of `after`
-    Place place_before;
+    Place place{};  // of `after`
+    Place place_before{};
 };
 [[nodiscard]] std::vector<CounterChange> counter_changes(const Case& read);
 

@@ -72,118 +72,119 @@ enum class ClockKind : std::uint8_t { none, boot, local, utc };
 
 struct Event {
     EventKind kind{};
-    Place place;
-    std::string host;    // empty: nobody said
-    std::string device;  // as the line has it: mlx5_0, a netdev, a PCI address
+    Place place{};
+    std::string host{};    // empty: nobody said
+    std::string device{};  // as the line has it: mlx5_0, a netdev, a PCI address
     std::uint32_t port = 0;
-    std::optional<dissect::Qpn> qpn;
-    std::optional<dissect::Qpn> peer_qpn;
-    std::string peer;  // as the line has it
-    std::string process;
+    std::optional<dissect::Qpn> qpn{};
+    std::optional<dissect::Qpn> peer_qpn{};
+    std::string peer{};  // as the line has it
+    std::string process{};
     ClockKind clock = ClockKind::none;
     std::int64_t time_ns = 0;
-    std::optional<std::uint32_t> status;  // of a completion
-    std::optional<std::uint32_t> vendor;  // vendor syndrome
-    std::string operation;                // RDMA WRITE, RECV
-    std::string text;                     // what the producer calls it
-    std::string code;                     // a number of its own, and what it means: "EFA status 15 (...)"
-    std::uint64_t number = 0;             // seconds, queues, an errno: what the kind says
-    bool responder = false;               // of a completion: reported by the receiving side
-    bool kernel = false;                  // of a producer in the kernel
+    std::optional<std::uint32_t> status{};  // of a completion
+    std::optional<std::uint32_t> vendor{};  // vendor syndrome
+    std::string operation{};                // RDMA WRITE, RECV
+    std::string text{};                     // what the producer calls it
+    std::string code{};                     // a number of its own, and what it means: "EFA status 15 (...)"
+    std::uint64_t number = 0;               // seconds, queues, an errno: what the kind says
+    bool responder = false;                 // of a completion: reported by the receiving side
+    bool kernel = false;                    // of a producer in the kernel
 };
 
 // One dump of counters of one port, before its phase is known.
 enum class Phase : std::uint8_t { unknown, before, after };
 struct CounterDump {
-    std::string host;
-    std::string device;
+    std::string host{};
+    std::string device{};
     std::uint32_t port = 0;
-    std::string source;  // "hw_counters", "ethtool -S": what kind of dump
-    std::string group;   // dumps of one group may be before and after of each other
+    std::string source{};  // "hw_counters", "ethtool -S": what kind of dump
+    std::string group{};   // dumps of one group may be before and after of each other
     Phase phase = Phase::unknown;
-    Place place;  // of the first
-    std::map<std::string, std::uint64_t, std::less<>> values;
-    std::map<std::string, Place, std::less<>> places;
+    Place place{};  // of the first
+    std::map<std::string, std::uint64_t, std::less<>> values{};
+    std::map<std::string, Place, std::less<>> places{};
 };
 
 // A setting, or a state, that a dump shows: subject "GID 3" of a device, name "type", value "RoCE v2".
 struct Setting {
-    std::string host;
-    std::string device;
-    std::string subject;
-    std::string name;
-    std::string value;
-    Place place;
+    std::string host{};
+    std::string device{};
+    std::string subject{};
+    std::string name{};
+    std::string value{};
+    Place place{};
 };
 
 // A rank or a group of ranks in a dump of a collective library.
 struct RankState {
-    std::vector<std::uint32_t> ranks;  // named ones
-    std::uint64_t count = 0;           // how many ranks are here
-    std::string operation;             // AllGather
-    std::uint64_t launched = 0;        // the last operation launched
-    std::string state;                 // "unresponsive", "dead", "INCOMPLETE"
-    std::string process;               // its number on the host
-    std::string host;
-    std::string communicator;
-    Place place;
+    std::vector<std::uint32_t> ranks{};  // named ones
+    std::uint64_t count = 0;             // how many ranks are here
+    std::string operation{};             // AllGather
+    std::uint64_t launched = 0;          // the last operation launched
+    std::string state{};                 // "unresponsive", "dead", "INCOMPLETE"
+    std::string process{};               // its number on the host
+    std::string host{};
+    std::string communicator{};
+    Place place{};
 };
 
 // A blocked task of the kernel with what its stack names.
 struct BlockedTask {
-    std::string name;
-    std::string host;
-    std::string work_queue;
+    std::string name{};
+    std::string host{};
+    std::string work_queue{};
     std::uint64_t seconds = 0;
-    std::vector<std::string> functions;  // innermost first
-    std::vector<std::string> modules;
-    Place place;
+    std::vector<std::string> functions{};  // innermost first
+    std::vector<std::string> modules{};
+    Place place{};
 };
 
 // A rate that a benchmark printed.
 struct Measurement {
-    std::string what;  // "RDMA 2 to 1", "ib_write_bw"
+    std::string what{};  // "RDMA 2 to 1", "ib_write_bw"
     bool rdma = false;
     double bits_per_second = 0;
     std::uint64_t bytes = 0;  // of a message
     std::uint64_t iterations = 0;
-    std::string host;
-    Place place;
+    std::string host{};
+    Place place{};
 };
 
 struct FileKind {
-    std::string_view name;
+    std::string_view name{};
     std::uint64_t lines = 0;
 };
 
 struct CaseFile {
-    std::string name;            // below the folder of the case
-    std::string host;            // whose it is; empty: nobody's
-    std::string_view host_from;  // "contents", "file name"
-    std::vector<FileKind> kinds;
+    std::string name{};            // below the folder of the case
+    std::string host{};            // whose it is; empty: nobody's
+    std::string_view host_from{};  // "contents", "file name"
+    std::vector<FileKind> kinds{};
     std::uint64_t lines = 0;
     std::uint64_t unrecognised = 0;
     bool capture = false;
     bool binary = false;
-    bool archive = false;  // its members are files; `lines` counts them
-    bool cut = false;      // longer than what is read of a file
-    std::string problem;   // a sentence: what is damaged, or why nothing was read
+    bool archive = false;   // its members are files; `lines` counts them
+    bool cut = false;       // longer than what is read of a file
+    std::string problem{};  // a sentence: what is damaged, or why nothing was read
 };
 
 // Everything that was read.
 struct Case {
-    std::vector<CaseFile> files;
-    std::vector<std::vector<std::string>> quotes;                  // of each file, its lines that evidence may quote
-    std::vector<std::map<std::string, std::uint64_t>> hosts_said;  // of each file: hosts, and how many lines name them
-    std::vector<Event> events;                                     // in order of files and lines
-    std::vector<CounterDump> counters;
-    std::vector<Setting> settings;
-    std::vector<RankState> ranks;
-    std::vector<BlockedTask> blocked;
-    std::vector<Measurement> measurements;
-    std::map<std::string, std::string, std::less<>> addresses;  // IP -> host
-    std::uint64_t left_out = 0;                                 // events, counters and settings beyond the bounds
-    bool mentions_rdma = false;                                 // a word of RDMA stands somewhere
+    std::vector<CaseFile> files{};
+    std::vector<std::vector<std::string>> quotes{};  // of each file, its lines that evidence may quote
+    std::vector<std::map<std::string, std::uint64_t>>
+        hosts_said{};             // of each file: hosts, and how many lines name them
+    std::vector<Event> events{};  // in order of files and lines
+    std::vector<CounterDump> counters{};
+    std::vector<Setting> settings{};
+    std::vector<RankState> ranks{};
+    std::vector<BlockedTask> blocked{};
+    std::vector<Measurement> measurements{};
+    std::map<std::string, std::string, std::less<>> addresses{};  // IP -> host
+    std::uint64_t left_out = 0;                                   // events, counters and settings beyond the bounds
+    bool mentions_rdma = false;                                   // a word of RDMA stands somewhere
 };
 
 }  // namespace qps::casework

@@ -33,40 +33,40 @@ enum class Weight : std::uint8_t {
 };
 
 struct Claim {
-    std::string_view rule;
+    std::string_view rule{};
     Weight weight{};
     Party party = Party::undecided;
-    std::string host;
-    std::string text;
-    std::vector<Place> evidence;
+    std::string host{};
+    std::string text{};
+    std::vector<Place> evidence{};
 };
 
 struct Outcome {
-    std::string seen;
-    std::string means;
+    std::string seen{};
+    std::string means{};
 };
 struct NextStep {
-    Weight weight{};      // of the claim that asks for it
-    std::string command;  // or a capture
-    std::string where;
-    std::vector<Outcome> outcomes;
+    Weight weight{};        // of the claim that asks for it
+    std::string command{};  // or a capture
+    std::string where{};
+    std::vector<Outcome> outcomes{};
 };
 
 struct OpenQuestion {
     Weight weight{};  // of the claim that leaves it open
-    std::string text;
+    std::string text{};
 };
 
 struct Verdict {
     Party party = Party::undecided;
-    std::string host;
-    bool not_network = false;   // what was read rules the network out
-    bool unrelated = false;     // nothing here is about RDMA
-    std::vector<Claim> claims;  // the heaviest first; the first decides
-    std::vector<Claim> consequences;
-    std::vector<Claim> contradictions;
-    std::vector<OpenQuestion> undecided;
-    std::vector<NextStep> next;
+    std::string host{};
+    bool not_network = false;     // what was read rules the network out
+    bool unrelated = false;       // nothing here is about RDMA
+    std::vector<Claim> claims{};  // the heaviest first; the first decides
+    std::vector<Claim> consequences{};
+    std::vector<Claim> contradictions{};
+    std::vector<OpenQuestion> undecided{};
+    std::vector<NextStep> next{};
 };
 
 }  // namespace qps::casework

@@ -63,24 +63,28 @@ std::string period_text(Instant first, Instant last) {
 
 struct Figure {
     std::string_view label;
-    std::string (*of)(const Connection& connection, End end);
+    std::uint64_t (*of)(const Connection& connection, End end);
 };
-template <auto Of> std::string of_way(const Connection& connection, End end) {
-    return grouped(Of(connection.way(end)));
-}
 constexpr std::array kFigures{
-    Figure{"packets", of_way<[](const Way& way) { return way.all_packets(); }>},
-    Figure{"bytes on the wire", of_way<[](const Way& way) { return way.all_bytes(); }>},
-    Figure{"messages requested", of_way<[](const Way& way) { return way.all_messages(); }>},
-    Figure{"completed", of_way<[](const Way& way) { return way.completed; }>},
+    Figure{"packets", [](const Connection& connection, End end) { return connection.way(end).all_packets(); }},
+    Figure{"bytes on the wire", [](const Connection& connection, End end) { return connection.way(end).all_bytes(); }},
+    Figure{"messages requested",
+           [](const Connection& connection, End end) { return connection.way(end).all_messages(); }},
+    Figure{"completed", [](const Connection& connection, End end) { return connection.way(end).completed; }},
     Figure{"failed or abandoned",
-           of_way<[](const Way& way) { return way.incidents->failed + way.incidents->abandoned; }>},
-    Figure{"packets retransmitted", of_way<[](const Way& way) { return way.incidents->retransmitted; }>},
-    Figure{"timeouts", [](const Connection& connection, End end) { return grouped(connection.timeouts(end)); }},
-    Figure{"sequence NAKs", of_way<[](const Way& way) { return way.incidents->sequence_naks; }>},
-    Figure{"RNR NAKs", of_way<[](const Way& way) { return way.incidents->rnr_naks; }>},
-    Figure{"fatal NAKs", of_way<[](const Way& way) { return way.incidents->fatal_naks; }>},
-    Figure{"packets marked CE", of_way<[](const Way& way) { return way.incidents->congestion_experienced; }>},
+           [](const Connection& connection, End end) {
+               return connection.way(end).incidents->failed + connection.way(end).incidents->abandoned;
+           }},
+    Figure{"packets retransmitted",
+           [](const Connection& connection, End end) { return connection.way(end).incidents->retransmitted; }},
+    Figure{"timeouts", [](const Connection& connection, End end) { return connection.timeouts(end); }},
+    Figure{"sequence NAKs",
+           [](const Connection& connection, End end) { return connection.way(end).incidents->sequence_naks; }},
+    Figure{"RNR NAKs", [](const Connection& connection, End end) { return connection.way(end).incidents->rnr_naks; }},
+    Figure{"fatal NAKs",
+           [](const Connection& connection, End end) { return connection.way(end).incidents->fatal_naks; }},
+    Figure{"packets marked CE",
+           [](const Connection& connection, End end) { return connection.way(end).incidents->congestion_experienced; }},
 };
 
 // What it was used for: the protocol in its own words.
@@ -112,8 +116,8 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
     out += fmt::format("\n| sent by | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
                        markdown_text(words::who(connection.ends[1])));
     for (const Figure& figure : kFigures)
-        out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection, End::a),
-                           figure.of(connection, End::b));
+        out += fmt::format("| {} | {} | {} |\n", figure.label, grouped(figure.of(connection, End::a)),
+                           grouped(figure.of(connection, End::b)));
 }
 
 void append_facts(std::string& out, const Finding& finding) {
