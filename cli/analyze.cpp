@@ -59,7 +59,7 @@ ExitCode run_analyze(const AnalyzeOptions& options) {
 
 }  // namespace
 
-const Command analyze_command{
+const Command kAnalyzeCommand{
     "analyze", kAnalyse, "Summarise a capture: quality, connections, messages, losses, findings",
     "  qpscope analyze trace.pcapng\n"
     "  qpscope analyze -f json ring_00001.pcap ring_00002.pcap    # rotated files of one capture\n"

@@ -147,7 +147,7 @@ ExitCode run_annotate(const AnnotateOptions& options) {
 
 }  // namespace
 
-const Command annotate_command{
+const Command kAnnotateCommand{
     "annotate", kHandOn, "Write a capture with what happened to its packets as comments, for Wireshark",
     "  qpscope annotate -o annotated.pcapng trace.pcap\n"
     "  qpscope annotate --findings-only -o annotated.pcapng trace.pcap\n"

@@ -212,7 +212,7 @@ ExitCode run_anonymize(const AnonymizeOptions& asked) {
 
 }  // namespace
 
-const Command anonymize_command{
+const Command kAnonymizeCommand{
     "anonymize", kHandOn, "Write a capture with other addresses, keys and names, and without payload",
     "  qpscope anonymize -o clean.pcapng trace.pcap\n"
     "  qpscope anonymize --map map.json -o clean.pcapng trace.pcap               # the map stays with you\n"

@@ -221,7 +221,7 @@ ExitCode run_case(const CaseOptions& options) {
 
 }  // namespace
 
-const Command case_command{"case", kAnalyse,
+const Command kCaseCommand{"case", kAnalyse,
                            "Judge a folder of logs, counters and settings: party, evidence, next step",
                            "  qpscope case ticket-4711/                    # one verdict from all files in it\n"
                            "  qpscope case dmesg.txt nccl.log\n"

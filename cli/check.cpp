@@ -107,7 +107,7 @@ ExitCode run_check(const CheckingOptions& options) {
 
 }  // namespace
 
-const Command check_command{
+const Command kCheckCommand{
     "check", kAnalyse, "Check a capture against every protocol rule that a capture can decide",
     "  qpscope check trace.pcap\n"
     "  qpscope check --all --only FMT,RSP-02 trace.pcap\n"

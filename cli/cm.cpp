@@ -114,7 +114,7 @@ ExitCode run_cm(const ListingOptions& options) {
 
 }  // namespace
 
-const Command cm_command{"cm", kAnalyse, "Show how connections were set up and torn down",
+const Command kCmCommand{"cm", kAnalyse, "Show how connections were set up and torn down",
                          "  qpscope cm trace.pcap\n  qpscope cm -C 3 -f json trace.pcap",
                          prepared<ListingOptions, run_cm>};
 

@@ -84,7 +84,7 @@ ExitCode run_collect(const CollectOptions& options) {
 
 }  // namespace
 
-const Command collect_command{"collect", kOnAWire,
+const Command kCollectCommand{"collect", kOnAWire,
                               "Print a shell script that gathers settings, counters and logs of a host",
                               "  qpscope collect >collect.sh                # read it; run it as sh collect.sh\n"
                               "  qpscope collect | ssh root@node-1 sh       # one tar file there, in the home folder\n"

@@ -56,10 +56,10 @@ template <class Options, ExitCode (*run)(const Options&)> std::function<ExitCode
 }
 
 // Those that read captures, and doctor.
-extern const Command analyze_command, findings_command, connections_command, messages_command, operations_command,
-    timeline_command, cm_command, fabric_command, check_command, export_command, merge_command, info_command,
-    packets_command, show_command, follow_command, fields_command, report_command, extract_command, annotate_command,
-    anonymize_command, case_command, collect_command, doctor_command;
+extern const Command kAnalyzeCommand, kFindingsCommand, kConnectionsCommand, kMessagesCommand, kOperationsCommand,
+    kTimelineCommand, kCmCommand, kFabricCommand, kCheckCommand, kExportCommand, kMergeCommand, kInfoCommand,
+    kPacketsCommand, kShowCommand, kFollowCommand, kFieldsCommand, kReportCommand, kExtractCommand, kAnnotateCommand,
+    kAnonymizeCommand, kCaseCommand, kCollectCommand, kDoctorCommand;
 
 // In the order of --help.
 [[nodiscard]] std::span<const Command* const> commands();

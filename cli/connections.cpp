@@ -280,7 +280,7 @@ ExitCode run_connections(const ConnectionsOptions& options) {
 
 }  // namespace
 
-const Command connections_command{
+const Command kConnectionsCommand{
     "connections", kAnalyse,
     "List connections; --performance tells which are slow, --match those that a log line is about",
     "  qpscope connections trace.pcap\n"

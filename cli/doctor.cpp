@@ -326,7 +326,7 @@ ExitCode run_doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-const Command doctor_command{"doctor", kOnAWire,
+const Command kDoctorCommand{"doctor", kOnAWire,
                              "Tell what this machine can do: rights, interfaces, timestamps, offloads, RDMA devices",
                              "  qpscope doctor\n"
                              "  sudo qpscope doctor                        # what drivers tell root alone\n"

@@ -296,7 +296,7 @@ ExitCode run_export(const ExportOptions& options) {
 
 }  // namespace
 
-const Command export_command{
+const Command kExportCommand{
     "export", kAnalyse, "Write connections, messages, operations, findings and counters as tables: SQLite, CSV, NDJSON",
     "  qpscope export --sqlite out.db trace.pcap\n"
     "  qpscope export --sqlite out.db --packets trace.pcap        # with a row for each packet\n"

@@ -168,7 +168,7 @@ ExitCode run_extract(const ExtractOptions& options) {
 
 }  // namespace
 
-const Command extract_command{
+const Command kExtractCommand{
     "extract", kHandOn, "Write the packets of a connection or a finding, with its set-up, to a capture",
     "  qpscope extract -C 3 -o three.pcapng trace.pcap\n"
     "  qpscope extract --finding go-back-n-loss --around 50ms -o loss.pcapng trace.pcap\n"

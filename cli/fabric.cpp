@@ -234,7 +234,7 @@ ExitCode run_fabric(const FabricOptions& options) {
 
 }  // namespace
 
-const Command fabric_command{"fabric", kAnalyse,
+const Command kFabricCommand{"fabric", kAnalyse,
                              "Map the fabric from management datagrams: nodes, links, managers, counters, traps",
                              "  qpscope fabric sweep.pcap\n"
                              "  qpscope fabric -f csv sweep.pcap > ports.csv\n"

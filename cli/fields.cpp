@@ -204,7 +204,7 @@ ExitCode run_fields(const FieldsOptions& options) {
 
 }  // namespace
 
-const Command fields_command{"fields", kLookAt, "List the fields for filters and columns, with type and meaning",
+const Command kFieldsCommand{"fields", kLookAt, "List the fields for filters and columns, with type and meaning",
                              "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
                              prepared<FieldsOptions, run_fields>};
 

@@ -193,7 +193,7 @@ void show_findings(const ListingOptions& options, const transport::Timeline& tim
     if (timeline.findings.empty()) report_none(options.output.format, "findings");
 }
 
-const Command findings_command{
+const Command kFindingsCommand{
     "findings", kAnalyse, "List what went wrong, with evidence and advice; --list shows all findings known",
     "  qpscope findings trace.pcap\n"
     "  qpscope findings --fail-on warning -f ndjson trace.pcap\n"

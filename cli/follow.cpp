@@ -280,7 +280,7 @@ ExitCode run_follow(const FollowOptions& options) {
 
 }  // namespace
 
-const Command follow_command{"follow", kLookAt, "Print the payload of a connection's messages",
+const Command kFollowCommand{"follow", kLookAt, "Print the payload of a connection's messages",
                              "  qpscope follow 3 trace.pcap\n  qpscope follow 3 --raw --from a -o sent.bin trace.pcap",
                              prepared<FollowOptions, run_follow>};
 

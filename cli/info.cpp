@@ -402,7 +402,7 @@ ExitCode run_info(const InfoOptions& options) {
 
 }  // namespace
 
-const Command info_command{
+const Command kInfoCommand{
     "info", kLookAt, "Print the format, packet counts and ICRC verdicts of captures",
     "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
     prepared<InfoOptions, run_info>};

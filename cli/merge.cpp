@@ -246,7 +246,7 @@ ExitCode run_merge(const MergeOptions& options) {
 
 }  // namespace
 
-const Command merge_command{
+const Command kMergeCommand{
     "merge", kAnalyse,
     "Join the parts of an analysis that several machines made, and print what the whole capture shows",
     "  qpscope analyze --part 1/2 -o part-1.qpp trace.pcap        # on one machine\n"

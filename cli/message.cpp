@@ -11,12 +11,12 @@ namespace qps::cli {
 
 namespace {
 
-bool quiet_ = false;  // of the process: set before anything is said
+bool quiet_now = false;  // of the process: set before anything is said
 
 }  // namespace
 
-void set_quiet(bool quiet) { quiet_ = quiet; }
-bool is_quiet() { return quiet_; }
+void set_quiet(bool quiet) { quiet_now = quiet; }
+bool is_quiet() { return quiet_now; }
 
 std::string cannot_read(std::string_view file) {
     const int error = errno;

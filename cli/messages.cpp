@@ -58,7 +58,7 @@ ExitCode run_messages(const ListingOptions& options) {
 
 }  // namespace
 
-const Command messages_command{
+const Command kMessagesCommand{
     "messages", kAnalyse, "List messages: type, size, latency, outcome",
     "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv\n\n"
     "Rows are in the order in which messages end; open ones come last.",

@@ -183,7 +183,7 @@ ExitCode run_operations(const OperationsOptions& options) {
 
 }  // namespace
 
-const Command operations_command{
+const Command kOperationsCommand{
     "operations", kAnalyse, "Count and time operations of storage and file protocols (NVMe, iSER, NFS, ...)",
     "  qpscope operations trace.pcap\n"
     "  qpscope operations --list --slower-than 10ms trace.pcap\n"

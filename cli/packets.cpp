@@ -205,7 +205,7 @@ ExitCode run_packets(const PacketsOptions& options) {
 
 }  // namespace
 
-const Command packets_command{
+const Command kPacketsCommand{
     "packets", kLookAt, "Print packets, one line each, or write them to a capture",
     "  qpscope packets trace.pcap\n"
     "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"

@@ -167,7 +167,7 @@ ExitCode run_report(const ReportOptions& options) {
 
 }  // namespace
 
-const Command report_command{
+const Command kReportCommand{
     "report", kHandOn, "Write a report as one HTML file: findings with evidence, pictures over time, connections",
     "  qpscope report -o report.html trace.pcap\n"
     "  qpscope report -o report.html ring_*.pcap                  # rotated files of one capture\n"

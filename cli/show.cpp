@@ -217,7 +217,7 @@ ExitCode run_show(const ShowOptions& options) {
 
 }  // namespace
 
-const Command show_command{
+const Command kShowCommand{
     "show", kLookAt, "Print the field tree and bytes of selected packets",
     "  qpscope show 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
     prepared<ShowOptions, run_show>};

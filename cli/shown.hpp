@@ -15,6 +15,6 @@ namespace qps::cli {
 void show_analysis(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
 void show_findings(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
 void show_cm(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
-void show_fabric(const ListingOptions& options, const transport::Timeline& timeline, Output& output);
+void show_fabric(const ListingOptions& asked, const transport::Timeline& timeline, Output& output);
 
 }  // namespace qps::cli

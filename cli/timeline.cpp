@@ -270,7 +270,7 @@ ExitCode run_timeline(const TimelineOptions& options) {
 
 }  // namespace
 
-const Command timeline_command{
+const Command kTimelineCommand{
     "timeline", kAnalyse, "Count per interval: bytes, retransmissions, NAKs, CE, CNPs, pauses",
     "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv\n"
     "  qpscope timeline -e 'udp.srcport == 49152' -e 'ip.dsfield.ecn == 3' trace.pcap    # a column for each filter",

@@ -13,7 +13,7 @@ namespace qps::cli {
 
 namespace {
 
-constexpr std::array kCommands{&peer_command, &pingpong_command, &replay_command, &send_command, &conform_command};
+constexpr std::array kCommands{&kPeerCommand, &kPingpongCommand, &kReplayCommand, &kSendCommand, &kConformCommand};
 static_assert(kCommands.size() == kWireCommands.size());
 
 }  // namespace

@@ -11,13 +11,13 @@
 namespace qps::cli {
 
 // A command with the row that `name` has in kWireCommands; there must be one.
-consteval Command wire_command(std::string_view name, std::string_view examples,
+consteval Command kWireCommand(std::string_view name, std::string_view examples,
                                std::function<ExitCode()> (*prepare)(OptionTable& table)) {
     const CommandName& row = *std::ranges::find(kWireCommands, name, &CommandName::name);
     return {row.name, row.group, row.summary, examples, prepare};
 }
 
-extern const Command peer_command, pingpong_command, replay_command, send_command, conform_command;
+extern const Command kPeerCommand, kPingpongCommand, kReplayCommand, kSendCommand, kConformCommand;
 
 [[nodiscard]] std::span<const Command* const> wire_commands();
 

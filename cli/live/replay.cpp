@@ -382,7 +382,7 @@ void ReplayOptions::add(OptionTable& table) {
     });
 }
 
-const Command replay_command = wire_command(
+const Command kReplayCommand = kWireCommand(
     "replay",
     "  qpscope replay -i eth1 trace.pcap                          # as it was recorded, frame by frame\n"
     "  qpscope replay -i eth1 --fast --loop 10 -Y 'infiniband.bth' trace.pcap\n"

@@ -22,7 +22,7 @@ FabricEnd end_of(const FabricNode& node, std::uint8_t port) {
 }
 
 std::string hop_text(const FabricHop& hop) {
-    const std::string name = node_text(*hop.node);
+    std::string name = node_text(*hop.node);
     if (hop.in == 0 && hop.out == 0) return name;
     if (hop.in == 0) return fmt::format("{}, out of port {}", name, hop.out);
     if (hop.out == 0) return fmt::format("{}, into port {}", name, hop.in);

@@ -38,7 +38,7 @@ public:
     [[nodiscard]] static std::expected<PacketRing, Problem> open(const PacketRingSettings& settings);
     PacketRing(PacketRing&&) noexcept;
     PacketRing& operator=(PacketRing&&) noexcept;
-    ~PacketRing();
+    ~PacketRing() override;
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;

@@ -22,7 +22,7 @@ public:
                                                                  const std::string& filter);
     PcapDevice(PcapDevice&&) noexcept;
     PcapDevice& operator=(PcapDevice&&) noexcept;
-    ~PcapDevice();
+    ~PcapDevice() override;
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;

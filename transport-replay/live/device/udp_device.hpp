@@ -29,7 +29,7 @@ public:
                                                                 std::uint16_t port = kRocePort);
     UdpDevice(UdpDevice&&) noexcept;
     UdpDevice& operator=(UdpDevice&&) noexcept;
-    ~UdpDevice();
+    ~UdpDevice() override;
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] static std::expected<XdpDevice, Problem> open(const XdpSettings& settings);
     XdpDevice(XdpDevice&&) noexcept;
     XdpDevice& operator=(XdpDevice&&) noexcept;
-    ~XdpDevice();
+    ~XdpDevice() override;
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
