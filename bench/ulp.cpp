@@ -1,8 +1,8 @@
 // What following an upper protocol costs, in one thread and in process:  bench_ulp FILE PROTOCOL [ROUNDS]
 //
-// It analyses the capture in turns: once told that no connection carries anything known, once told that all carry
-// PROTOCOL. Prints both medians, the median of their ratios, and how many operations were found, so that it can be held
-// against what was written.
+// It analyses the capture in turns: once with the hint that no connection carries anything known, once with the hint
+// that all carry PROTOCOL. It prints both medians, the median of their ratios, and how many operations were found, so
+// that it can be held against what was written.
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/model/timeline.hpp>
 

@@ -38,7 +38,7 @@ struct Reading {
     bool again = false;            // what is wrong with the inputs was said
     PartOf part{};                 // which pairs of hosts are followed
     PartReport* report = nullptr;  // where they go; nothing: a timeline is concluded
-    std::uint64_t told = 0;        // the listener has heard of so many packets, and of what they ended
+    std::uint64_t told = 0;        // the listener got the first so many packets in the reading before
 };
 
 // The analysis of all inputs, and who listens to it.
@@ -270,7 +270,7 @@ Analyzed analyze_in_lanes(const ReadingOptions& options, const Filter& filter, c
 }
 
 // There are as many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user
-// names are those of the whole. Who copies packets with their interfaces cannot be told of an input twice.
+// names are those of the whole. A listener that copies packets with their interfaces takes each input once.
 std::size_t lanes_for(const ReadingOptions& options, const Listening& listening) {
     if (listening.opened || listening.batch || !options.analysis.hints.empty() || !can_be_read_twice(options.input))
         return 1;
@@ -299,8 +299,8 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const ReadingOptions& options)
 
 namespace {
 
-// What the whole tells, for a reading that names connections on the way: what is wrong with the files is said by that
-// one.
+// It reads the whole for the numbers of connections that the next reading names on the way. That one says what is
+// wrong with the files.
 void learn_numbers(const ReadingOptions& options, const Filter& filter, const Output& output, AnalysisSettings& known) {
     const Hush hush;
     const Listening nobody;
@@ -310,7 +310,7 @@ void learn_numbers(const ReadingOptions& options, const Filter& filter, const Ou
             .timeline;
     };
     transport::Timeline whole = read();
-    // Who leaves packets out gives other numbers.
+    // An analysis that leaves packets out, as copies of a mirror, gives other numbers.
     if (whole.learned.any() && !interrupted()) {
         known.traits = std::move(whole.learned);
         whole = read();

@@ -160,7 +160,7 @@ std::string text_of(const casework::Case& read, const casework::Verdict& verdict
     return out;
 }
 
-// As findings are: what is shown is an error, a hint is a warning.
+// The severity that --fail-on compares: a claim that is shown is an error, a hint is a warning.
 transport::Severity worst(const casework::Verdict& verdict) {
     if (verdict.claims.empty()) return transport::Severity::note;
     const casework::Weight weight = verdict.claims.front().weight;
@@ -190,7 +190,7 @@ ExitCode run_case(const CaseOptions& options) {
         if (const auto entered = sandbox::enter({.open_to_read = true, .rename = !options.output.path.empty()});
             !entered)
             remark("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
-    // Of one file, packed and unpacked: what is kept of it takes about as much again.
+    // One file takes a quarter packed and a quarter unpacked; what the readers keep of it takes about as much again.
     const std::size_t most = options.analysis.memory.bytes() / 4;
     casework::CaseReader reader(most);
     for (const Found& file : files) {

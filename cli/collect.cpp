@@ -49,7 +49,7 @@ struct CollectOptions {
     }
 };
 
-// What tells pseudonyms of this script from those of another: nobody finds names by trying all of them.
+// The key makes pseudonyms of this script differ from those of another, so that nobody finds names by trying them all.
 std::string drawn_pseudonym_key() {
     std::random_device device;
     std::string key;

@@ -126,7 +126,7 @@ KnownBefore known_before(const InputOptions& input, const AnalysisOptions& optio
                       .numbers = std::move(timeline.numbers),
                       .any = has_any(timeline),
                       .whole = whole};
-    // Who leaves packets out gives other numbers.
+    // An analysis that leaves packets out, as copies of a mirror, gives other numbers.
     if (whole && known.traits.any()) {
         settings.traits = known.traits;
         Analysis again(settings);

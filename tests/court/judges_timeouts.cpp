@@ -69,6 +69,49 @@ std::uint64_t skipped_responses(const Way& way) {
     return skipped;
 }
 
+// Whether a response behind its PSN passed since it was asked for last, and its own did not.
+bool lacks_response(const Way& way, const Wire& again) {
+    bool later = false, own = false;
+    for (const Wire* wire : way.all) {
+        if (wire == &again) break;
+        if (wire->from == way.from && (wire->read_request() || wire->atomic_request())) {
+            if (psn_distance(wire->psn, again.psn) >= 0) later = own = false;
+        } else if (wire->read_response() || wire->atomic_response()) {
+            const std::int32_t behind = psn_distance(again.psn, wire->psn);
+            later |= behind > 0;
+            own |= behind == 0;
+        }
+    }
+    return later && !own;
+}
+
+// Since the last packet of either end, in ns.
+std::int64_t silence_before(const Way& way, const Wire& again) {
+    const auto at = std::ranges::find(way.all, &again);
+    return at == way.all.begin() || at == way.all.end() ? 0 : again.time - (*std::prev(at))->time;
+}
+
+// READs that were asked for again after a silence: at most all of them. A timer is no longer than the longest silence,
+// so that it ran out in those that are about as long: at least those of them whose response is missing before a later
+// one.
+void prove_after_timer(Hearing& hearing, const Way& way) {
+    constexpr std::int64_t kImpliedNak = 4'000'000;  // ns: what comes sooner, a response that is missing asked for
+    constexpr std::int64_t kSlack = 16;              // part of the time
+    if (!hearing.number("after_timer")) return;
+    std::vector<std::pair<std::int64_t, bool>> silences;  // and whether a response is missing
+    for (const GoBack& back : go_backs(way)) {
+        if (!back.packet->read_request() && !back.packet->atomic_request()) continue;
+        const std::int64_t silence = silence_before(way, *back.packet);
+        if (silence >= kImpliedNak) silences.emplace_back(silence, lacks_response(way, *back.packet));
+    }
+    const std::int64_t longest = silences.empty() ? 0 : std::ranges::max(silences).first;
+    const auto least = std::ranges::count_if(
+        silences, [&](const auto& one) { return one.second && one.first >= longest - longest / kSlack; });
+    hearing.at_most_fact("after_timer", static_cast<double>(silences.size()));
+    hearing.expect(hearing.number("after_timer") >= static_cast<double>(least),
+                   "more lacked a response when their timer ran out");
+}
+
 void read_response_lost(Hearing& hearing) {
     const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
@@ -80,13 +123,7 @@ void read_response_lost(Hearing& hearing) {
     hearing.expect(again < static_cast<double>(requests), "as many requests again as there are requests");
     hearing.at_most_fact("retries", static_cast<double>(repetitions(*way) + rests.ahead.packets));
     hearing.at_most_fact("from_middle", std::min(again, static_cast<double>(rests.all)));
-    if (hearing.number("after_timer")) {
-        constexpr std::int64_t kImpliedNak = 4'000'000;  // ns: what comes sooner, a response that is missing asked for
-        const auto after_timer = [](const GoBack& back) {
-            return (back.packet->read_request() || back.packet->atomic_request()) && back.silence >= kImpliedNak;
-        };
-        hearing.at_most_fact("after_timer", static_cast<double>(std::ranges::count_if(go_backs(*way), after_timer)));
-    }
+    prove_after_timer(hearing, *way);
     prove_retransmitted(hearing, *way);
     prove_stall(hearing, *way);
     if (hearing.number("responses_missed")) {

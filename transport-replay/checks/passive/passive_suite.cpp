@@ -120,8 +120,11 @@ PassiveRecord PassiveSuite::take() {
                          .watched = {},
                          .unwatched = unwatched_ + iwarp_->unwatched() + nvme_->unwatched(),
                          .untold = tallies_.untold()};
-    for (std::uint32_t number = 1; !watches_.empty(); ++number, watches_.pop_front())
-        if (watches_.front().any()) record.watched.push_back(watches_.front().summary(ConnectionId{number}));
+    std::uint32_t number = 0;
+    watches_.consume([&](ConversationWatch& watch) {
+        ++number;
+        if (watch.any()) record.watched.push_back(watch.summary(ConnectionId{number}));
+    });
     return record;
 }
 

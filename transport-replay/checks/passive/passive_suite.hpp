@@ -14,10 +14,10 @@
 #include <transport-replay/checks/passive/management_watch.hpp>
 #include <transport-replay/checks/passive/passive_record.hpp>
 #include <transport-replay/model/memory_budget.hpp>
+#include <transport-replay/model/paged.hpp>
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -116,8 +116,8 @@ private:
     HostTallies tallies_;
     std::optional<Address> device_;
     std::size_t most_watched_;
-    std::deque<ConversationWatch> watches_;  // by the number of their connection, less one
-    std::uint64_t unwatched_ = 0;            // packets of others
+    Paged<ConversationWatch> watches_;  // by the number of their connection, less one
+    std::uint64_t unwatched_ = 0;       // packets of others
     ManagementWatch management_;
     std::unique_ptr<IwarpWatch> iwarp_;
     std::size_t streams_ = 0;  // at most so far, as the next
