@@ -74,3 +74,15 @@ TEST_CASE("the order of files says nothing") {
         REQUIRE(judged(files).party == party);
     }
 }
+
+TEST_CASE("that nothing is about RDMA is said only of what was read to its end") {
+    const std::pair<std::string, std::string> log{
+        "app.log", "2026-02-03 12:00:03 [error] 81#81: *7 recv() failed (104: Connection reset by peer)\n"};
+    const std::pair<std::string, std::string> capture{"t.pcap", std::string("\xd4\xc3\xb2\xa1\x02\0\x04\0", 8)};
+    const std::pair<std::string, std::string> binary{"core", std::string("ab\0cd", 5)};
+    const std::string wrong = "nothing here is about RDMA";
+    CHECK(judged({log}).text.contains(wrong));
+    CHECK_FALSE(judged({log, capture}).text.contains(wrong));
+    CHECK_FALSE(judged({log, binary}).text.contains(wrong));
+    CHECK(judged({capture}).text.contains("captures are not analysed here"));
+}

@@ -180,9 +180,12 @@ Verdict judge(const Case& read) {
     std::ranges::stable_sort(verdict.next, std::ranges::greater{}, &NextStep::weight);
     std::ranges::stable_sort(verdict.undecided, std::ranges::greater{}, &OpenQuestion::weight);
     if (verdict.claims.empty()) {
-        undecided(verdict, read.mentions_rdma || !facts.changes.empty()
-                               ? "undecided: nothing that was read shows a failure of RDMA, nor that all is well"
-                               : "undecided: nothing here that is recognised is about RDMA");
+        undecided(verdict,
+                  read.mentions_rdma || !facts.changes.empty()
+                      ? "undecided: nothing that was read shows a failure of RDMA, nor that all is well"
+                  : std::ranges::any_of(read.files, &CaseFile::capture)
+                      ? "undecided: captures are not analysed here, and nothing else that is recognised is about RDMA"
+                      : "undecided: nothing here that is recognised is about RDMA");
         next_step(verdict,
                   "the log of the program that failed, and counters before and after: grep . "
                   "/sys/class/infiniband/*/ports/*/hw_counters/* twice, with the failure between",

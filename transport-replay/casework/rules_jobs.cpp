@@ -307,6 +307,9 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
                    {"No device found", "driver, container or NCCL_IB_HCA"}});
     }
     if (read.mentions_rdma || !rdma.empty() || !facts.changes.empty() || !read.ranks.empty()) return;
+    // What was not read may be about it.
+    const auto unread = [](const CaseFile& file) { return file.capture || file.binary || file.cut; };
+    if (read.left_out != 0 || std::ranges::any_of(read.files, unread)) return;
     std::string text = "nothing here is about RDMA: no line is of an RDMA device, a queue pair or a verb";
     std::vector<Place> evidence;
     Party party = Party::undecided;
