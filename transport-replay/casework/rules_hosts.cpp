@@ -343,7 +343,7 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
             case EventKind::socket_failed:
                 say(Weight::hint, Party::undecided,
                     fmt::format(
-                        "{}: a TCP connection of the program itself failed{} ({}): no queue pair was set up by it yet",
+                        "{}: a TCP connection of the program itself failed{} ({}): TCP is not RDMA, and this line says nothing of a queue pair",
                         where, event.peer.empty() ? "" : " towards " + event.peer, event.text),
                     "is the other side running, and listening on that address and port (ss -ltnp)? which interface is chosen (NCCL_SOCKET_IFNAME)?",
                     "the peer",
