@@ -34,6 +34,7 @@ test   xvfb                a screen for the tests of the window that need one
 test   xdotool             keys and clicks for them
 test   xauth               that screen is for those who made it
 test   devscripts          hardening-check, a second opinion on how programs are hardened; where it is missing that test is skipped
+test   git                 a repository for the test of releases
 test   iproute2            network namespaces for the tests of live capture
 clang  clang-19            the second compiler
 asan   clang-19            the compiler whose sanitizers take constant tables of functions
