@@ -1,9 +1,9 @@
 // What a device costs, between two ends of one wire:  bench_devices A B FRAME_BYTES FRAMES
 //
 // A and B are the ends of a veth; both are driven from this program, each by a thread on a processor of its own. Prints
-// the rate of frames from A to B through PacketRing and through XdpDevice, with the processor time of the sending side,
+// the rate of frames from A to B through a packet ring and through AF_XDP, with the processor time of the sending side,
 // and the round trip of 60 bytes, in polling mode: first of raw packet sockets alone (recv and send), then of
-// PacketRing, XdpDevice and PcapDevice.
+// the packet ring, AF_XDP and libpcap.
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/pcap_device.hpp>
 #include <transport-replay/live/device/xdp_device.hpp>
@@ -27,25 +27,23 @@ using namespace qps::bench;
 using namespace qps::transport::live;
 using qps::dissect::Instant;
 
-template <class T> Device opened(std::expected<T, Problem> device) {
+Device opened(std::expected<Device, Problem> device) {
     if (device) return std::move(*device);
     fmt::print(stderr, "bench_devices: {}: {}\n", device.error().device, device.error().sentence);
     std::exit(1);
 }
 
-Device ring(const std::string& interface) { return opened(PacketRing::open({.interface = interface})); }
+Device ring(const std::string& interface) { return opened(open_packet_ring({.interface = interface})); }
 
 // Of every frame, so that the system sees none meanwhile. Nothing where the machine has no AF_XDP.
-std::optional<XdpDevice> xdp(const std::string& interface) {
-    auto device = XdpDevice::open({.interface = interface});
+std::optional<Device> xdp(const std::string& interface, XdpMode& mode) {
+    auto device = open_xdp_device({.interface = interface}, &mode);
     if (device) return std::move(*device);
-    fmt::print("XdpDevice left out: {}: {}\n", device.error().device, device.error().sentence);
+    fmt::print("AF_XDP left out: {}: {}\n", device.error().device, device.error().sentence);
     return std::nullopt;
 }
 
-std::string name_of(const XdpDevice& device) {
-    return device.in_driver() ? "XdpDevice (driver)" : "XdpDevice (before the stack)";
-}
+std::string name_of(const XdpMode& mode) { return mode.in_driver ? "AF_XDP (driver)" : "AF_XDP (before the stack)"; }
 
 void measure_rate(const std::string& name, Device sender, Device receiver, std::size_t bytes, std::size_t frames) {
     if (bytes > sender.limits().frame_bytes) {
@@ -89,9 +87,10 @@ int main(int argc, char** argv) {
     const std::string a = argv[1], b = argv[2];
     const std::size_t bytes = std::clamp<std::size_t>(std::strtoul(argv[3], nullptr, 10), kSmall, kLongestFrame);
     const std::size_t frames = std::strtoul(argv[4], nullptr, 10);
-    measure_rate("PacketRing", ring(a), ring(b), bytes, frames);
-    if (auto xdp_a = xdp(a), xdp_b = xdp(b); xdp_a && xdp_b) {
-        const std::string name = name_of(*xdp_b);
+    measure_rate("packet ring", ring(a), ring(b), bytes, frames);
+    XdpMode mode;
+    if (auto xdp_a = xdp(a, mode), xdp_b = xdp(b, mode); xdp_a && xdp_b) {
+        const std::string name = name_of(mode);
         measure_rate(name, std::move(*xdp_a), std::move(*xdp_b), bytes, frames);
     }
     const int here = raw_socket(a), there = raw_socket(b);
@@ -100,13 +99,13 @@ int main(int argc, char** argv) {
     close(there);
     {
         Device ring_a = ring(a), ring_b = ring(b);
-        measure_round_trip("PacketRing", device_end(ring_a), device_end(ring_b));
+        measure_round_trip("packet ring", device_end(ring_a), device_end(ring_b));
     }
-    if (auto xdp_a = xdp(a), xdp_b = xdp(b); xdp_a && xdp_b) {
-        const std::string name = name_of(*xdp_b);
+    if (auto xdp_a = xdp(a, mode), xdp_b = xdp(b, mode); xdp_a && xdp_b) {
+        const std::string name = name_of(mode);
         Device here_device = std::move(*xdp_a), there_device = std::move(*xdp_b);
         measure_round_trip(name, device_end(here_device), device_end(there_device));
     }
-    Device pcap_a = opened(PcapDevice::open(a, "")), pcap_b = opened(PcapDevice::open(b, ""));
-    measure_round_trip("PcapDevice", device_end(pcap_a), device_end(pcap_b));
+    Device pcap_a = opened(open_pcap_device(a, "")), pcap_b = opened(open_pcap_device(b, ""));
+    measure_round_trip("libpcap", device_end(pcap_a), device_end(pcap_b));
 }

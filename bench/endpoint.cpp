@@ -84,8 +84,8 @@ template <class T> Device opened(std::expected<T, Problem> device) {
 }
 
 Device open_device(Way way, const Side& side) {
-    if (way == Way::ring) return opened(PacketRing::open({.interface = side.interface}));
-    return opened(XdpDevice::open({.interface = side.interface, .addresses = {side.address}}));
+    if (way == Way::ring) return opened(open_packet_ring({.interface = side.interface}));
+    return opened(open_xdp_device({.interface = side.interface, .addresses = {side.address}}));
 }
 
 Endpoint open_endpoint(Way way, const Side& side, PathMtu mtu) {
@@ -200,12 +200,13 @@ double measure_pingpong(Way way, std::string_view mode, const Side& here, const 
 
 // Those that the machine has. Says of AF_XDP where its program runs, or why it does not.
 std::vector<Way> ways_on(const Side& side) {
-    const auto xdp = XdpDevice::open({.interface = side.interface, .addresses = {side.address}});
+    XdpMode mode;
+    const auto xdp = open_xdp_device({.interface = side.interface, .addresses = {side.address}}, &mode);
     if (!xdp) {
         fmt::print("xdp left out: {}\n", xdp.error().sentence);
         return {Way::ring};
     }
-    fmt::print("xdp program={} queues={} frame_bytes={}\n", xdp->in_driver() ? "driver" : "generic", xdp->queues(),
+    fmt::print("xdp program={} queues={} frame_bytes={}\n", mode.in_driver ? "driver" : "generic", mode.queues,
                xdp->limits().frame_bytes);
     return {Way::ring, Way::xdp};
 }

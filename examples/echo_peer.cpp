@@ -19,7 +19,7 @@ qps::dissect::Instant now() {
 
 int main(int argc, char** argv) {
     const std::string address = argc > 1 ? argv[1] : "127.0.0.1";
-    auto device = UdpDevice::open(address);
+    auto device = open_udp_device(address);
     if (!device) return std::cerr << address << ": " << device.error().sentence << '\n', 1;
     const DeviceLimits limits = device->limits();
     const HostSettings host{.mac = Mac{limits.mac},

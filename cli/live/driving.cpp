@@ -72,30 +72,30 @@ Failure without_address(const WireOptions& options) {
 }
 
 std::expected<Device, Failure> open_bare(const WireOptions& options) {
-    const auto hold = [](auto opened) -> std::expected<Device, Failure> {
+    const auto hold = [](std::expected<Device, Problem> opened) -> std::expected<Device, Failure> {
         if (!opened) return std::unexpected(failure_of(opened.error()));
-        return Device(std::move(*opened));
+        return std::move(*opened);
     };
     if (options.via == Via::udp) {
         if (options.addresses.size() != 1)
             return std::unexpected(
                 Failure{ExitCode::usage, "--via udp needs exactly one --address of this machine, such as 127.0.0.1"});
-        return hold(UdpDevice::open(text(options.addresses.front().address)));
+        return hold(open_udp_device(text(options.addresses.front().address)));
     }
     if (options.via == Via::nowhere) return Device(NullDevice(true));
     if (options.interface.empty())
         return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
     const std::string filter = options.unheard.empty() ? "" : fmt::format("not ({})", options.unheard);
-    if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, filter));
+    if (options.via == Via::pcap) return hold(open_pcap_device(options.interface, filter));
     if (options.via == Via::xdp) {
         std::vector<Address> ours;
         for (const TypedAddress& typed : options.addresses) ours.push_back(typed.address);
         if (ours.empty())
             for (const AddressSetting& each : addresses_of_interface(options.interface)) ours.push_back(each.address);
         if (ours.empty()) return std::unexpected(without_address(options));
-        return hold(XdpDevice::open({.interface = options.interface, .addresses = std::move(ours), .filter = filter}));
+        return hold(open_xdp_device({.interface = options.interface, .addresses = std::move(ours), .filter = filter}));
     }
-    return hold(PacketRing::open({.interface = options.interface, .filter = filter}));
+    return hold(open_packet_ring({.interface = options.interface, .filter = filter}));
 }
 
 // The device with everything the options wrap around it: faults, then the capture, then the trace.

@@ -268,13 +268,9 @@ std::string_view replay_contradiction(const ReplayOptions& options) {
 }
 
 std::expected<Device, Problem> sending_device(const WireOptions& wire) {
-    const auto hold = [](auto opened) -> std::expected<Device, Problem> {
-        if (!opened) return std::unexpected(std::move(opened.error()));
-        return Device(std::move(*opened));
-    };
-    if (wire.via == Via::xdp) return hold(XdpDevice::open({.interface = wire.interface, .receive = false}));
-    if (wire.via == Via::pcap) return hold(PcapDevice::open(wire.interface, ""));
-    return hold(PacketRing::open({.interface = wire.interface, .receive = false}));
+    if (wire.via == Via::xdp) return open_xdp_device({.interface = wire.interface, .receive = false});
+    if (wire.via == Via::pcap) return open_pcap_device(wire.interface, "");
+    return open_packet_ring({.interface = wire.interface, .receive = false});
 }
 
 ExitCode run_replay(const ReplayOptions& options) {

@@ -70,7 +70,7 @@ std::vector<std::byte> comparable(const Pair& pair, std::vector<std::byte> frame
     return frame;
 }
 
-bool without_xdp(const std::expected<transport::live::XdpDevice, transport::live::Problem>& opened) {
+bool without_xdp(const std::expected<transport::live::Device, transport::live::Problem>& opened) {
     if (opened) return false;
     const std::string& why = opened.error().sentence;
     const bool lacks = why.find("no AF_XDP") != std::string::npos || why.find("needs CAP") != std::string::npos;

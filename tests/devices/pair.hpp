@@ -39,7 +39,7 @@ struct Pair {
 // where it cannot.
 void in_namespace(const std::function<void()>& test);
 // Whether that could not be opened for lack of AF_XDP, of rights or of the kernel's; says so.
-[[nodiscard]] bool without_xdp(const std::expected<transport::live::XdpDevice, transport::live::Problem>& opened);
+[[nodiscard]] bool without_xdp(const std::expected<transport::live::Device, transport::live::Problem>& opened);
 // Runs a command line; false where it failed.
 [[nodiscard]] bool run(const std::string& command);
 

@@ -76,8 +76,8 @@ TEST_CASE("of a damaged packet no identification is found") {
 
 TEST_CASE("a frame that says what the socket does not send has its ICRC corrected by the difference") {
     const auto port = static_cast<std::uint16_t>(20'000 + getpid() % 20'000);
-    auto a = UdpDevice::open("127.0.0.1", port);
-    auto b = UdpDevice::open("127.0.0.2", port);
+    auto a = open_udp_device("127.0.0.1", port);
+    auto b = open_udp_device("127.0.0.2", port);
     if (!a || !b) {
         WARN("SKIPPED: no UDP socket on the loopback");
         return;
@@ -107,16 +107,16 @@ TEST_CASE("a frame that says what the socket does not send has its ICRC correcte
 
 TEST_CASE("what is no UDP datagram of its own family a UDP device refuses") {
     const auto port = static_cast<std::uint16_t>(20'000 + getpid() % 20'000);
-    auto opened = UdpDevice::open("127.0.0.1", port);
+    auto opened = open_udp_device("127.0.0.1", port);
     if (!opened) {
         WARN("SKIPPED: no UDP socket on the loopback");
         return;
     }
-    auto taken = UdpDevice::open("127.0.0.1", port);
+    auto taken = open_udp_device("127.0.0.1", port);
     REQUIRE_FALSE(taken);
     CHECK(taken.error().sentence.find("is in use") != std::string::npos);
 
-    Pair pair{.a = std::move(*opened), .b = *UdpDevice::open("127.0.0.2", port)};
+    Pair pair{.a = std::move(*opened), .b = *open_udp_device("127.0.0.2", port)};
     const auto right = pair.frame(318, 1);
     const auto with = [&](std::size_t at, std::uint8_t value) {
         auto frame = right;
@@ -138,8 +138,8 @@ TEST_CASE("what is no UDP datagram of its own family a UDP device refuses") {
 }
 
 TEST_CASE("addresses that a UDP device cannot be bound to") {
-    CHECK(UdpDevice::open("nonsense").error().sentence == "not an IPv4 or IPv6 address");
-    CHECK(UdpDevice::open("0.0.0.0", 4000).error().sentence.find("wildcard") != std::string::npos);
-    CHECK(UdpDevice::open("::", 4000).error().sentence.find("wildcard") != std::string::npos);
-    CHECK_FALSE(UdpDevice::open("192.0.2.1", 4000));
+    CHECK(open_udp_device("nonsense").error().sentence == "not an IPv4 or IPv6 address");
+    CHECK(open_udp_device("0.0.0.0", 4000).error().sentence.find("wildcard") != std::string::npos);
+    CHECK(open_udp_device("::", 4000).error().sentence.find("wildcard") != std::string::npos);
+    CHECK_FALSE(open_udp_device("192.0.2.1", 4000));
 }

@@ -20,8 +20,8 @@ std::vector<std::byte> tagged(std::vector<std::byte> frame, std::uint16_t protoc
 }
 
 Pair rings(const PacketRingSettings& receiver = {.interface = "vb"}) {
-    auto a = PacketRing::open({.interface = "va"});
-    auto b = PacketRing::open(receiver);
+    auto a = open_packet_ring({.interface = "va"});
+    auto b = open_packet_ring(receiver);
     REQUIRE(a);
     REQUIRE(b);
     return {.a = std::move(*a), .b = std::move(*b)};
@@ -57,10 +57,10 @@ TEST_CASE("a filter keeps foreign frames away") {
         REQUIRE(received.size() == 2);
         CHECK(received[1] == pair.frame(318, 3));
 
-        const auto wrong = PacketRing::open({.interface = "vb", .filter = "udp sport port"});
+        const auto wrong = open_packet_ring({.interface = "vb", .filter = "udp sport port"});
         REQUIRE_FALSE(wrong);
         CHECK(wrong.error().sentence.find("udp sport port") != std::string::npos);
-        CHECK_FALSE(PcapDevice::open("vb", "udp sport port"));
+        CHECK_FALSE(open_pcap_device("vb", "udp sport port"));
     });
 }
 
@@ -135,13 +135,13 @@ TEST_CASE("a UDP device carries what its interface does") {
     qps::test::in_namespace([] {
         REQUIRE(qps::test::run("ip link set va mtu 1400"));
         REQUIRE(qps::test::run("ip addr add 10.9.9.1/24 dev va"));
-        const auto narrow = UdpDevice::open("10.9.9.1");
+        const auto narrow = open_udp_device("10.9.9.1");
         REQUIRE(narrow);
         CHECK(narrow->limits().frame_bytes == 1414);
-        const auto wide = UdpDevice::open("127.0.0.3");
+        const auto wide = open_udp_device("127.0.0.3");
         REQUIRE(wide);
         CHECK(wide->limits().frame_bytes == kLongestFrame);
-        CHECK_FALSE(UdpDevice::open("10.9.9.2"));
+        CHECK_FALSE(open_udp_device("10.9.9.2"));
     });
 }
 
@@ -149,9 +149,9 @@ TEST_CASE("a UDP device at one end, raw frames at the other: what the kernel put
     qps::test::in_namespace([] {
         REQUIRE(qps::test::run("ip addr add 10.9.9.1/24 dev va"));
         REQUIRE(qps::test::run("ip neigh add 10.9.9.2 lladdr 02:00:00:00:00:22 dev va"));
-        auto udp = UdpDevice::open("10.9.9.1");
-        auto raw = PacketRing::open({.interface = "vb", .filter = "udp port 4791"});
-        auto peer = PacketRing::open({.interface = "va", .receive = false});
+        auto udp = open_udp_device("10.9.9.1");
+        auto raw = open_packet_ring({.interface = "vb", .filter = "udp port 4791"});
+        auto peer = open_packet_ring({.interface = "va", .receive = false});
         REQUIRE(udp);
         REQUIRE(raw);
         REQUIRE(peer);
@@ -200,10 +200,10 @@ TEST_CASE("a UDP device at one end, raw frames at the other: what the kernel put
 
 TEST_CASE("interfaces that cannot be used say why") {
     qps::test::in_namespace([] {
-        CHECK(PacketRing::open({.interface = "nowhere"}).error().sentence == "no such interface");
-        CHECK(PacketRing::open({.interface = std::string(200, 'x')}).error().sentence == "no such interface");
-        CHECK_FALSE(PcapDevice::open("nowhere", ""));
+        CHECK(open_packet_ring({.interface = "nowhere"}).error().sentence == "no such interface");
+        CHECK(open_packet_ring({.interface = std::string(200, 'x')}).error().sentence == "no such interface");
+        CHECK_FALSE(open_pcap_device("nowhere", ""));
         if (qps::test::run("ip tuntap add dev tun9 mode tun"))
-            CHECK(PacketRing::open({.interface = "tun9"}).error().sentence == "not an Ethernet interface");
+            CHECK(open_packet_ring({.interface = "tun9"}).error().sentence == "not an Ethernet interface");
     });
 }

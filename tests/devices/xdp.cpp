@@ -30,8 +30,8 @@ constexpr auto kOurs = ipv4_address(0x0a4d0002);
 constexpr auto kOurWide = ipv6_address(0xfd00'0000'0000'0000, 0x1234'5678'9abc'def0);
 
 // Receives at vb, by AF_XDP; sends at va, by a ring that hears nothing.
-Pair to_xdp(XdpDevice xdp) {
-    auto sender = PacketRing::open({.interface = "va", .receive = false});
+Pair to_xdp(Device xdp) {
+    auto sender = open_packet_ring({.interface = "va", .receive = false});
     REQUIRE(sender);
     return {.a = std::move(*sender), .b = std::move(xdp)};
 }
@@ -98,9 +98,9 @@ TEST_CASE("RoCE to our addresses goes to AF_XDP alone, everything else to the sy
         qps::test::in_namespace([&] {
             REQUIRE(run(std::string("ip link set va mtu ") + mtu));
             REQUIRE(run(std::string("ip link set vb mtu ") + mtu));
-            auto xdp = XdpDevice::open({.interface = "vb", .addresses = {kOurWide, kOurs}});
+            auto xdp = open_xdp_device({.interface = "vb", .addresses = {kOurWide, kOurs}});
             if (qps::test::without_xdp(xdp)) return;
-            auto witness = PacketRing::open({.interface = "vb"});  // sees what the system sees
+            auto witness = open_packet_ring({.interface = "vb"});  // sees what the system sees
             REQUIRE(witness);
             Pair pair = to_xdp(std::move(*xdp));
             for (const Case& each : cases(pair)) {
@@ -120,7 +120,7 @@ TEST_CASE("frames cut off anywhere reach us one way or the other") {
     qps::test::in_namespace([] {
         REQUIRE(run("ip link set va mtu 1500"));
         REQUIRE(run("ip link set vb mtu 1500"));
-        auto xdp = XdpDevice::open({.interface = "vb", .addresses = {kOurs, kOurWide}});
+        auto xdp = open_xdp_device({.interface = "vb", .addresses = {kOurs, kOurWide}});
         if (qps::test::without_xdp(xdp)) return;
         Pair pair = to_xdp(std::move(*xdp));
         for (const Case& each : cases(pair))
@@ -142,7 +142,7 @@ TEST_CASE("frames cut off anywhere reach us one way or the other") {
 
 TEST_CASE("what AF_XDP has no place for is counted, and it works on") {
     qps::test::in_namespace([] {
-        auto xdp = XdpDevice::open({.interface = "vb", .addresses = {kOurs}, .frames = 1});
+        auto xdp = open_xdp_device({.interface = "vb", .addresses = {kOurs}, .frames = 1});
         if (qps::test::without_xdp(xdp)) return;
         Pair pair = to_xdp(std::move(*xdp));
         constexpr std::size_t kFrames = 500;
@@ -165,15 +165,15 @@ TEST_CASE("what AF_XDP has no place for is counted, and it works on") {
 
 TEST_CASE("frames longer than a chunk or the MTU are refused or dropped, and counted") {
     qps::test::in_namespace([] {
-        auto a = XdpDevice::open({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
-        auto b = XdpDevice::open({.interface = "vb", .addresses = {kOurs}});
+        auto a = open_xdp_device({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
+        auto b = open_xdp_device({.interface = "vb", .addresses = {kOurs}});
         if (qps::test::without_xdp(a)) return;
         REQUIRE(b);
         CHECK(a->limits().frame_bytes == 3840);
         Pair pair{.a = std::move(*a), .b = std::move(*b)};
         CHECK(pair.a.reserve(pair.now).size() == 3840);
         // What others send, longer: to our address it is dropped by AF_XDP, else by us.
-        auto other = PacketRing::open({.interface = "va", .receive = false});
+        auto other = open_packet_ring({.interface = "va", .receive = false});
         REQUIRE(other);
         Pair longer{.a = std::move(*other), .b = std::move(pair.b)};
         longer.send(longer.frame(4154, 1));
@@ -188,7 +188,7 @@ TEST_CASE("frames longer than a chunk or the MTU are refused or dropped, and cou
         // Short of a chunk, longer than the MTU: a tag may be added, no more.
         REQUIRE(run("ip link set va mtu 1500"));
         pair.a = NullDevice();
-        auto narrow = XdpDevice::open({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
+        auto narrow = open_xdp_device({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
         REQUIRE(narrow);
         CHECK(narrow->limits().frame_bytes == 1522);
         pair.a = std::move(*narrow);
@@ -210,11 +210,12 @@ TEST_CASE("several queues have a socket each") {
         REQUIRE(run("ip link add qa numrxqueues 2 numtxqueues 2 type veth peer name qb numrxqueues 2 numtxqueues 2"));
         REQUIRE(run("ip link set qa up"));
         REQUIRE(run("ip link set qb up"));
-        auto xdp = XdpDevice::open({.interface = "qb", .addresses = {kOurs}});
+        XdpMode mode;
+        auto xdp = open_xdp_device({.interface = "qb", .addresses = {kOurs}}, &mode);
         if (qps::test::without_xdp(xdp)) return;
-        CHECK(xdp->queues() == 2);
-        auto sender = PacketRing::open({.interface = "qa", .receive = false});
-        auto witness = PacketRing::open({.interface = "qb"});
+        CHECK(mode.queues == 2);
+        auto sender = open_packet_ring({.interface = "qa", .receive = false});
+        auto witness = open_packet_ring({.interface = "qb"});
         REQUIRE(sender);
         REQUIRE(witness);
         Pair pair{.a = std::move(*sender), .b = std::move(*xdp)};
@@ -239,8 +240,8 @@ TEST_CASE("several queues have a socket each") {
 
 TEST_CASE("an interface that is gone is told by AF_XDP, one that is down is waited for") {
     qps::test::in_namespace([] {
-        auto a = XdpDevice::open({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
-        auto b = XdpDevice::open({.interface = "vb", .addresses = {kOurs}});
+        auto a = open_xdp_device({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
+        auto b = open_xdp_device({.interface = "vb", .addresses = {kOurs}});
         if (qps::test::without_xdp(a)) return;
         REQUIRE(b);
         Pair pair{.a = std::move(*a), .b = std::move(*b)};
@@ -287,10 +288,10 @@ TEST_CASE("an interface that is gone is told by AF_XDP, one that is down is wait
 TEST_CASE("the XDP program is there as long as its device, however its process ends") {
     qps::test::in_namespace([] {
         {
-            auto xdp = XdpDevice::open({.interface = "vb", .addresses = {kOurs}});
+            auto xdp = open_xdp_device({.interface = "vb", .addresses = {kOurs}});
             if (qps::test::without_xdp(xdp)) return;
             CHECK(has_program("vb"));
-            auto sender = XdpDevice::open({.interface = "va", .receive = false});
+            auto sender = open_xdp_device({.interface = "va", .receive = false});
             REQUIRE(sender);
             CHECK_FALSE(has_program("va"));
         }
@@ -301,7 +302,7 @@ TEST_CASE("the XDP program is there as long as its device, however its process e
         const pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            const auto xdp = XdpDevice::open({.interface = "vb", .addresses = {kOurs}});
+            const auto xdp = open_xdp_device({.interface = "vb", .addresses = {kOurs}});
             const char word = xdp ? 'y' : 'n';
             if (write(ready[1], &word, 1) == 1) pause();
             _exit(1);
@@ -320,15 +321,15 @@ TEST_CASE("the XDP program is there as long as its device, however its process e
             if (left) usleep(10'000);
         }
         CHECK_FALSE(left);
-        CHECK(XdpDevice::open({.interface = "vb", .addresses = {kOurs}}));
+        CHECK(open_xdp_device({.interface = "vb", .addresses = {kOurs}}));
     });
 }
 
 TEST_CASE("who cannot have AF_XDP on an interface is told why in a sentence") {
     qps::test::in_namespace([] {
-        const auto first = XdpDevice::open({.interface = "vb", .addresses = {kOurs}});
+        const auto first = open_xdp_device({.interface = "vb", .addresses = {kOurs}});
         if (qps::test::without_xdp(first)) return;
-        const auto second = XdpDevice::open({.interface = "vb", .addresses = {kOurWide}});
+        const auto second = open_xdp_device({.interface = "vb", .addresses = {kOurWide}});
         REQUIRE_FALSE(second);
         CHECK(second.error().device == "vb");
         CHECK(second.error().sentence == "another program has an AF_XDP socket on its queue 0");
@@ -337,18 +338,18 @@ TEST_CASE("who cannot have AF_XDP on an interface is told why in a sentence") {
         auto alien = XdpProgram::load({});
         REQUIRE(alien);
         REQUIRE(alien->attach(if_nametoindex("va")));
-        const auto third = XdpDevice::open({.interface = "va", .addresses = {kOurWide}});
+        const auto third = open_xdp_device({.interface = "va", .addresses = {kOurWide}});
         REQUIRE_FALSE(third);
         CHECK(third.error().sentence == "another XDP program is attached to it");
         // To send alone is another matter.
-        CHECK(XdpDevice::open({.interface = "va", .receive = false}));
+        CHECK(open_xdp_device({.interface = "va", .receive = false}));
 
-        CHECK(XdpDevice::open({.interface = "nowhere"}).error().sentence == "no such interface");
-        CHECK(XdpDevice::open({.interface = std::string(200, 'x')}).error().sentence == "no such interface");
-        const auto unfiltered = XdpDevice::open({.interface = "vb", .filter = "udp sport port"});
+        CHECK(open_xdp_device({.interface = "nowhere"}).error().sentence == "no such interface");
+        CHECK(open_xdp_device({.interface = std::string(200, 'x')}).error().sentence == "no such interface");
+        const auto unfiltered = open_xdp_device({.interface = "vb", .filter = "udp sport port"});
         CHECK(unfiltered.error().sentence.find("udp sport port") != std::string::npos);
         if (run("ip tuntap add dev tun9 mode tun"))
-            CHECK(XdpDevice::open({.interface = "tun9"}).error().sentence == "not an Ethernet interface");
+            CHECK(open_xdp_device({.interface = "tun9"}).error().sentence == "not an Ethernet interface");
     });
 }
 
@@ -357,7 +358,7 @@ TEST_CASE("more addresses than the program compares: the rest comes by the ring"
         std::vector<qps::transport::Address> many;
         for (std::uint32_t i = 0; i < 2 * kMaxXdpAddresses; ++i) many.push_back(ipv4_address(0x0a4d0100 + i));
         many.push_back(kOurs);
-        auto xdp = XdpDevice::open({.interface = "vb", .addresses = many});
+        auto xdp = open_xdp_device({.interface = "vb", .addresses = many});
         if (qps::test::without_xdp(xdp)) return;
         Pair pair = to_xdp(std::move(*xdp));
         pair.send(pair.frame(318, 1));

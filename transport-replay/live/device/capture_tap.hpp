@@ -7,35 +7,25 @@
 #pragma once
 
 #include <dissect/capture/writer.hpp>
-#include <transport-replay/live/device/device.hpp>
+#include <transport-replay/live/device/device_around.hpp>
 
 #include <functional>
 
 namespace qps::transport::live {
 
-class CaptureTap final : public AnyDevice {
+class CaptureTap final : public DeviceWatch {
 public:
     // Where the frames go: CaptureWriter::write() or SavedCapture::write() of what the caller keeps.
     using Write = std::move_only_function<std::expected<void, dissect::OutputProblem>(const dissect::Frame&)>;
 
-    CaptureTap(Device inside, Write write) : inside_(std::move(inside)), write_(std::move(write)) {}
+    CaptureTap(Device inside, Write write) : DeviceWatch(std::move(inside)), write_(std::move(write)) {}
 
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override { return lent_ = inside_.reserve(now); }
-    void commit(std::size_t bytes, dissect::Instant now) override;
-    void flush(dissect::Instant now) override { inside_.flush(now); }
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override { return inside_.poll_at(); }
-    [[nodiscard]] int descriptor() const override { return inside_.descriptor(); }
-    [[nodiscard]] DeviceLimits limits() const override { return inside_.limits(); }
-    [[nodiscard]] DeviceCounts counts() const override { return inside_.counts(); }
     [[nodiscard]] std::optional<Problem> problem() const override { return problem_ ? problem_ : inside_.problem(); }
 
 private:
-    void record(dissect::Bytes bytes, dissect::Instant time, bool outbound);
+    void see(Way way, dissect::Bytes bytes, dissect::Instant time) override;
 
-    Device inside_;
     Write write_;
-    dissect::MutableBytes lent_;
     std::uint64_t frames_ = 0;
     std::optional<Problem> problem_;
 };

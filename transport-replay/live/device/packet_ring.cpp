@@ -69,10 +69,8 @@ ifreq request_for(const std::string& interface) {
     return request;
 }
 
-}  // namespace
-
-struct PacketRing::State {
-    explicit State(std::size_t longest) : outbox(longest), frame_bytes(longest) {}
+struct RingState {
+    explicit RingState(std::size_t longest) : outbox(longest), frame_bytes(longest) {}
 
     std::string interface;
     unsigned interface_index = 0;
@@ -111,7 +109,7 @@ struct PacketRing::State {
 };
 
 // Nothing is received before bind_to_interface(), so no frame comes by without the filter.
-std::expected<void, Problem> PacketRing::State::set_up(const PacketRingSettings& settings) {
+std::expected<void, Problem> RingState::set_up(const PacketRingSettings& settings) {
     constexpr int kVersion = TPACKET_V2, kOne = 1;
     if (!set(socket, SOL_PACKET, PACKET_VERSION, kVersion) ||
         !set(socket, SOL_PACKET, PACKET_RESERVE, static_cast<int>(kTag)))
@@ -132,7 +130,7 @@ std::expected<void, Problem> PacketRing::State::set_up(const PacketRingSettings&
     return bind_to_interface(ETH_P_ALL, settings.promiscuous);
 }
 
-std::expected<void, Problem> PacketRing::State::make_ring(std::size_t bytes) {
+std::expected<void, Problem> RingState::make_ring(std::size_t bytes) {
     slot_bytes = aligned(frame_bytes + kSlotOverhead);
     slots_per_block = kBlock / slot_bytes;
     const std::size_t blocks = std::clamp(bytes, kMinRing, kMaxRing) / kBlock;
@@ -150,7 +148,7 @@ std::expected<void, Problem> PacketRing::State::make_ring(std::size_t bytes) {
     return {};
 }
 
-std::expected<void, Problem> PacketRing::State::filter(const std::string& expression) {
+std::expected<void, Problem> RingState::filter(const std::string& expression) {
     const std::unique_ptr<pcap_t, void (*)(pcap_t*)> compiler(
         pcap_open_dead(DLT_EN10MB, static_cast<int>(kLongestFrame)), &pcap_close);
     bpf_program program{};
@@ -168,7 +166,7 @@ std::expected<void, Problem> PacketRing::State::filter(const std::string& expres
     return {};
 }
 
-std::expected<void, Problem> PacketRing::State::bind_to_interface(std::uint16_t protocol, bool promiscuous) {
+std::expected<void, Problem> RingState::bind_to_interface(std::uint16_t protocol, bool promiscuous) {
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(protocol);
@@ -183,40 +181,8 @@ std::expected<void, Problem> PacketRing::State::bind_to_interface(std::uint16_t 
     return {};
 }
 
-PacketRing::PacketRing(std::unique_ptr<State> state) : state_(std::move(state)) {}
-PacketRing::PacketRing(PacketRing&&) noexcept = default;
-PacketRing& PacketRing::operator=(PacketRing&&) noexcept = default;
-PacketRing::~PacketRing() = default;
-
-std::expected<PacketRing, Problem> PacketRing::open(const PacketRingSettings& settings) {
-    const auto fail = [&](std::string sentence) {
-        return std::unexpected(Problem{settings.interface, std::move(sentence)});
-    };
-    Descriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), true);
-    if (socket.number() < 0) return fail(errno == EPERM ? "raw frames need CAP_NET_RAW" : system_says(errno));
-    ifreq request = request_for(settings.interface);
-    if (settings.interface.size() >= sizeof(request.ifr_name) || ioctl(socket.number(), SIOCGIFINDEX, &request) != 0)
-        return fail("no such interface");
-    const auto index = static_cast<unsigned>(request.ifr_ifindex);
-    if (ioctl(socket.number(), SIOCGIFMTU, &request) != 0) return fail(system_says(errno));
-    const auto mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
-    if (ioctl(socket.number(), SIOCGIFHWADDR, &request) != 0) return fail(system_says(errno));
-    if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER && request.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
-        return fail("not an Ethernet interface");
-
-    auto state = std::make_unique<State>(std::clamp(mtu + kEthernetHeader + kTags, kShortestFrame, kLongestFrame));
-    state->interface = settings.interface;
-    state->link_speed = facts_of_interface(settings.interface).speed;
-    state->interface_index = index;
-    for (int i = 0; i < ETH_ALEN; ++i)
-        state->mac = state->mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
-    state->socket = std::move(socket);
-    if (auto ready = state->set_up(settings); !ready) return std::unexpected(std::move(ready.error()));
-    return PacketRing(std::move(state));
-}
-
 // Slots go back in their order; after that the kernel may write them.
-void PacketRing::State::give_back() {
+void RingState::give_back() {
     for (; lent > 0; --lent) {
         auto* header = reinterpret_cast<tpacket2_hdr*>(slot((next + slots - lent) % slots));
         std::atomic_ref(header->tp_status).store(TP_STATUS_KERNEL, std::memory_order_release);
@@ -224,7 +190,7 @@ void PacketRing::State::give_back() {
 }
 
 // The frame of a slot that is ours; false where it is none for us.
-bool PacketRing::State::taken(std::byte* slot, Instant now, ReceivedFrame& frame) {
+bool RingState::taken(std::byte* slot, Instant now, ReceivedFrame& frame) {
     const auto* header = reinterpret_cast<const tpacket2_hdr*>(slot);
     const auto* from = reinterpret_cast<const sockaddr_ll*>(slot + aligned(sizeof(tpacket2_hdr)));
     if (from->sll_pkttype == PACKET_OUTGOING) return false;
@@ -250,28 +216,9 @@ bool PacketRing::State::taken(std::byte* slot, Instant now, ReceivedFrame& frame
     return true;
 }
 
-std::span<const ReceivedFrame> PacketRing::receive(Instant now) {
-    State& state = *state_;
-    state.give_back();
-    std::size_t count = 0;
-    while (count < kDeviceBatch && state.lent < state.slots) {  // no slots where it only sends
-        std::byte* slot = state.slot(state.next);
-        auto* header = reinterpret_cast<tpacket2_hdr*>(slot);
-        if ((std::atomic_ref(header->tp_status).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) break;
-        if (state.taken(slot, now, state.received[count]))
-            state.counts.received_bytes += state.received[count++].bytes.size();
-        if (++state.next == state.slots) state.next = 0;
-        ++state.lent;
-    }
-    state.counts.received += count;
-    if (count > 0) state.empty = 0;
-    else if (++state.empty % kLooksAtInterface == 0) state.look_at_interface();
-    return {state.received.data(), count};
-}
-
 // An interface that is down may come up again; one that is gone does not. The error that waits is taken, or poll(2)
 // never sleeps.
-void PacketRing::State::look_at_interface() {
+void RingState::look_at_interface() {
     int error = 0;
     socklen_t length = sizeof(error);
     static_cast<void>(getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &length));
@@ -279,56 +226,107 @@ void PacketRing::State::look_at_interface() {
     if (if_indextoname(interface_index, name.data()) == nullptr) problem = Problem{interface, "the interface is gone"};
 }
 
-MutableBytes PacketRing::reserve(Instant now) {
-    if (state_->outbox.full()) flush(now);
-    return state_->outbox.reserve();
-}
+class PacketRing final : public AnyDevice {
+public:
+    explicit PacketRing(std::unique_ptr<RingState> state) : state_(std::move(state)) {}
 
-void PacketRing::commit(std::size_t bytes, Instant now) {
-    if (!state_->outbox.commit(bytes)) ++state_->counts.refused;
-    if (state_->outbox.full()) flush(now);
-}
-
-void PacketRing::flush(Instant now) {
-    State& state = *state_;
-    state.retry.reset();
-    while (const std::size_t waiting = state.outbox.waiting()) {
-        for (std::size_t i = 0; i < waiting; ++i) {
-            const MutableBytes frame = state.outbox.frame(i);
-            state.pieces[i] = {frame.data(), frame.size()};
+    [[nodiscard]] std::span<const ReceivedFrame> receive(Instant now) override {
+        RingState& state = *state_;
+        state.give_back();
+        std::size_t count = 0;
+        while (count < kDeviceBatch && state.lent < state.slots) {  // no slots where it only sends
+            std::byte* slot = state.slot(state.next);
+            auto* header = reinterpret_cast<tpacket2_hdr*>(slot);
+            if ((std::atomic_ref(header->tp_status).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) break;
+            if (state.taken(slot, now, state.received[count]))
+                state.counts.received_bytes += state.received[count++].bytes.size();
+            if (++state.next == state.slots) state.next = 0;
+            ++state.lent;
         }
-        const int sent =
-            sendmmsg(state.socket.number(), state.messages.data(), static_cast<unsigned>(waiting), MSG_DONTWAIT);
-        if (sent > 0) {
-            for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i)
-                state.counts.sent_bytes += state.pieces[i].iov_len;
-            state.counts.sent += static_cast<std::size_t>(sent);
-            state.outbox.leave(static_cast<std::size_t>(sent));
-        } else if (errno == EAGAIN || errno == ENOBUFS) {
-            state.retry = now + kSendAgain;
-            return;
-        } else if (errno != EINTR) {
-            if (errno == ENXIO || errno == ENODEV) state.look_at_interface();
-            ++state.counts.refused;
-            state.outbox.leave(1);
+        state.counts.received += count;
+        if (count > 0) state.empty = 0;
+        else if (++state.empty % kLooksAtInterface == 0) state.look_at_interface();
+        return {state.received.data(), count};
+    }
+    [[nodiscard]] MutableBytes reserve(Instant now) override {
+        if (state_->outbox.full()) flush(now);
+        return state_->outbox.reserve();
+    }
+    void commit(std::size_t bytes, Instant now) override {
+        if (!state_->outbox.commit(bytes)) ++state_->counts.refused;
+        if (state_->outbox.full()) flush(now);
+    }
+    void flush(Instant now) override {
+        RingState& state = *state_;
+        state.retry.reset();
+        while (const std::size_t waiting = state.outbox.waiting()) {
+            for (std::size_t i = 0; i < waiting; ++i) {
+                const MutableBytes frame = state.outbox.frame(i);
+                state.pieces[i] = {frame.data(), frame.size()};
+            }
+            const int sent =
+                sendmmsg(state.socket.number(), state.messages.data(), static_cast<unsigned>(waiting), MSG_DONTWAIT);
+            if (sent > 0) {
+                for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i)
+                    state.counts.sent_bytes += state.pieces[i].iov_len;
+                state.counts.sent += static_cast<std::size_t>(sent);
+                state.outbox.leave(static_cast<std::size_t>(sent));
+            } else if (errno == EAGAIN || errno == ENOBUFS) {
+                state.retry = now + kSendAgain;
+                return;
+            } else if (errno != EINTR) {
+                if (errno == ENXIO || errno == ENODEV) state.look_at_interface();
+                ++state.counts.refused;
+                state.outbox.leave(1);
+            }
         }
     }
-}
+    [[nodiscard]] std::optional<Instant> poll_at() const override { return state_->retry; }
+    [[nodiscard]] int descriptor() const override { return state_->socket.number(); }
+    [[nodiscard]] DeviceLimits limits() const override {
+        return {.frame_bytes = state_->frame_bytes, .mac = state_->mac, .link_speed = state_->link_speed};
+    }
+    // The kernel's counters begin at zero again each time they are read.
+    [[nodiscard]] DeviceCounts counts() const override {
+        tpacket_stats statistics{};
+        socklen_t length = sizeof(statistics);
+        if (getsockopt(state_->socket.number(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0)
+            state_->counts.dropped += statistics.tp_drops;
+        return state_->counts;
+    }
+    [[nodiscard]] std::optional<Problem> problem() const override { return state_->problem; }
 
-std::optional<Instant> PacketRing::poll_at() const { return state_->retry; }
-int PacketRing::descriptor() const { return state_->socket.number(); }
-DeviceLimits PacketRing::limits() const {
-    return {.frame_bytes = state_->frame_bytes, .mac = state_->mac, .link_speed = state_->link_speed};
-}
-std::optional<Problem> PacketRing::problem() const { return state_->problem; }
+private:
+    std::unique_ptr<RingState> state_;
+};
 
-// The kernel's counters begin at zero again each time they are read.
-DeviceCounts PacketRing::counts() const {
-    tpacket_stats statistics{};
-    socklen_t length = sizeof(statistics);
-    if (getsockopt(state_->socket.number(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0)
-        state_->counts.dropped += statistics.tp_drops;
-    return state_->counts;
+}  // namespace
+
+std::expected<Device, Problem> open_packet_ring(const PacketRingSettings& settings) {
+    const auto fail = [&](std::string sentence) {
+        return std::unexpected(Problem{settings.interface, std::move(sentence)});
+    };
+    Descriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), true);
+    if (socket.number() < 0) return fail(errno == EPERM ? "raw frames need CAP_NET_RAW" : system_says(errno));
+    ifreq request = request_for(settings.interface);
+    if (settings.interface.size() >= sizeof(request.ifr_name) || ioctl(socket.number(), SIOCGIFINDEX, &request) != 0)
+        return fail("no such interface");
+    const auto index = static_cast<unsigned>(request.ifr_ifindex);
+    if (ioctl(socket.number(), SIOCGIFMTU, &request) != 0) return fail(system_says(errno));
+    const auto mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
+    if (ioctl(socket.number(), SIOCGIFHWADDR, &request) != 0) return fail(system_says(errno));
+    if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER && request.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
+        return fail("not an Ethernet interface");
+
+    auto state = std::make_unique<RingState>(std::clamp(mtu + kEthernetHeader + kTags, kShortestFrame, kLongestFrame));
+    state->interface = settings.interface;
+    state->link_speed = facts_of_interface(settings.interface).speed;
+    state->interface_index = index;
+    for (int i = 0; i < ETH_ALEN; ++i)
+        state->mac = state->mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
+    state->socket = std::move(socket);
+    if (auto ready = state->set_up(settings); !ready) return std::unexpected(std::move(ready.error()));
+    return Device(PacketRing(std::move(state)));
 }
 
 }  // namespace qps::transport::live

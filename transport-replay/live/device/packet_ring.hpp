@@ -1,5 +1,5 @@
-// PacketRing: an Ethernet interface of Linux by a raw packet socket. Frames come by a ring that the kernel writes and
-// we read in place (TPACKET_V2: a frame is there at once, not with its block), and go by sendmmsg.
+// open_packet_ring(): an Ethernet interface of Linux by a raw packet socket. Frames come by a ring that the kernel
+// writes and we read in place (TPACKET_V2: a frame is there at once, not with its block), and go by sendmmsg.
 //
 // Promiscuous; what this machine sends itself by the interface does not come back. A VLAN tag that the kernel took off
 // is put back. Needs the right to open raw sockets (root, or CAP_NET_RAW).
@@ -15,7 +15,6 @@
 #include <transport-replay/live/device/device.hpp>
 
 #include <expected>
-#include <memory>
 #include <string>
 
 namespace qps::transport::live {
@@ -32,28 +31,7 @@ struct PacketRingSettings {
 inline constexpr std::size_t kMinRing = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxRing = std::size_t{1} << 30;
 
-class PacketRing final : public AnyDevice {
-public:
-    // Fails for: no such interface, one that is not Ethernet, no permission, a filter that does not compile.
-    [[nodiscard]] static std::expected<PacketRing, Problem> open(const PacketRingSettings& settings);
-    PacketRing(PacketRing&&) noexcept;
-    PacketRing& operator=(PacketRing&&) noexcept;
-    ~PacketRing() override;
-
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
-    void commit(std::size_t bytes, dissect::Instant now) override;
-    void flush(dissect::Instant now) override;
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
-    [[nodiscard]] int descriptor() const override;
-    [[nodiscard]] DeviceLimits limits() const override;
-    [[nodiscard]] DeviceCounts counts() const override;
-    [[nodiscard]] std::optional<Problem> problem() const override;
-
-private:
-    struct State;
-    explicit PacketRing(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
-};
+// Fails for: no such interface, one that is not Ethernet, no permission, a filter that does not compile.
+[[nodiscard]] std::expected<Device, Problem> open_packet_ring(const PacketRingSettings& settings);
 
 }  // namespace qps::transport::live

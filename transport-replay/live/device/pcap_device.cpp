@@ -32,10 +32,8 @@ std::string why(pcap_t* handle, int status) {
     return text;
 }
 
-}  // namespace
-
-struct PcapDevice::State {
-    State(std::size_t longest, std::uint64_t address)
+struct PcapState {
+    PcapState(std::size_t longest, std::uint64_t address)
         : room(new std::byte[kDeviceBatch * longest]), outbox(longest), frame_bytes(longest), mac(address) {}
 
     std::string interface;
@@ -51,12 +49,78 @@ struct PcapDevice::State {
     std::optional<Problem> problem;
 };
 
-PcapDevice::PcapDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
-PcapDevice::PcapDevice(PcapDevice&&) noexcept = default;
-PcapDevice& PcapDevice::operator=(PcapDevice&&) noexcept = default;
-PcapDevice::~PcapDevice() = default;
+class PcapDevice final : public AnyDevice {
+public:
+    explicit PcapDevice(std::unique_ptr<PcapState> state) : state_(std::move(state)) {}
 
-std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface, const std::string& filter) {
+    [[nodiscard]] std::span<const ReceivedFrame> receive(Instant now) override {
+        PcapState& state = *state_;
+        std::size_t count = 0;
+        for (std::size_t looked_at = 0; looked_at < kDeviceBatch; ++looked_at) {
+            pcap_pkthdr* header = nullptr;
+            const u_char* bytes = nullptr;
+            const int status = pcap_next_ex(state.handle.get(), &header, &bytes);
+            if (status < 0 && !state.problem) state.problem = Problem{state.interface, why(state.handle.get(), status)};
+            if (status <= 0) break;
+            if (header->caplen < header->len || header->caplen > state.frame_bytes ||
+                header->caplen < kEthernetHeader) {
+                ++state.counts.dropped;
+                continue;
+            }
+            std::byte* room = state.room.get() + count * state.frame_bytes;
+            std::memcpy(room, bytes, header->caplen);
+            state.received[count++] = {Bytes(room, header->caplen), now};
+            state.counts.received_bytes += header->caplen;
+        }
+        state.counts.received += count;
+        return {state.received.data(), count};
+    }
+    [[nodiscard]] MutableBytes reserve(Instant now) override {
+        if (state_->outbox.full()) flush(now);
+        return state_->outbox.reserve();
+    }
+    void commit(std::size_t bytes, Instant now) override {
+        if (!state_->outbox.commit(bytes)) ++state_->counts.refused;
+        if (state_->outbox.full()) flush(now);
+    }
+    void flush(Instant now) override {
+        PcapState& state = *state_;
+        state.retry.reset();
+        while (state.outbox.waiting() > 0) {
+            const MutableBytes frame = state.outbox.frame(0);
+            errno = 0;
+            if (pcap_inject(state.handle.get(), frame.data(), frame.size()) >= 0) {
+                ++state.counts.sent;
+                state.counts.sent_bytes += frame.size();
+            } else if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) {
+                state.retry = now + kRetryAfter;
+                return;
+            } else {
+                ++state.counts.refused;
+            }
+            state.outbox.leave(1);
+        }
+    }
+    [[nodiscard]] std::optional<Instant> poll_at() const override { return state_->retry; }
+    [[nodiscard]] int descriptor() const override { return pcap_get_selectable_fd(state_->handle.get()); }
+    [[nodiscard]] DeviceLimits limits() const override {
+        return {.frame_bytes = state_->frame_bytes, .mac = state_->mac, .link_speed = state_->link_speed};
+    }
+    [[nodiscard]] DeviceCounts counts() const override {
+        DeviceCounts counts = state_->counts;
+        pcap_stat statistics{};
+        if (pcap_stats(state_->handle.get(), &statistics) == 0) counts.dropped += statistics.ps_drop;
+        return counts;
+    }
+    [[nodiscard]] std::optional<Problem> problem() const override { return state_->problem; }
+
+private:
+    std::unique_ptr<PcapState> state_;
+};
+
+}  // namespace
+
+std::expected<Device, Problem> open_pcap_device(const std::string& interface, const std::string& filter) {
     const auto fail = [&](std::string sentence) { return std::unexpected(Problem{interface, std::move(sentence)}); };
     std::array<char, PCAP_ERRBUF_SIZE> error{};
     Handle handle(pcap_create(interface.c_str(), error.data()));
@@ -82,76 +146,11 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
     const InterfaceFacts found = facts_of_interface(interface);
     const std::size_t longest =
         found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTagBytes, kLongestFrame);
-    auto state = std::make_unique<State>(std::max(longest, kShortestFrame), found.mac);
+    auto state = std::make_unique<PcapState>(std::max(longest, kShortestFrame), found.mac);
     state->interface = interface;
     state->link_speed = found.speed;
     state->handle = std::move(handle);
-    return PcapDevice(std::move(state));
-}
-
-std::span<const ReceivedFrame> PcapDevice::receive(Instant now) {
-    State& state = *state_;
-    std::size_t count = 0;
-    for (std::size_t looked_at = 0; looked_at < kDeviceBatch; ++looked_at) {
-        pcap_pkthdr* header = nullptr;
-        const u_char* bytes = nullptr;
-        const int status = pcap_next_ex(state.handle.get(), &header, &bytes);
-        if (status < 0 && !state.problem) state.problem = Problem{state.interface, why(state.handle.get(), status)};
-        if (status <= 0) break;
-        if (header->caplen < header->len || header->caplen > state.frame_bytes || header->caplen < kEthernetHeader) {
-            ++state.counts.dropped;
-            continue;
-        }
-        std::byte* room = state.room.get() + count * state.frame_bytes;
-        std::memcpy(room, bytes, header->caplen);
-        state.received[count++] = {Bytes(room, header->caplen), now};
-        state.counts.received_bytes += header->caplen;
-    }
-    state.counts.received += count;
-    return {state.received.data(), count};
-}
-
-MutableBytes PcapDevice::reserve(Instant now) {
-    if (state_->outbox.full()) flush(now);
-    return state_->outbox.reserve();
-}
-
-void PcapDevice::commit(std::size_t bytes, Instant now) {
-    if (!state_->outbox.commit(bytes)) ++state_->counts.refused;
-    if (state_->outbox.full()) flush(now);
-}
-
-void PcapDevice::flush(Instant now) {
-    State& state = *state_;
-    state.retry.reset();
-    while (state.outbox.waiting() > 0) {
-        const MutableBytes frame = state.outbox.frame(0);
-        errno = 0;
-        if (pcap_inject(state.handle.get(), frame.data(), frame.size()) >= 0) {
-            ++state.counts.sent;
-            state.counts.sent_bytes += frame.size();
-        } else if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) {
-            state.retry = now + kRetryAfter;
-            return;
-        } else {
-            ++state.counts.refused;
-        }
-        state.outbox.leave(1);
-    }
-}
-
-std::optional<Instant> PcapDevice::poll_at() const { return state_->retry; }
-int PcapDevice::descriptor() const { return pcap_get_selectable_fd(state_->handle.get()); }
-DeviceLimits PcapDevice::limits() const {
-    return {.frame_bytes = state_->frame_bytes, .mac = state_->mac, .link_speed = state_->link_speed};
-}
-std::optional<Problem> PcapDevice::problem() const { return state_->problem; }
-
-DeviceCounts PcapDevice::counts() const {
-    DeviceCounts counts = state_->counts;
-    pcap_stat statistics{};
-    if (pcap_stats(state_->handle.get(), &statistics) == 0) counts.dropped += statistics.ps_drop;
-    return counts;
+    return Device(PcapDevice(std::move(state)));
 }
 
 }  // namespace qps::transport::live

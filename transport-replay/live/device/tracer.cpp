@@ -5,7 +5,7 @@ namespace qps::transport::live {
 
 using namespace dissect;
 
-void Tracer::trace(Way way, Bytes bytes, Instant time) {
+void Tracer::see(Way way, Bytes bytes, Instant time) {
     Frame frame;
     frame.bytes = bytes;
     frame.wire_length = static_cast<std::uint32_t>(bytes.size());
@@ -15,18 +15,6 @@ void Tracer::trace(Way way, Bytes bytes, Instant time) {
     line_.clear();
     append_line(line_, packet);
     sink_(way, time, line_);
-}
-
-std::span<const ReceivedFrame> Tracer::receive(Instant now) {
-    const auto frames = inside_.receive(now);
-    for (const ReceivedFrame& frame : frames) trace(Way::in, frame.bytes, frame.time);
-    return frames;
-}
-
-void Tracer::commit(std::size_t bytes, Instant now) {
-    const MutableBytes lent = std::exchange(lent_, MutableBytes{});
-    if (bytes >= kEthernetHeader && bytes <= lent.size()) trace(Way::out, lent.first(bytes), now);
-    inside_.commit(bytes, now);
 }
 
 }  // namespace qps::transport::live

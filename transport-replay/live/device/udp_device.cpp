@@ -93,10 +93,8 @@ void read_control(msghdr& message, SocketEnds& ends) {
     }
 }
 
-}  // namespace
-
-struct UdpDevice::State {
-    explicit State(std::size_t frame_bytes)
+struct UdpState {
+    explicit UdpState(std::size_t frame_bytes)
         : room(new std::byte[kDeviceBatch * kLongestFrame]), outbox(frame_bytes), longest(frame_bytes) {}
 
     std::string name;
@@ -124,7 +122,7 @@ struct UdpDevice::State {
 };
 
 // Identification 0 goes with IP_PMTUDISC_DO on a socket that is not connected.
-void UdpDevice::State::configure() const {
+void UdpState::configure() const {
     if (ipv6) {
         set(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
         set(socket, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
@@ -140,46 +138,8 @@ void UdpDevice::State::configure() const {
     set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kSocketSendBuffer);
 }
 
-UdpDevice::UdpDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
-UdpDevice::UdpDevice(UdpDevice&&) noexcept = default;
-UdpDevice& UdpDevice::operator=(UdpDevice&&) noexcept = default;
-UdpDevice::~UdpDevice() = default;
-
-std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, std::uint16_t port) {
-    const auto fail = [&](std::string sentence) { return std::unexpected(Problem{address, std::move(sentence)}); };
-    addrinfo hints{};
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    hints.ai_socktype = SOCK_DGRAM;
-    addrinfo* found = nullptr;
-    if (getaddrinfo(address.c_str(), fmt::format("{}", port).c_str(), &hints, &found) != 0 || found == nullptr)
-        return fail("not an IPv4 or IPv6 address");
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, &freeaddrinfo);
-
-    const std::size_t mtu = facts_of_interface(interface_with(*found->ai_addr)).mtu;
-    auto state = std::make_unique<State>(mtu == 0 ? kLongestFrame
-                                                  : std::clamp(mtu + kEthernetHeader, kShortestFrame, kLongestFrame));
-    state->name = address;
-    state->ipv6 = found->ai_family == AF_INET6;
-    std::memcpy(&state->bound, found->ai_addr, found->ai_addrlen);
-    state->local = address_in(state->bound);
-    if (state->local.bytes == SocketAddress{}.bytes)
-        return fail("wildcard address: expected an address of this machine");
-    state->socket =
-        Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
-    if (state->socket.number() < 0) return fail(socket_error_text(errno));
-    if (bind(state->socket.number(), found->ai_addr, found->ai_addrlen) != 0)
-        return fail(
-            errno == EADDRINUSE
-                ? fmt::format(
-                      "UDP port {0} is in use: `ss -lunp 'sport = :{0}'` names the program, or none where the kernel's RoCE has it",
-                      port)
-                : socket_error_text(errno));
-    state->configure();
-    return UdpDevice(std::move(state));
-}
-
 // Headers before a datagram whose payload is in its place; false where the frame would be too long.
-bool UdpDevice::State::put_on(msghdr& message, MutableBytes frame) {
+bool UdpState::put_on(msghdr& message, MutableBytes frame) {
     if ((message.msg_flags & MSG_TRUNC) != 0) return false;
     SocketEnds ends{.ipv6 = ipv6, .source = {}, .destination = local};
     ends.source = address_in(*static_cast<const sockaddr_storage*>(message.msg_name));
@@ -192,42 +152,8 @@ bool UdpDevice::State::put_on(msghdr& message, MutableBytes frame) {
     return true;
 }
 
-std::span<const ReceivedFrame> UdpDevice::receive(Instant now) {
-    State& state = *state_;
-    // Polling finds nothing most times, and what is armed stays so.
-    for (std::size_t i = 0; i < state.unarmed; ++i)
-        state.in.arm(i, {state.slot(i) + state.before_payload(), kLongestFrame - state.before_payload()},
-                     sizeof(sockaddr_storage));
-    const int came = recvmmsg(state.socket.number(), state.in.headers.data(), kDeviceBatch, MSG_DONTWAIT, nullptr);
-    state.unarmed = static_cast<std::size_t>(std::max(came, 0));
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < state.unarmed; ++i) {
-        const MutableBytes frame(
-            state.slot(i), std::min<std::size_t>(state.before_payload() + state.in.headers[i].msg_len, kLongestFrame));
-        if (!state.put_on(state.in.headers[i].msg_hdr, frame)) {
-            ++state.counts.dropped;
-            continue;
-        }
-        state.received[count++] = {frame, now};
-        state.counts.received_bytes += frame.size();
-    }
-    state.counts.received += count;
-    return {state.received.data(), count};
-}
-
-MutableBytes UdpDevice::reserve(Instant now) {
-    if (state_->outbox.full()) flush(now);
-    return state_->outbox.reserve();
-}
-
-void UdpDevice::commit(std::size_t bytes, Instant now) {
-    State& state = *state_;
-    if (!state.outbox.commit(bytes)) ++state.counts.refused;
-    if (state.outbox.full()) flush(now);
-}
-
 // The kernel sends other headers than the frame has: the ICRC changes by what that changes of it.
-void UdpDevice::State::correct(MutableBytes frame, const CarriedDatagram& datagram) const {
+void UdpState::correct(MutableBytes frame, const CarriedDatagram& datagram) const {
     if (datagram.end - datagram.payload < kBth + kIcrcBytes) return;
     const MutableBytes as_sent = frame.subspan(datagram.ip, datagram.end - datagram.ip);
     // Of a frame with VLAN tags this is not its beginning, but what is before the IP header does not go out.
@@ -243,7 +169,7 @@ void UdpDevice::State::correct(MutableBytes frame, const CarriedDatagram& datagr
 }
 
 // The i-th message to send of a frame; false where no socket can send that.
-bool UdpDevice::State::take_off(MutableBytes frame, std::size_t i) {
+bool UdpState::take_off(MutableBytes frame, std::size_t i) {
     const auto datagram = datagram_in(frame);
     if (!datagram || datagram->ends.ipv6 != ipv6) return false;
     const bool as_it_says =
@@ -275,54 +201,126 @@ bool UdpDevice::State::take_off(MutableBytes frame, std::size_t i) {
     return true;
 }
 
-void UdpDevice::flush(Instant now) {
-    State& state = *state_;
-    state.retry.reset();
-    while (state.outbox.waiting() > 0) {
-        // Those before the first that cannot be sent at all go together.
-        std::size_t ready = 0;
-        while (ready < state.outbox.waiting() && state.take_off(state.outbox.frame(ready), ready)) ++ready;
-        if (ready == 0) {
-            ++state.counts.refused;
-            state.outbox.leave(1);
-            continue;
+class UdpDevice final : public AnyDevice {
+public:
+    explicit UdpDevice(std::unique_ptr<UdpState> state) : state_(std::move(state)) {}
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(Instant now) override {
+        UdpState& state = *state_;
+        // Polling finds nothing most times, and what is armed stays so.
+        for (std::size_t i = 0; i < state.unarmed; ++i)
+            state.in.arm(i, {state.slot(i) + state.before_payload(), kLongestFrame - state.before_payload()},
+                         sizeof(sockaddr_storage));
+        const int came = recvmmsg(state.socket.number(), state.in.headers.data(), kDeviceBatch, MSG_DONTWAIT, nullptr);
+        state.unarmed = static_cast<std::size_t>(std::max(came, 0));
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < state.unarmed; ++i) {
+            const MutableBytes frame(
+                state.slot(i),
+                std::min<std::size_t>(state.before_payload() + state.in.headers[i].msg_len, kLongestFrame));
+            if (!state.put_on(state.in.headers[i].msg_hdr, frame)) {
+                ++state.counts.dropped;
+                continue;
+            }
+            state.received[count++] = {frame, now};
+            state.counts.received_bytes += frame.size();
         }
-        const int sent =
-            sendmmsg(state.socket.number(), state.out.headers.data(), static_cast<unsigned>(ready), MSG_DONTWAIT);
-        if (sent > 0) {
-            for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i)
-                state.counts.sent_bytes += state.outbox.frame(i).size();
-            state.counts.sent += static_cast<std::size_t>(sent);
-            state.outbox.leave(static_cast<std::size_t>(sent));
-        } else if (errno == EAGAIN || errno == ENOBUFS) {
-            state.retry = now + kResendAfter;
-            return;
-        } else if (errno != EINTR) {
-            ++state.counts.refused;
-            state.outbox.leave(1);
+        state.counts.received += count;
+        return {state.received.data(), count};
+    }
+    [[nodiscard]] MutableBytes reserve(Instant now) override {
+        if (state_->outbox.full()) flush(now);
+        return state_->outbox.reserve();
+    }
+    void commit(std::size_t bytes, Instant now) override {
+        UdpState& state = *state_;
+        if (!state.outbox.commit(bytes)) ++state.counts.refused;
+        if (state.outbox.full()) flush(now);
+    }
+    void flush(Instant now) override {
+        UdpState& state = *state_;
+        state.retry.reset();
+        while (state.outbox.waiting() > 0) {
+            // Those before the first that cannot be sent at all go together.
+            std::size_t ready = 0;
+            while (ready < state.outbox.waiting() && state.take_off(state.outbox.frame(ready), ready)) ++ready;
+            if (ready == 0) {
+                ++state.counts.refused;
+                state.outbox.leave(1);
+                continue;
+            }
+            const int sent =
+                sendmmsg(state.socket.number(), state.out.headers.data(), static_cast<unsigned>(ready), MSG_DONTWAIT);
+            if (sent > 0) {
+                for (std::size_t i = 0; i < static_cast<std::size_t>(sent); ++i)
+                    state.counts.sent_bytes += state.outbox.frame(i).size();
+                state.counts.sent += static_cast<std::size_t>(sent);
+                state.outbox.leave(static_cast<std::size_t>(sent));
+            } else if (errno == EAGAIN || errno == ENOBUFS) {
+                state.retry = now + kResendAfter;
+                return;
+            } else if (errno != EINTR) {
+                ++state.counts.refused;
+                state.outbox.leave(1);
+            }
         }
     }
-}
+    [[nodiscard]] std::optional<Instant> poll_at() const override { return state_->retry; }
+    [[nodiscard]] int descriptor() const override { return state_->socket.number(); }
+    [[nodiscard]] DeviceLimits limits() const override {
+        return {.frame_bytes = state_->longest,
+                .resolves_addresses = true,
+                .udp_source_port = state_->local.port,
+                .mac = mac_for(state_->local)};
+    }
+    [[nodiscard]] DeviceCounts counts() const override {
+        DeviceCounts counts = state_->counts;
+        constexpr std::size_t kDrops = 8, kNumbers = 9;  // of SO_MEMINFO
+        std::array<std::uint32_t, kNumbers> memory{};
+        socklen_t length = sizeof(memory);
+        if (getsockopt(state_->socket.number(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) == 0)
+            counts.dropped += memory[kDrops];
+        return counts;
+    }
+    [[nodiscard]] std::optional<Problem> problem() const override { return std::nullopt; }
 
-std::optional<Instant> UdpDevice::poll_at() const { return state_->retry; }
-int UdpDevice::descriptor() const { return state_->socket.number(); }
-std::optional<Problem> UdpDevice::problem() const { return std::nullopt; }
+private:
+    std::unique_ptr<UdpState> state_;
+};
 
-DeviceLimits UdpDevice::limits() const {
-    return {.frame_bytes = state_->longest,
-            .resolves_addresses = true,
-            .udp_source_port = state_->local.port,
-            .mac = mac_for(state_->local)};
-}
+}  // namespace
 
-DeviceCounts UdpDevice::counts() const {
-    DeviceCounts counts = state_->counts;
-    constexpr std::size_t kDrops = 8, kNumbers = 9;  // of SO_MEMINFO
-    std::array<std::uint32_t, kNumbers> memory{};
-    socklen_t length = sizeof(memory);
-    if (getsockopt(state_->socket.number(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) == 0)
-        counts.dropped += memory[kDrops];
-    return counts;
+std::expected<Device, Problem> open_udp_device(const std::string& address, std::uint16_t port) {
+    const auto fail = [&](std::string sentence) { return std::unexpected(Problem{address, std::move(sentence)}); };
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    hints.ai_socktype = SOCK_DGRAM;
+    addrinfo* found = nullptr;
+    if (getaddrinfo(address.c_str(), fmt::format("{}", port).c_str(), &hints, &found) != 0 || found == nullptr)
+        return fail("not an IPv4 or IPv6 address");
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, &freeaddrinfo);
+
+    const std::size_t mtu = facts_of_interface(interface_with(*found->ai_addr)).mtu;
+    auto state = std::make_unique<UdpState>(
+        mtu == 0 ? kLongestFrame : std::clamp(mtu + kEthernetHeader, kShortestFrame, kLongestFrame));
+    state->name = address;
+    state->ipv6 = found->ai_family == AF_INET6;
+    std::memcpy(&state->bound, found->ai_addr, found->ai_addrlen);
+    state->local = address_in(state->bound);
+    if (state->local.bytes == SocketAddress{}.bytes)
+        return fail("wildcard address: expected an address of this machine");
+    state->socket =
+        Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
+    if (state->socket.number() < 0) return fail(socket_error_text(errno));
+    if (bind(state->socket.number(), found->ai_addr, found->ai_addrlen) != 0)
+        return fail(
+            errno == EADDRINUSE
+                ? fmt::format(
+                      "UDP port {0} is in use: `ss -lunp 'sport = :{0}'` names the program, or none where the kernel's RoCE has it",
+                      port)
+                : socket_error_text(errno));
+    state->configure();
+    return Device(UdpDevice(std::move(state)));
 }
 
 }  // namespace qps::transport::live

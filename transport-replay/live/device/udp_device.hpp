@@ -1,4 +1,4 @@
-// UdpDevice: RoCEv2 by an ordinary UDP socket: no rights needed, loopback and containers included.
+// open_udp_device(): RoCEv2 by an ordinary UDP socket: no rights needed, loopback and containers included.
 //
 // Above it there are whole Ethernet frames like everywhere. Of a frame to send it takes the headers off and hands their
 // meaning to the kernel: destination, traffic class with its ECN bits, hops; a frame of anything but UDP is refused. To
@@ -14,37 +14,15 @@
 #include <transport-replay/live/device/device.hpp>
 
 #include <expected>
-#include <memory>
 #include <string>
 
 namespace qps::transport::live {
 
 inline constexpr std::uint16_t kRocePort = 4791;
 
-class UdpDevice final : public AnyDevice {
-public:
-    // `address`: one of this machine's, IPv4 or IPv6 ("10.0.0.1", "::1", "fe80::1%eth0"). Fails for: no address, one
-    // that stands for all, one that is not this machine's, a port that is taken.
-    [[nodiscard]] static std::expected<UdpDevice, Problem> open(const std::string& address,
-                                                                std::uint16_t port = kRocePort);
-    UdpDevice(UdpDevice&&) noexcept;
-    UdpDevice& operator=(UdpDevice&&) noexcept;
-    ~UdpDevice() override;
-
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
-    void commit(std::size_t bytes, dissect::Instant now) override;
-    void flush(dissect::Instant now) override;
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
-    [[nodiscard]] int descriptor() const override;
-    [[nodiscard]] DeviceLimits limits() const override;
-    [[nodiscard]] DeviceCounts counts() const override;
-    [[nodiscard]] std::optional<Problem> problem() const override;
-
-private:
-    struct State;
-    explicit UdpDevice(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
-};
+// `address`: one of this machine's, IPv4 or IPv6 ("10.0.0.1", "::1", "fe80::1%eth0"). Fails for: no address, one
+// that stands for all, one that is not this machine's, a port that is taken.
+[[nodiscard]] std::expected<Device, Problem> open_udp_device(const std::string& address,
+                                                             std::uint16_t port = kRocePort);
 
 }  // namespace qps::transport::live

@@ -61,16 +61,14 @@ bool too_long(Bytes frame, std::size_t mtu) {
     return frame.size() > mtu + kEthernetHeader + kTag * tags;
 }
 
-}  // namespace
-
-struct XdpDevice::State {
-    State(std::string name, PacketRing ring) : interface(std::move(name)), others(std::move(ring)) {}
+struct XdpState {
+    XdpState(std::string name, Device ring) : interface(std::move(name)), others(std::move(ring)) {}
 
     std::string interface;
     unsigned interface_index = 0;
     std::size_t mtu = 0;
     std::size_t frame_bytes = 0;
-    PacketRing others;  // what the program passes on
+    Device others;  // what the program passes on
     std::vector<std::unique_ptr<XdpSocket>> sockets;
     std::optional<XdpProgram> program;  // after the sockets, so that it goes first
     Descriptor watch;                   // all of them for poll(2)
@@ -93,7 +91,7 @@ struct XdpDevice::State {
 };
 
 // Each has its own memory; the first one sends, too.
-std::expected<void, Problem> XdpDevice::State::open_sockets(const XdpSettings& settings) {
+std::expected<void, Problem> XdpState::open_sockets(const XdpSettings& settings) {
     const std::size_t page = static_cast<std::size_t>(std::max(sysconf(_SC_PAGESIZE), 2048L));
     const std::size_t chunk = std::min(page, kLargestChunk);
     frame_bytes = std::clamp(mtu + kEthernetHeader + kTag * kMostTags, kShortestFrame,
@@ -115,7 +113,7 @@ std::expected<void, Problem> XdpDevice::State::open_sockets(const XdpSettings& s
 }
 
 // The kernel frees the queue of a socket that was closed a moment later (xp_release_deferred()).
-int XdpDevice::State::open_socket(const XdpSocketSettings& settings) {
+int XdpState::open_socket(const XdpSocketSettings& settings) {
     int error = 0;
     for (int tries = 0; tries < kTries; ++tries) {
         auto socket = std::make_unique<XdpSocket>(settings);
@@ -127,7 +125,7 @@ int XdpDevice::State::open_socket(const XdpSocketSettings& settings) {
     return error;
 }
 
-std::expected<void, Problem> XdpDevice::State::attach(const std::vector<Address>& addresses) {
+std::expected<void, Problem> XdpState::attach(const std::vector<Address>& addresses) {
     auto loaded = XdpProgram::load(addresses);
     if (!loaded) return fail(std::move(loaded.error()));
     for (unsigned queue = 0; queue < sockets.size(); ++queue)
@@ -138,7 +136,7 @@ std::expected<void, Problem> XdpDevice::State::attach(const std::vector<Address>
     return {};
 }
 
-std::expected<void, Problem> XdpDevice::State::watch_all() {
+std::expected<void, Problem> XdpState::watch_all() {
     watch = Descriptor(epoll_create1(EPOLL_CLOEXEC), true);
     const auto add = [this](int descriptor) {
         epoll_event event{.events = EPOLLIN, .data = {}};
@@ -150,29 +148,7 @@ std::expected<void, Problem> XdpDevice::State::watch_all() {
     return {};
 }
 
-XdpDevice::XdpDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
-XdpDevice::XdpDevice(XdpDevice&&) noexcept = default;
-XdpDevice& XdpDevice::operator=(XdpDevice&&) noexcept = default;
-XdpDevice::~XdpDevice() = default;
-
-std::expected<XdpDevice, Problem> XdpDevice::open(const XdpSettings& settings) {
-    auto ring = PacketRing::open({.interface = settings.interface,
-                                  .filter = settings.filter,
-                                  .ring_bytes = kRingBytes,
-                                  .receive = settings.receive});
-    if (!ring) return std::unexpected(std::move(ring.error()));
-    auto state = std::make_unique<State>(settings.interface, std::move(*ring));
-    state->interface_index = if_nametoindex(settings.interface.c_str());
-    state->mtu = facts_of_interface(settings.interface).mtu;
-    if (auto opened = state->open_sockets(settings); !opened) return std::unexpected(std::move(opened.error()));
-    if (settings.receive)
-        if (auto attached = state->attach(settings.addresses); !attached)
-            return std::unexpected(std::move(attached.error()));
-    if (auto watched = state->watch_all(); !watched) return std::unexpected(std::move(watched.error()));
-    return XdpDevice(std::move(state));
-}
-
-void XdpDevice::State::take_others(Instant now, std::size_t& count) {
+void XdpState::take_others(Instant now, std::size_t& count) {
     if (waiting.empty()) waiting = others.receive(now);
     const auto now_given = waiting.first(std::min(waiting.size(), kOthersAtOnce));
     waiting = waiting.subspan(now_given.size());
@@ -182,81 +158,103 @@ void XdpDevice::State::take_others(Instant now, std::size_t& count) {
     }
 }
 
-std::span<const ReceivedFrame> XdpDevice::receive(Instant now) {
-    State& state = *state_;
-    std::size_t count = 0;
-    state.take_others(now, count);
-    for (std::size_t i = 0; i < state.sockets.size(); ++i) {
-        XdpSocket& socket = *state.sockets[(state.turn + i) % state.sockets.size()];
-        count += socket.receive(std::span(state.received).subspan(count), now, state.counts.dropped);
+class XdpDevice final : public AnyDevice {
+public:
+    explicit XdpDevice(std::unique_ptr<XdpState> state) : state_(std::move(state)) {}
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(Instant now) override {
+        XdpState& state = *state_;
+        std::size_t count = 0;
+        state.take_others(now, count);
+        for (std::size_t i = 0; i < state.sockets.size(); ++i) {
+            XdpSocket& socket = *state.sockets[(state.turn + i) % state.sockets.size()];
+            count += socket.receive(std::span(state.received).subspan(count), now, state.counts.dropped);
+        }
+        ++state.turn;
+        for (std::size_t i = 0; i < count; ++i) state.counts.received_bytes += state.received[i].bytes.size();
+        state.counts.received += count;
+        return {state.received.data(), count};
     }
-    ++state.turn;
-    for (std::size_t i = 0; i < count; ++i) state.counts.received_bytes += state.received[i].bytes.size();
-    state.counts.received += count;
-    return {state.received.data(), count};
-}
-
-MutableBytes XdpDevice::reserve(Instant now) {
-    XdpSocket& socket = *state_->sockets.front();
-    if (socket.committed() == kDeviceBatch) flush(now);
-    MutableBytes room = socket.reserve();
-    if (room.empty() && socket.waiting()) {
-        flush(now);
-        room = socket.reserve();
+    [[nodiscard]] MutableBytes reserve(Instant now) override {
+        XdpSocket& socket = *state_->sockets.front();
+        if (socket.committed() == kDeviceBatch) flush(now);
+        MutableBytes room = socket.reserve();
+        if (room.empty() && socket.waiting()) {
+            flush(now);
+            room = socket.reserve();
+        }
+        if (room.empty() && !state_->retry) state_->retry = now + kSendAgain;
+        return room;
     }
-    if (room.empty() && !state_->retry) state_->retry = now + kSendAgain;
-    return room;
-}
-
-void XdpDevice::commit(std::size_t bytes, Instant now) {
-    State& state = *state_;
-    XdpSocket& socket = *state.sockets.front();
-    const MutableBytes room = socket.lent();
-    if (room.empty() || bytes < kEthernetHeader || bytes > room.size() || too_long(room.first(bytes), state.mtu)) {
-        socket.give_up();
-        ++state.counts.refused;
-        return;
+    void commit(std::size_t bytes, Instant now) override {
+        XdpState& state = *state_;
+        XdpSocket& socket = *state.sockets.front();
+        const MutableBytes room = socket.lent();
+        if (room.empty() || bytes < kEthernetHeader || bytes > room.size() || too_long(room.first(bytes), state.mtu)) {
+            socket.give_up();
+            ++state.counts.refused;
+            return;
+        }
+        socket.commit(bytes);
+        if (socket.committed() == kDeviceBatch) flush(now);
     }
-    socket.commit(bytes);
-    if (socket.committed() == kDeviceBatch) flush(now);
-}
+    void flush(Instant now) override {
+        XdpState& state = *state_;
+        state.retry.reset();
+        XdpSocket& socket = *state.sockets.front();
+        if (socket.committed() == 0 && !socket.waiting()) return;
+        const XdpSocket::Sending sending = socket.send();
+        state.counts.refused += sending.refused;
+        if (sending.waiting) state.retry = now + (sending.down ? kSendAgainDown : kSendAgain);
+        if (!sending.down) return;
+        std::array<char, IF_NAMESIZE> name{};
+        if (if_indextoname(state.interface_index, name.data()) == nullptr)
+            state.problem = Problem{state.interface, "the interface is gone"};
+    }
+    [[nodiscard]] std::optional<Instant> poll_at() const override {
+        return state_->waiting.empty() ? state_->retry : kAtOnce;
+    }
+    [[nodiscard]] int descriptor() const override { return state_->watch.number(); }
+    [[nodiscard]] DeviceLimits limits() const override {
+        DeviceLimits limits = state_->others.limits();
+        limits.frame_bytes = state_->frame_bytes;
+        return limits;
+    }
+    [[nodiscard]] DeviceCounts counts() const override {
+        DeviceCounts counts = state_->counts;
+        counts.dropped += state_->others.counts().dropped;
+        for (const auto& socket : state_->sockets) counts.dropped += socket->dropped();
+        counts.sent = state_->sockets.front()->sent();
+        counts.sent_bytes = state_->sockets.front()->sent_bytes();
+        return counts;
+    }
+    [[nodiscard]] std::optional<Problem> problem() const override {
+        return state_->problem ? state_->problem : state_->others.problem();
+    }
 
-void XdpDevice::flush(Instant now) {
-    State& state = *state_;
-    state.retry.reset();
-    XdpSocket& socket = *state.sockets.front();
-    if (socket.committed() == 0 && !socket.waiting()) return;
-    const XdpSocket::Sending sending = socket.send();
-    state.counts.refused += sending.refused;
-    if (sending.waiting) state.retry = now + (sending.down ? kSendAgainDown : kSendAgain);
-    if (!sending.down) return;
-    std::array<char, IF_NAMESIZE> name{};
-    if (if_indextoname(state.interface_index, name.data()) == nullptr)
-        state.problem = Problem{state.interface, "the interface is gone"};
-}
+private:
+    std::unique_ptr<XdpState> state_;
+};
 
-std::optional<Instant> XdpDevice::poll_at() const { return state_->waiting.empty() ? state_->retry : kAtOnce; }
-int XdpDevice::descriptor() const { return state_->watch.number(); }
-bool XdpDevice::in_driver() const { return state_->program && state_->program->in_driver(); }
-std::size_t XdpDevice::queues() const { return state_->sockets.size(); }
+}  // namespace
 
-DeviceLimits XdpDevice::limits() const {
-    DeviceLimits limits = state_->others.limits();
-    limits.frame_bytes = state_->frame_bytes;
-    return limits;
-}
-
-std::optional<Problem> XdpDevice::problem() const {
-    return state_->problem ? state_->problem : state_->others.problem();
-}
-
-DeviceCounts XdpDevice::counts() const {
-    DeviceCounts counts = state_->counts;
-    counts.dropped += state_->others.counts().dropped;
-    for (const auto& socket : state_->sockets) counts.dropped += socket->dropped();
-    counts.sent = state_->sockets.front()->sent();
-    counts.sent_bytes = state_->sockets.front()->sent_bytes();
-    return counts;
+std::expected<Device, Problem> open_xdp_device(const XdpSettings& settings, XdpMode* mode) {
+    auto ring = open_packet_ring({.interface = settings.interface,
+                                  .filter = settings.filter,
+                                  .ring_bytes = kRingBytes,
+                                  .receive = settings.receive});
+    if (!ring) return std::unexpected(std::move(ring.error()));
+    auto state = std::make_unique<XdpState>(settings.interface, std::move(*ring));
+    state->interface_index = if_nametoindex(settings.interface.c_str());
+    state->mtu = facts_of_interface(settings.interface).mtu;
+    if (auto opened = state->open_sockets(settings); !opened) return std::unexpected(std::move(opened.error()));
+    if (settings.receive)
+        if (auto attached = state->attach(settings.addresses); !attached)
+            return std::unexpected(std::move(attached.error()));
+    if (auto watched = state->watch_all(); !watched) return std::unexpected(std::move(watched.error()));
+    if (mode != nullptr)
+        *mode = {.in_driver = state->program && state->program->in_driver(), .queues = state->sockets.size()};
+    return Device(XdpDevice(std::move(state)));
 }
 
 }  // namespace qps::transport::live

@@ -1,6 +1,6 @@
-// XdpDevice: an Ethernet interface by AF_XDP. RoCE to our addresses goes from the driver, or from before the network
-// stack, into memory of ours; frames that we send go past the stack too. Copy mode: every driver that runs XDP programs
-// does, a veth included.
+// open_xdp_device(): an Ethernet interface by AF_XDP. RoCE to our addresses goes from the driver, or from before the
+// network stack, into memory of ours; frames that we send go past the stack too. Copy mode: every driver that runs XDP
+// programs does, a veth included.
 //
 // RoCE that we get is not seen by the system, nor by captures on the interface. Everything else is the system's as
 // before, and a packet ring beside the sockets copies it for us: ARP, neighbour discovery, ping, RoCE to groups. Within
@@ -19,7 +19,6 @@
 #include <transport-replay/model/address.hpp>
 
 #include <expected>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,33 +35,14 @@ struct XdpSettings {
 inline constexpr std::size_t kMinXdpFrames = 64;
 inline constexpr std::size_t kMaxXdpFrames = std::size_t{1} << 16;
 
-class XdpDevice final : public AnyDevice {
-public:
-    // Fails where PacketRing does, where the rights are missing, where the kernel or the driver cannot, and where
-    // another program has AF_XDP sockets or an XDP program there.
-    [[nodiscard]] static std::expected<XdpDevice, Problem> open(const XdpSettings& settings);
-    XdpDevice(XdpDevice&&) noexcept;
-    XdpDevice& operator=(XdpDevice&&) noexcept;
-    ~XdpDevice() override;
-
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
-    void commit(std::size_t bytes, dissect::Instant now) override;
-    void flush(dissect::Instant now) override;
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
-    [[nodiscard]] int descriptor() const override;
-    [[nodiscard]] DeviceLimits limits() const override;
-    [[nodiscard]] DeviceCounts counts() const override;
-    [[nodiscard]] std::optional<Problem> problem() const override;
-
-    // The program runs in the driver; else before the network stack, which costs a copy more.
-    [[nodiscard]] bool in_driver() const;
-    [[nodiscard]] std::size_t queues() const;
-
-private:
-    struct State;
-    explicit XdpDevice(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+// How it does that.
+struct XdpMode {
+    bool in_driver = false;  // the program runs in the driver; else before the network stack, which costs a copy more
+    std::size_t queues = 0;
 };
+
+// `mode`, where given, says how. Fails where open_packet_ring() does, where the rights are missing, where the kernel or
+// the driver cannot, and where another program has AF_XDP sockets or an XDP program there.
+[[nodiscard]] std::expected<Device, Problem> open_xdp_device(const XdpSettings& settings, XdpMode* mode = nullptr);
 
 }  // namespace qps::transport::live

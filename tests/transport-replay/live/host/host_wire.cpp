@@ -60,7 +60,7 @@ void beside_a_kernel(const std::function<void()>& test) {
 Instant clock_now() { return Instant{std::chrono::system_clock::now().time_since_epoch().count()}; }
 
 struct Station {
-    PacketRing ring;
+    Device ring;
     Host host;
 
     // Lets the host live until `done`, at most for that long.
@@ -92,7 +92,7 @@ struct Station {
 };
 
 Station station(const HostSettings& settings) {
-    auto ring = PacketRing::open({.interface = "vd", .filter = {}});
+    auto ring = open_packet_ring({.interface = "vd", .filter = {}});
     if (!ring) FAIL(ring.error().sentence);
     return {std::move(*ring), Host(settings, clock_now())};
 }
