@@ -33,7 +33,7 @@ namespace {
 
 // How the inputs are read.
 struct Reading {
-    AnalysisSettings known;  // before: of taps and ICRCs, by a log
+    AnalysisSettings known;  // before: of taps and ICRCs, by a log, what connections speak
     std::size_t lanes = 1;
     bool again = false;            // what is wrong with the inputs was said
     PartOf part{};                 // which pairs of hosts are followed
@@ -50,7 +50,10 @@ public:
           analysis_(settings(std::move(reading.known)), reading.lanes, listening.packet || listening.placed,
                     reading.report != nullptr,
                     listening.lanes ? listening.lanes(reading.lanes) : std::vector<LaneListener>{}),
-          told_(reading.told) {}
+          told_(reading.told) {
+        if (!can_be_read_twice(options.input) && (listening.names_connections || listening.meanwhile))
+            analysis_.keep_numbers();
+    }
     Analyst(const Analyst&) = delete;
     Analyst& operator=(const Analyst&) = delete;
 
@@ -115,7 +118,6 @@ private:
         for (std::size_t lane = 0; lane < analysis_.lanes(); ++lane) listening_.numbered(lane, analysis_.numbers(lane));
     }
     AnalysisSettings settings(AnalysisSettings settings) {
-        settings.hints = options_.analysis.hints;
         settings.icrc = options_.analysis.icrc;
         settings.unordered = options_.analysis.unordered;
         settings.message = listening_.message;
@@ -301,7 +303,8 @@ namespace {
 
 // It reads the whole for the numbers of connections that the next reading names on the way. That one says what is
 // wrong with the files.
-void learn_numbers(const ReadingOptions& options, const Filter& filter, const Output& output, AnalysisSettings& known) {
+FinalNumbers learn_numbers(const ReadingOptions& options, const Filter& filter, const Output& output,
+                           AnalysisSettings& known) {
     const Hush hush;
     const Listening nobody;
     const auto read = [&] {
@@ -315,7 +318,7 @@ void learn_numbers(const ReadingOptions& options, const Filter& filter, const Ou
         known.traits = std::move(whole.learned);
         whole = read();
     }
-    known.numbers = std::move(whole.numbers);
+    return std::move(whole.numbers);
 }
 
 }  // namespace
@@ -334,10 +337,16 @@ Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, co
         analyzed.code = log.error();
         return analyzed;
     }
-    AnalysisSettings known{.nccl_log = std::move(*log)};
+    AnalysisSettings known{.hints = options.analysis.hints, .nccl_log = std::move(*log)};
     const bool on_the_way = prints_on_the_way(listening);
-    if (listening.names_connections && can_be_read_twice(options.input)) learn_numbers(options, *filter, output, known);
-    else if (on_the_way) known.traits = traits_before(options.input, options.analysis);
+    const bool twice = can_be_read_twice(options.input);
+    if (twice && (listening.names_connections || !known.hints.empty())) {
+        FinalNumbers numbers = learn_numbers(options, *filter, output, known);
+        known.hints = by_given_numbers(known.hints, numbers);
+        if (listening.names_connections) known.numbers = std::move(numbers);
+    } else if (on_the_way) {
+        known.traits = traits_before(options.input, options.analysis);
+    }
     const auto read = [&](const AnalysisSettings& settings, bool again) {
         return analyze_in_lanes(options, *filter, output, listening,
                                 {.known = settings, .lanes = lanes_for(options, listening), .again = again});
@@ -363,11 +372,13 @@ Analyzed analyze_again(const ReadingOptions& options, const Filter& filter, cons
         failed.code = log.error();
         return failed;
     }
-    return analyze_in_lanes(
-        options, filter, output, listening,
-        {.known = {.traits = first.known, .numbers = first.timeline.numbers, .nccl_log = std::move(*log)},
-         .lanes = lanes_for(options, listening),
-         .again = said_before});
+    return analyze_in_lanes(options, filter, output, listening,
+                            {.known = {.hints = by_given_numbers(options.analysis.hints, first.timeline.numbers),
+                                       .traits = first.known,
+                                       .numbers = first.timeline.numbers,
+                                       .nccl_log = std::move(*log)},
+                             .lanes = lanes_for(options, listening),
+                             .again = said_before});
 }
 
 // What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is
@@ -382,7 +393,7 @@ Analyzed analyze_part(const ReadingOptions& options, const Filter& wanted_packet
     }
     const auto read = [&](const CaptureTraits& traits, bool again) {
         return analyze_in_lanes(options, *filter, output, listening,
-                                {.known = {.traits = traits},
+                                {.known = {.hints = options.analysis.hints, .traits = traits},
                                  .lanes = lanes_for(options, listening),
                                  .again = again,
                                  .part = part,

@@ -197,6 +197,7 @@ ExitCode run_anonymize(const AnonymizeOptions& asked) {
         const KnownBefore known = known_before(reading.input, reading.analysis, LookAhead::all);
         reading.analysis.hints = known.hints;
         first.known = known.traits;
+        first.timeline.numbers = known.numbers;
         if (interrupted()) return give_up_interrupted(asked.capture);
     }
     Anonymizing anonymizing(anonymizer, copies, asked.shift);

@@ -2,6 +2,7 @@
 #include <cli/analyzing.hpp>
 #include <cli/commands.hpp>
 #include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
 #include <cli/latencies.hpp>
 #include <cli/message.hpp>
 #include <cli/options/reading_options.hpp>
@@ -9,6 +10,7 @@
 #include <transport-replay/logs/log_candidates.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/logs/log_time.hpp>
+#include <transport-replay/model/numbering.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/connection_times.hpp>
@@ -83,8 +85,24 @@ bool may_sort(const std::string& name) {
     return false;
 }
 
+// What was told by the numbers that connections were given, for who asks by those of the end.
+class TimesAtEnd {
+public:
+    TimesAtEnd(const ConnectionTimes& times, const transport::Timeline& timeline)
+        : times_(times),
+          given_(given_numbers(timeline.numbers,
+                               timeline.connections.empty() ? ConnectionId{} : timeline.connections.back().uid)) {}
+    [[nodiscard]] const std::array<WayTimes, 2>* find(ConnectionId connection) const {
+        return times_.find(given_[std::to_underlying(connection)]);
+    }
+
+private:
+    const ConnectionTimes& times_;
+    std::vector<ConnectionId> given_;
+};
+
 ConnectionRow row_of(const Connection& connection, const transport::Timeline& timeline,
-                     const std::set<ConnectionId>& over, const ConnectionTimes& times, std::string match = {}) {
+                     const std::set<ConnectionId>& over, const TimesAtEnd& times, std::string match = {}) {
     return {connection,
             over.contains(connection.uid),
             std::move(match),
@@ -161,7 +179,7 @@ void list_attempts(const transport::Timeline& timeline, const Attempts& attempts
 
 // Candidates, best first, with the reasons under each; how many.
 std::size_t show_candidates(const ConnectionsOptions& options, const transport::Timeline& timeline,
-                            const ConnectionTimes& times, const LogLine& line, Sheet& sheet, Output& output) {
+                            const TimesAtEnd& times, const LogLine& line, Sheet& sheet, Output& output) {
     for (const std::string& each : recognised(line)) remark("qpscope: recognised {}\n", each);
     const OutputFormat format = options.listing.output.format;
     const AnalysisOptions& analysis = options.listing.reading.analysis;
@@ -185,7 +203,7 @@ std::size_t show_candidates(const ConnectionsOptions& options, const transport::
     return shown;
 }
 
-void show_all(const ConnectionsOptions& options, const transport::Timeline& timeline, const ConnectionTimes& times,
+void show_all(const ConnectionsOptions& options, const transport::Timeline& timeline, const TimesAtEnd& times,
               Sheet& sheet) {
     const auto over = given_up(timeline);
     std::vector<const Connection*> shown;
@@ -260,18 +278,29 @@ ExitCode run_connections(const ConnectionsOptions& options) {
         if (ended.answer_frame != dissect::FrameIndex{})
             times.add(connection, requester, ended.outcome, ended.first_time, ended.answer_time);
     };
-    const Analyzed analyzed = analyze(leave_room_for_latencies(reading), *filter, output,
-                                      {.message = message, .again = [&] { times = ConnectionTimes(memory); }});
+    // Hosts take times by the numbers of the end: of a pipe they are those that were given, of files that have others
+    // the messages are told again.
+    const bool twice = can_be_read_twice(reading.input);
+    const ReadingOptions beside = leave_room_for_latencies(reading);
+    const Analyzed analyzed = analyze(
+        beside, *filter, output, {.message = message, .names_connections = options.by_host && !twice, .again = [&] {
+                                      times = ConnectionTimes(memory);
+                                  }});
+    if (options.by_host && twice && analyzed.timeline.numbers.any()) {
+        times = ConnectionTimes(memory);
+        static_cast<void>(analyze_again(beside, *filter, output, {.message = message}, analyzed));
+    }
     say_unknown_latencies(times);
     bool matched = true;
     if (analyzed.any && options.by_host) {
         show_hosts(shown, analyzed.timeline, times, output);
     } else if (analyzed.any) {
         Sheet sheet(shown, output, "connections", shown_columns(options));
-        if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
+        const TimesAtEnd at_end(times, analyzed.timeline);
+        if (options.log_line.empty()) show_all(options, analyzed.timeline, at_end, sheet);
         else
-            matched =
-                show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet, output) != 0;
+            matched = show_candidates(options, analyzed.timeline, at_end, read_log_line(options.log_line), sheet,
+                                      output) != 0;
         sheet.end();
     }
     const ExitCode code = finish(reading.analysis, analyzed, output);

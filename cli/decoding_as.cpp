@@ -7,11 +7,14 @@
 #include <transport-replay/analysis/observation_batch.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/model/numbering.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -84,10 +87,43 @@ bool read_through(const InputOptions& inputs, AnnotatorScope scope, std::uint64_
     return whole;
 }
 
-bool read_through(const InputOptions& inputs, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
+// The highest number given to a connection that has packets up to frame `last`.
+struct Begun {
+    FrameIndex last{};
+    ConnectionId number{};
+};
+
+bool read_through(const InputOptions& inputs, Analysis& analysis, AnnotatorScope scope, std::uint64_t most,
+                  Begun& begun) {
     return read_through<ObservationBatch>(inputs, scope, most, ObservationBatch{}, [&](const ObservationBatch& batch) {
-        batch.follow(analysis, [](const Observation&, const PacketRecord&, std::size_t) { return true; });
+        batch.follow(analysis, [&](const Observation& observation, const PacketRecord& record, std::size_t) {
+            if (record.connection && observation.frame <= begun.last)
+                begun.number = std::max(begun.number, *record.connection);
+            return true;
+        });
     });
+}
+bool read_through(const InputOptions& inputs, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
+    Begun nobody;
+    return read_through(inputs, analysis, scope, most, nobody);
+}
+
+// Whether what follows may give another number to a connection that was given that one or a lower: two flows among them
+// are alone, or paired by nothing but that no others were left.
+bool may_renumber(const transport::Timeline& timeline, ConnectionId last) {
+    std::size_t alone = 0;
+    for (std::uint32_t given = 1; given <= std::to_underlying(last); ++given) {
+        ConnectionId number{given};
+        End end{};
+        timeline.numbers.settle(number, end);
+        const Connection* connection = timeline.find(number);
+        if (connection == nullptr) return true;
+        if (timeline.numbers.is_part(ConnectionId{given})) continue;
+        const bool guessed = connection->joined_by == JoinedBy::traffic && connection->matches == 0;
+        if (guessed) return true;
+        if (connection->joined_by == JoinedBy::nothing && ++alone == 2) return true;
+    }
+    return false;
 }
 
 // Whether the beginning has copies of packets or wrong ICRCs, without which nothing is learned of it: nobody's
@@ -113,27 +149,45 @@ bool has_any(const transport::Timeline& timeline) {
 
 LookAhead look_ahead_for(const Filter& filter) { return filter.needs_look_ahead() ? LookAhead::all : LookAhead::none; }
 
-KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead) {
+UlpHints by_given_numbers(const UlpHints& hints, const FinalNumbers& numbers) {
+    if (hints.empty() || !numbers.any()) return hints;
+    constexpr std::uint32_t kMost = FinalNumbers::kMost;  // of a number that the user typed
+    const std::vector<ConnectionId> of =
+        given_numbers(numbers, ConnectionId{std::min(std::prev(hints.end())->first, kMost)});
+    UlpHints given;
+    for (const auto& [uid, said] : hints) given.emplace(uid < of.size() ? std::to_underlying(of[uid]) : uid, said);
+    return given;
+}
+
+KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead,
+                         FrameIndex last) {
     if (look_ahead == LookAhead::none || !can_be_read_twice(input))
         return {.hints = options.hints, .traits = {}, .numbers = {}, .any = !options.hints.empty()};
     const std::uint64_t most = look_ahead == LookAhead::all ? UINT64_MAX : kBeginning;
     AnalysisSettings settings{.hints = options.hints, .icrc = options.icrc, .memory = options.memory};
     Analysis analysis(settings);
-    const bool whole = read_through(input, analysis, AnnotatorScope::all, most);
+    Begun begun{.last = last};
+    const bool whole = read_through(input, analysis, AnnotatorScope::all, most, begun);
     transport::Timeline timeline = analysis.finish();
+    // Copies of other taps, and files that do not continue each other, make other connections of the same packets.
+    const bool numbered = whole || (input.files.size() == 1 && !timeline.learned.any() &&
+                                    timeline.retired.connections == 0 && !may_renumber(timeline, begun.number));
     KnownBefore known{.hints = hints_of(timeline, whole),
                       .traits = std::move(timeline.learned),
                       .numbers = std::move(timeline.numbers),
                       .any = has_any(timeline),
-                      .whole = whole};
-    // An analysis that leaves packets out, as copies of a mirror, gives other numbers.
-    if (whole && known.traits.any()) {
+                      .numbered = numbered};
+    // An analysis that leaves packets out, as copies of a mirror, gives other numbers; what the user says of
+    // connections is by those of the end.
+    if (whole && (known.traits.any() || (known.numbers.any() && !options.hints.empty()))) {
         settings.traits = known.traits;
+        settings.hints = by_given_numbers(options.hints, known.numbers);
         Analysis again(settings);
         read_through(input, again, AnnotatorScope::all, most);
-        known.numbers = again.finish().numbers;
+        timeline = again.finish();
+        known.hints = hints_of(timeline, whole);
+        known.numbers = std::move(timeline.numbers);
     }
-    if (!whole) known.numbers = {};
     for (const auto& [uid, said] : options.hints) known.hints.insert_or_assign(uid, said);
     return known;
 }
@@ -144,16 +198,19 @@ std::optional<Annotator> stream_annotator(const InputOptions& input) {
     const bool whole = read_through(input, analysis, AnnotatorScope::streams, kQuickLook);
     const transport::Timeline timeline = analysis.finish();
     if (timeline.iwarp.conversations.empty()) return std::nullopt;
-    return Annotator({.hints = hints_of(timeline, whole)}, AnnotatorScope::streams);
+    return Annotator({.hints = by_given_numbers(hints_of(timeline, whole), timeline.numbers)}, AnnotatorScope::streams);
+}
+
+AnalysisSettings settings_of(KnownBefore known, const AnalysisOptions& options) {
+    return {.hints = by_given_numbers(known.hints, known.numbers),
+            .icrc = options.icrc,
+            .traits = std::move(known.traits),
+            .numbers = known.numbered ? std::move(known.numbers) : FinalNumbers{},
+            .memory = options.memory};
 }
 
 AnalysisSettings known_settings(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead) {
-    KnownBefore known = known_before(input, options, look_ahead);
-    return {.hints = std::move(known.hints),
-            .icrc = options.icrc,
-            .traits = std::move(known.traits),
-            .numbers = std::move(known.numbers),
-            .memory = options.memory};
+    return settings_of(known_before(input, options, look_ahead), options);
 }
 
 CaptureTraits traits_before(const InputOptions& input, const AnalysisOptions& options) {

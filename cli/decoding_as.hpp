@@ -32,13 +32,22 @@ enum class LookAhead {
 [[nodiscard]] LookAhead look_ahead_for(const dissect::Filter& filter);
 
 struct KnownBefore {
-    transport::UlpHints hints;
+    transport::UlpHints hints;  // by `numbers`
     transport::CaptureTraits traits;
-    transport::FinalNumbers numbers;  // where all was read
+    transport::FinalNumbers numbers;  // as far as was read
     bool any = false;                 // there is an upper protocol to decode
-    bool whole = false;               // all was read
+    bool numbered = false;            // the numbers are those of the end
 };
-[[nodiscard]] KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead);
+// `last`: packets behind that frame are not shown. So numbers may be known before all was read: where no flow that
+// began until then can turn out to be a part of another.
+[[nodiscard]] KnownBefore known_before(const InputOptions& input, const AnalysisOptions& options, LookAhead look_ahead,
+                                       dissect::FrameIndex last = dissect::FrameIndex{UINT64_MAX});
+// For who follows the packets.
+[[nodiscard]] transport::AnalysisSettings settings_of(KnownBefore known, const AnalysisOptions& options);
+
+// What is said of connections by their numbers at the end, by those that they are given: as an analysis takes it.
+[[nodiscard]] transport::UlpHints by_given_numbers(const transport::UlpHints& hints,
+                                                   const transport::FinalNumbers& numbers);
 
 // For commands that show packets without asking for annotations: who follows TCP, so that iWARP is decoded. A quick
 // look at the beginning of the files decides whether one is needed, since it costs the threads; pipes and interfaces,

@@ -152,16 +152,11 @@ ExitCode run_show(const ShowOptions& options) {
     const Filter& filter = whole->filter;
     std::optional<transport::Annotator> annotator;
     const LookAhead look_ahead = filter.needs_look_ahead() ? LookAhead::all : LookAhead::beginning;
-    KnownBefore known = known_before(reading.input, reading.analysis, look_ahead);
+    KnownBefore known = known_before(reading.input, reading.analysis, look_ahead, FrameIndex{last});
     const bool annotated = filter.needs_annotation() || known.any || options.messages;
-    // Which connection a packet is of is shown then, and only the whole tells.
-    if (annotated && !known.whole) known = known_before(reading.input, reading.analysis, LookAhead::all);
-    if (annotated)
-        annotator.emplace(transport::AnalysisSettings{.hints = std::move(known.hints),
-                                                      .icrc = reading.analysis.icrc,
-                                                      .traits = std::move(known.traits),
-                                                      .numbers = std::move(known.numbers),
-                                                      .memory = reading.analysis.memory});
+    // Which connection a packet is of is shown then. Where flows up to there are not paired yet, only the whole tells.
+    if (annotated && !known.numbered) known = known_before(reading.input, reading.analysis, LookAhead::all);
+    if (annotated) annotator.emplace(settings_of(std::move(known), reading.analysis));
     else annotator = stream_annotator(reading.input);
     if (whole->messages) annotator->know(whole->messages);
     const bool read_all = annotator && reading.input.files.size() > 1;  // the next piece goes on where this one ends

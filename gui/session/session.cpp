@@ -3,6 +3,7 @@
 #include <dissect/ultra_ethernet/native.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/numbering.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <QDir>
@@ -245,7 +246,8 @@ bool Session::canDecodeAs() const { return !m_live && !m_files.isEmpty() && !m_f
 void Session::decodeAs(ConnectionId connection, UlpProtocol protocol) {
     if (!canDecodeAs()) return;
     UlpHints hints = m_hints;
-    hints.insert_or_assign(std::to_underlying(connection), UlpDeclared(protocol));
+    const ConnectionId given = given_numbers(m_timeline->numbers, connection).back();
+    hints.insert_or_assign(std::to_underlying(given), UlpDeclared(protocol));
     read(QStringList(m_files), hints, Files::Same, Clocks(m_clocks));
 }
 

@@ -238,7 +238,7 @@ void show_messages(ShownNumbers& shown, const CaptureIndex& index, const Timelin
     }
 }
 
-// No row has a number that no connection has.
+// No row has a number that no connection has, and there is no hole among the numbers.
 void show_numbers(ShownNumbers& shown, const CaptureIndex& index, const Timeline& timeline) {
     std::set<ConnectionId> nobody;
     for (std::uint64_t at = 0; at < index.packets.size(); ++at)
@@ -246,6 +246,12 @@ void show_numbers(ShownNumbers& shown, const CaptureIndex& index, const Timeline
             nobody.insert(*connection);
     for (std::uint64_t at = 0; at < index.messages.size(); ++at)
         if (timeline.find(index.messages[at].connection()) == nullptr) nobody.insert(index.messages[at].connection());
+    std::uint32_t number = 0;
+    for (const Connection& connection : timeline.connections) {
+        const std::string of = fmt::format("number of the connection in place {}", ++number);
+        shown.show("connections", of, connection.uid);
+        if (timeline.retired.connections == 0) shown.show("places", of, number);
+    }
     shown.show("rows", "connections that are not there", nobody.size());
     shown.show("connections", "connections that are not there", 0);
 }

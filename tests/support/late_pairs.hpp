@@ -1,5 +1,6 @@
 // A capture in which two queue pairs are asked the same PSNs side by side, so that whose answers are whose shows only
-// once the second goes on alone: until then both flows of answers have numbers of their own, 3 and 4.
+// once the second goes on alone: until then both flows of answers have numbers of their own, 3 and 4. A third that
+// begins after that is given 5, and is connection 3 in the end.
 #pragma once
 
 #include <dissect/capture/writer.hpp>
@@ -11,9 +12,10 @@
 
 namespace qps::tests {
 
-inline constexpr std::uint64_t kLatePairs = 2, kLatePackets = 14;
+inline constexpr std::uint64_t kLatePairs = 2, kLatePackets = 14, kPacketsOfThird = 4;
+enum class ThirdPair : std::uint8_t { no, yes };
 
-inline void write_late_pairs(const std::string& path) {
+inline void write_late_pairs(const std::string& path, ThirdPair third = ThirdPair::no) {
     constexpr std::uint8_t kSendOnly = 0x04, kAcknowledge = 0x11;
     constexpr std::uint64_t kHost1 = 0xc0000201, kHost2 = 0xc0000202;  // 192.0.2.1
     auto writer = dissect::CaptureWriter::open(path, dissect::WriterFormat::pcap);
@@ -48,6 +50,10 @@ inline void write_late_pairs(const std::string& path) {
     send(kSendOnly, 501, 3);
     send(kAcknowledge, 101, 3);
     REQUIRE(number == kLatePackets);
+    for (std::uint32_t psn = 1000; third == ThirdPair::yes && psn < 1002; ++psn) {
+        send(kSendOnly, 502, psn);
+        send(kAcknowledge, 102, psn);
+    }
     REQUIRE(writer->close());
 }
 

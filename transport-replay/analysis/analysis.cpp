@@ -18,7 +18,8 @@ struct Analysis::State {
           lane(std::make_unique<Lane>(*of.lane)),
           reports(of.reports),
           links(of.links),
-          packets(of.packets) {}
+          packets(of.packets),
+          numbering(of.numbering) {}
 
     AnalysisSettings settings;
     CaptureGate gate;
@@ -26,6 +27,7 @@ struct Analysis::State {
     std::vector<LaneReport> reports;  // of recordings that ended
     LinkWatch links;
     std::uint64_t packets = 0;
+    Numbering numbering = Numbering::dense;
 };
 
 Analysis::Analysis(AnalysisSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}
@@ -69,6 +71,7 @@ std::optional<Instant> Analysis::last() const { return state_->gate.so_far().las
 Timeline Analysis::so_far(const Drops& drops) const {
     Analysis copy = *this;
     copy.state_->lane->listen({});
+    copy.state_->numbering = Numbering::kept;  // packets so far have these
     return copy.finish(drops);
 }
 
@@ -78,7 +81,7 @@ Timeline Analysis::finish(const Drops& drops) {
     std::vector<LaneReport> lanes = std::move(state.reports);
     lanes.push_back(state.lane->finish(report));
     LinkReport links = state.links.finish(report);
-    return conclude(state.settings, std::move(report), std::move(links), merge(std::move(lanes)));
+    return conclude(state.settings, std::move(report), std::move(links), merge(std::move(lanes)), {}, state.numbering);
 }
 
 }  // namespace qps::transport

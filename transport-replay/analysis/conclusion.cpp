@@ -1,5 +1,6 @@
 #include <transport-replay/analysis/conclusion.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
@@ -114,6 +115,48 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
     return !was_set_up(cm.attempts[*connection.cm_attempt].outcome);
 }
 
+// Everything that names a connection names it by its number at the end. A flow may have spoken an upper protocol before
+// it was known whose other way it is: the connection speaks it once.
+void settle(LaneReport& report, const FinalNumbers& numbers) {
+    if (!numbers.any()) return;
+    End nobody{};
+    const auto both = [&](auto& named, End& end) { numbers.settle(named.connection, end); };
+    for (auto& connection : report.tracked.connections) numbers.settle(connection.uid, nobody);
+    for (auto& recovery : report.tracked.recoveries) both(recovery, recovery.requester);
+    for (auto& fatality : report.tracked.fatalities) both(fatality, fatality.requester);
+    for (auto& rate : report.congestion.rates) both(rate, rate.from);
+    for (auto& conversation : report.ulp.conversations) both(conversation, conversation.active);
+    for (auto& sum : report.ulp.sums) {
+        both(sum, nobody);
+        for (auto& operation : sum.slowest) both(operation, operation.requester);
+    }
+    for (auto& failures : report.ulp.failures) both(failures, failures.requester);
+    for (auto& operation : report.ulp.unanswered) both(operation, operation.requester);
+    for (auto& access : report.ulp.refused) both(access, access.requester);
+    for (auto& event : report.ulp.events)
+        if (event.connection) numbers.settle(*event.connection, nobody);
+    for (auto& conversation : report.iwarp.conversations) both(conversation, nobody);
+    for (auto& conversation : report.uet.conversations) both(conversation, nobody);
+    order_stably(report.ulp.conversations, &UlpConversation::connection);
+    const auto twice = std::ranges::unique(report.ulp.conversations, {}, &UlpConversation::connection);
+    report.ulp.conversations.erase(twice.begin(), twice.end());
+}
+
+// Decides the numbers of connections, and gives them to the lanes.
+FinalNumbers number(LaneReport& lanes, Numbering numbering) {
+    std::vector<JoinedFlow> parts = std::move(lanes.tracked.joined);
+    ConnectionId last{};
+    for (const Connection& connection : lanes.tracked.connections) last = std::max(last, connection.uid);
+    std::erase_if(lanes.tracked.connections, [&](const Connection& connection) {
+        if (!is_idea_only(connection, lanes.cm)) return false;
+        parts.push_back({connection.uid, {}});
+        return true;
+    });
+    FinalNumbers numbers = number_connections(std::move(parts), last, numbering);
+    settle(lanes, numbers);
+    return numbers;
+}
+
 // Who began late by less than clocks may be apart may have been in time.
 void doubt(CollectiveReport& report, Duration within) {
     for (Collective& collective : report.collectives) {
@@ -160,8 +203,9 @@ void take_links(LinkReport&& links, Timeline& timeline) {
 }  // namespace
 
 Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes,
-                  OfHosts of_hosts) {
+                  OfHosts of_hosts, Numbering numbering) {
     Timeline timeline;
+    timeline.numbers = number(lanes, numbering);
     timeline.packets = gate.packets;
     timeline.bytes = gate.bytes;
     timeline.first = gate.first;
@@ -187,11 +231,8 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.hosts = std::move(of_hosts.hosts);
     timeline.connections = std::move(lanes.tracked.connections);
     timeline.retired = lanes.tracked.retired;
-    timeline.numbers = FinalNumbers(std::move(lanes.tracked.joined));
     timeline.totals = timeline.retired.totals;
     take_links(std::move(links), timeline);
-    std::erase_if(timeline.connections,
-                  [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     add_iwarp_attempts(timeline);
     timeline.recoveries = std::move(lanes.tracked.recoveries);
     timeline.fatalities = std::move(lanes.tracked.fatalities);

@@ -7,6 +7,7 @@
 #include <transport-replay/analysis/lane_report.hpp>
 #include <transport-replay/analysis/link_watch.hpp>
 #include <transport-replay/model/captured_host.hpp>
+#include <transport-replay/model/numbering.hpp>
 
 #include <vector>
 
@@ -25,8 +26,8 @@ struct OfHosts {
     std::vector<CapturedHost> hosts;
 };
 
-// What the gate and the links said at their end, and what all lanes have.
+// What the gate and the links said at their end, and what all lanes have. `numbering`: of connections.
 [[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links,
-                                LaneReport&& lanes, OfHosts of_hosts = {});
+                                LaneReport&& lanes, OfHosts of_hosts = {}, Numbering numbering = Numbering::dense);
 
 }  // namespace qps::transport

@@ -98,6 +98,7 @@ struct ShardedState {
     std::uint64_t packets = 0;
     std::uint32_t next_number = 1;
     std::vector<std::uint64_t> first_packets;  // of connections, by number: of a part
+    Numbering numbering = Numbering::dense;
     bool is_part = false;
     bool over = false;
 };
@@ -326,7 +327,10 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
             ConnectionId& connection = events.retired[retired].what;
             among_all(connection, lane);
             // A part of a connection goes on under that one's number.
-            if (tells && !state.final_numbers.is_part(connection)) state.settings.retired(connection);
+            if (!tells || state.final_numbers.is_part(connection)) continue;
+            End end{};
+            state.final_numbers.settle(connection, end);
+            state.settings.retired(connection);
         }
         if (tells && after) after();
     }
@@ -386,7 +390,7 @@ PartReport ShardedState::finish(const Drops& drops, bool tells) {
 
 Timeline ShardedState::finish_whole(const Drops& drops, bool tells) {
     PartReport whole = finish(drops, tells);
-    return conclude(settings, std::move(whole.gate), std::move(whole.links), std::move(whole.lanes));
+    return conclude(settings, std::move(whole.gate), std::move(whole.links), std::move(whole.lanes), {}, numbering);
 }
 
 // With room for its lanes, which tell nobody anything.
@@ -395,7 +399,9 @@ std::shared_ptr<ShardedState> ShardedState::empty_copy() const {
     quiet.message = {};
     quiet.operation = {};
     quiet.retired = {};
-    return std::make_shared<ShardedState>(std::move(quiet), members.size(), false, false);
+    auto copy = std::make_shared<ShardedState>(std::move(quiet), members.size(), false, false);
+    copy->numbering = Numbering::kept;  // packets so far have these
+    return copy;
 }
 
 Timeline ShardedAnalysis::so_far(const Drops& drops) const {
@@ -427,6 +433,7 @@ std::vector<std::uint32_t> ShardedAnalysis::numbers(std::size_t lane) const {
     return numbers;
 }
 
+void ShardedAnalysis::keep_numbers() { state_->numbering = Numbering::kept; }
 void ShardedAnalysis::end_recording() { state_->end_recording(); }
 bool ShardedAnalysis::continues(const Observation& observation) const {
     return std::ranges::any_of(state_->members,

@@ -144,6 +144,9 @@ public:
     // told. Where over(), nothing is.
     void visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after = {}, std::size_t from = 0);
 
+    // Somebody shows the numbers that packets are given, and nothing can be read again: the timeline has these, too.
+    void keep_numbers();
+
     // The next batch does not continue what was followed: it is another recording, judged apart. Where every batch was
     // visited.
     void end_recording();

@@ -12,10 +12,26 @@ using namespace dissect;
 
 void CaptureIndex::settle(const FinalNumbers& numbers) {
     if (!numbers.any()) return;
+    ConnectionId last{};
     const auto settle_row = [&](auto& row) { row.settle(numbers); };
-    packets.change_all(settle_row);
+    packets.change_all([&](PacketRow& row) {
+        last = std::max(last, row.connection().value_or(ConnectionId{}));
+        row.settle(numbers);
+    });
     messages.change_all(settle_row);
     operations.change_all(settle_row);
+    // Numbers are no higher than those that were given: of each what it had is known when its turn comes.
+    for (std::uint32_t given = 1; given <= std::to_underlying(last); ++given) {
+        ConnectionId connection{given};
+        End end = End::a;
+        numbers.settle(connection, end);
+        if (connection == ConnectionId{given}) continue;
+        const UlpHint hint = ulp.hint(ConnectionId{given}, End::a);
+        ulp.learn(ConnectionId{given}, End::a, {});
+        if (hint.protocol == UlpProtocol::none || connection == ConnectionId{}) continue;
+        // A connection knows better than a flow that is a part of it.
+        if (ulp.hint(connection, End::a).protocol == UlpProtocol::none) ulp.learn(connection, end, hint);
+    }
 }
 
 std::optional<std::size_t> CaptureIndex::add(IndexedFile file, std::optional<Spool> spool) {

@@ -47,7 +47,7 @@ static_assert(FinalNumbers::kMost == ConnectionWord::kMostNumber);
 
 void ConnectionWord::settle(const FinalNumbers& numbers) {
     ConnectionId number = connection();
-    if (!numbers.is_part(number)) return;
+    if (number == ConnectionId{}) return;
     End from = end();
     numbers.settle(number, from);
     word_.store(word_of(number) | ((above() & ~1U) | std::to_underlying(from)) << kAbove, std::memory_order_relaxed);

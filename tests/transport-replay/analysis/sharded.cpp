@@ -144,7 +144,7 @@ void check_so_far(const ClusterTraffic& traffic, std::size_t packets, const Capt
                   const Timeline& so_far) {
     Analysis analysis(AnalysisSettings{.traits = traits});
     for (std::size_t i = 0; i < packets; ++i) static_cast<void>(analysis.observe(traffic.observations[i]));
-    CHECK(report_of(so_far) == report_of(analysis.finish()));
+    CHECK(report_of(so_far) == report_of(analysis.so_far()));
 }
 
 // Batches of any size; lanes come in any order, some some batches behind the others.

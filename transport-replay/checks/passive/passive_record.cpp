@@ -96,6 +96,18 @@ std::string words_on_fpdus(std::uint64_t unchecked, const Tally& tally) {
         grouped(wrong), of, grouped(unchecked));
 }
 
+// By the numbers that connections have in the end.
+WatchedConnections settled(const WatchedConnections& given, const FinalNumbers& numbers) {
+    WatchedConnections watched;
+    for (const WatchedConnection& one : given) {
+        if (numbers.is_part(one.number)) continue;  // what its connection was watched for counts
+        WatchedConnection& connection = watched.emplace_back(one);
+        End end{};
+        numbers.settle(connection.number, end);
+    }
+    return watched;
+}
+
 }  // namespace
 
 bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullptr; }
@@ -149,12 +161,13 @@ std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& time
         fpdus_unchecked += host.fpdus_unchecked;
     }
     tallies.about_all();
-    conclude_trace(timeline, record.watched, record.unwatched, tallies);
-    conclude_format(timeline, record.watched, tallies);
-    conclude_responder(timeline, record.watched, tallies);
-    conclude_requester(timeline, record.watched, tallies);
+    const WatchedConnections watched = settled(record.watched, timeline.numbers);
+    conclude_trace(timeline, watched, record.unwatched, tallies);
+    conclude_format(timeline, watched, tallies);
+    conclude_responder(timeline, watched, tallies);
+    conclude_requester(timeline, watched, tallies);
     conclude_management(timeline, tallies);
-    conclude_congestion(timeline, record.watched, tallies);
+    conclude_congestion(timeline, watched, tallies);
     conclude_iwarp(timeline, tallies);
     Tally& icrc = tallies[Passive::fmt_01];
     if (icrc_not_judged != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged)
