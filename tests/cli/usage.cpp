@@ -3,7 +3,9 @@
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
+#include <transport-replay/findings/findings.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace qps::test;
@@ -220,5 +222,39 @@ TEST_CASE("every name of the list is a filter of its own") {
         const Ending ending = qpscope({"packets", "-f", "json", "-Y", text, sample("rds")});
         INFO(ending.err);
         CHECK(ending.code == kDone);
+    }
+}
+
+TEST_CASE("a finding is explained as a page of a manual, bold where there are colours") {
+    constexpr std::size_t kWidest = 100;
+    const std::vector<std::string> headings{"Example", "To do", "Looks like it", "Cannot know", "Facts of the example"};
+    const auto is_heading = [&](const std::string& line) {
+        return std::ranges::find(headings, line) != headings.end();
+    };
+    for (const auto& row : qps::transport::finding_rows()) {
+        INFO(row.id);
+        const Ending plain = qpscope({"findings", "--explain", std::string(row.id)});
+        REQUIRE(plain.code == kDone);
+        const std::vector<std::string> lines = lines_of(plain.out);
+        REQUIRE(lines.size() > 6);
+        CHECK(lines[0] == row.id);
+        CHECK(lines[1].starts_with("  "));
+        std::string bold;
+        std::size_t sections = 0;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const std::string& line = lines[i];
+            CHECK(line.size() <= kWidest);
+            if (i == 0 || is_heading(line)) {
+                bold += "\033[1m" + line + "\033[0m\n";
+                sections += i == 0 ? 0 : 1;
+                if (i != 0) CHECK(lines[i - 1].empty());
+                CHECK(lines[i + 1].starts_with("  "));
+            } else {
+                CHECK((line.empty() || line.starts_with("  ")));
+                bold += line + "\n";
+            }
+        }
+        CHECK(sections == 3U + (row.alike.empty() ? 0 : 1) + (row.limits.empty() ? 0 : 1));
+        CHECK(qpscope({"findings", "--explain", std::string(row.id), "--color", "always"}).out == bold);
     }
 }
