@@ -119,14 +119,14 @@ void keep_typed(const CLI::App& app, OptionTable& table) {
     }
 }
 
-// `named`: no other command than this one is meant: options of the others, a tenth of what a short run costs, are left
-// out.
-void add_command(CLI::App& app, Prepared& prepared, std::string_view named, bool& quiet, Prepared*& chosen) {
+// Options cost more than a short run: those of commands that are not meant are left out.
+enum class WithOptions : std::uint8_t { no, yes };
+void add_command(CLI::App& app, Prepared& prepared, WithOptions options, bool& quiet, Prepared*& chosen) {
     const Command& command = prepared.command;
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->group(std::string(command.group));
     sub->set_help_flag();
-    if (!named.empty() && named != command.name) return;
+    if (options == WithOptions::no) return;
     sub->callback([&chosen, &prepared] { chosen = &prepared; });
     prepared.run = command.prepare(prepared.table);
     const std::string& preface = prepared.table.preface();
@@ -276,8 +276,11 @@ int run(const Program& program, int argc, char** argv) {
     });
     const std::string named = known ? words.front() : "";
     rename_options(named, words);
+    // One word that is no command asks for the help or the version.
+    const auto is_meant = [&](const Command& command) { return known ? named == command.name : words.size() > 1; };
     for (const Command* command : program.commands)
-        add_command(app, prepared.emplace_back(*command, typed), named, quiet, chosen);
+        add_command(app, prepared.emplace_back(*command, typed),
+                    is_meant(*command) ? WithOptions::yes : WithOptions::no, quiet, chosen);
     for (const CommandName& command : program.elsewhere)
         app.add_subcommand(std::string(command.name), std::string(command.summary))->group(std::string(command.group));
     const std::string help = named.empty() ? "--help" : named + " --help";

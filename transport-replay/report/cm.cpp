@@ -1,4 +1,5 @@
 // Connection attempts in words, and their messages as rows.
+#include <dissect/base/timers.hpp>
 #include <dissect/base/types.hpp>
 #include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/cm.hpp>
@@ -16,10 +17,8 @@ using namespace dissect;
 
 namespace {
 
-// 4.096 us * 2^exponent, as all timeouts of CM and of the transport are written.
 std::string timeout_text(std::uint8_t exponent) {
-    constexpr double kUnit = 4.096e-6;
-    return human_time(kUnit * static_cast<double>(std::uint64_t{1} << (exponent & 31)));
+    return human_time(static_cast<double>(timeout_of(exponent & kMostTimeoutCode)) * 1e-9);
 }
 
 template <class T> std::string value_text(const std::optional<T>& value) {
