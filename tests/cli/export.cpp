@@ -96,6 +96,42 @@ std::vector<std::string> queries() {
     return found;
 }
 
+// What was lost, what asked for it and what was sent again: in the database as `connections`, its hosts and findings
+// say.
+void check_losses(const std::string& path, const std::string& file) {
+    const std::vector<std::string> columns{"uid",      "packets",         "retransmitted_packets", "sequence_naks",
+                                           "timeouts", "lost_by_network", "lost_behind_tap",       "lost_by_tap"};
+    std::string query = "SELECT ";
+    for (const std::string& column : columns) query += (column == columns.front() ? "" : ", ") + column;
+    const auto exported = rows_of(path, query + " FROM connections ORDER BY uid");
+    const auto listed = lines_of(qpscope({"connections", "-q", "-f", "ndjson", file}).out);
+    REQUIRE(exported.size() == listed.size());
+    std::uint64_t lost = 0;
+    for (std::size_t row = 0; row < listed.size(); ++row) {
+        const nlohmann::json connection = nlohmann::json::parse(listed[row]);
+        CHECK(connection["uid"] == row + 1);
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            INFO(columns[i]);
+            CHECK(exported[row][i] == connection[columns[i]].dump());
+        }
+        lost += connection["lost_by_network"].get<std::uint64_t>() + connection["lost_behind_tap"].get<std::uint64_t>();
+    }
+    std::uint64_t lost_of_hosts = 0;
+    for (const std::string& line : lines_of(qpscope({"connections", "--by-host", "-q", "-f", "ndjson", file}).out))
+        lost_of_hosts += nlohmann::json::parse(line)["lost_packets"].get<std::uint64_t>();
+    CHECK(lost_of_hosts == lost);
+    const auto findings = lines_of(qpscope({"findings", "-q", "-f", "ndjson", file}).out);
+    const auto facts = rows_of(path, "SELECT finding, number FROM finding_facts WHERE fact = 'lost' ORDER BY finding");
+    std::size_t with_losses = 0;
+    for (std::size_t finding = 0; finding < findings.size(); ++finding) {
+        const nlohmann::json all = nlohmann::json::parse(findings[finding])["facts"];
+        if (!all.is_object() || !all.contains("lost")) continue;
+        REQUIRE(with_losses < facts.size());
+        CHECK(facts[with_losses++][1] == all["lost"].dump());
+    }
+    CHECK(with_losses == facts.size());
+}
+
 }  // namespace
 
 TEST_CASE("the tables of an export are what the commands list") {
@@ -129,6 +165,7 @@ TEST_CASE("every sample can be exported, and no reference leads nowhere") {
         const std::string path = folder.at("sample.db");
         export_to(path, {sample(name)});
         CHECK(rows_of(path, "PRAGMA foreign_key_check").empty());
+        check_losses(path, sample(name));
     }
 }
 
