@@ -8,7 +8,8 @@ make_base() {
     command -v debootstrap >/dev/null || { echo "SKIPPED: there is no debootstrap (Debian package debootstrap)"; exit 77; }
     [[ ! -e $folder/base.tar ]] || return 0
     mkdir -p "$folder"
-    mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Component: main' 'Suite: stable*' 2>/dev/null | head -n 1)
+    # Of Debian itself: others have a component of that name, too, and security has another label. Its suite changes with the years.
+    mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Component: main' 'Label: Debian' 2>/dev/null | head -n 1)
     [[ -n $mirror ]] || mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Component: main' | head -n 1)
     rm -rf --one-file-system "${folder:?}/base"
     debootstrap --variant=minbase --include=ca-certificates "$release" "$folder/base" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
