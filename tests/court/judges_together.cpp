@@ -79,9 +79,34 @@ void losses_by_udp_port(Hearing& hearing) {
     hearing.expect(again == 0, "packets with other ports were sent again too");
 }
 
+// Requests alone: what a READ asks for is not on the wire where it is lost.
+void losses_by_size(Hearing& hearing) {
+    const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
+    const auto shortest = static_cast<std::uint32_t>(hearing.number("shortest_lost_bytes").value_or(0));
+    std::uint64_t long_sendings = 0;
+    std::uint32_t longest_short = 0;
+    std::set<std::uint32_t> pairs;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> again, lost;
+    for (const Wire& wire : hearing.wires()) {
+        if (wire.from != from || wire.to != to || !wire.request() || wire.management()) continue;
+        if (wire.payload < shortest) {
+            longest_short = std::max(longest_short, wire.payload);
+            continue;
+        }
+        ++long_sendings;
+        pairs.insert(wire.to_qp);
+        (lost.emplace(wire.to_qp, wire.psn).second ? lost : again).emplace(wire.to_qp, wire.psn);
+    }
+    hearing.equal_fact("connections", static_cast<double>(pairs.size()));
+    hearing.equal_fact("longest_taken_bytes", static_cast<double>(longest_short));
+    hearing.at_most_fact("long_sendings", static_cast<double>(long_sendings));
+    hearing.expect(!again.empty(), "no packet of that length was sent again");
+}
+
 constexpr std::array kCommonJudges{
     Judge{"stalled-together", stalled_together},
     Judge{"losses-by-udp-port", losses_by_udp_port},
+    Judge{"losses-by-size", losses_by_size},
 };
 
 }  // namespace

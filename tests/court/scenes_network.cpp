@@ -77,6 +77,18 @@ void losses_by_udp_port(Stage& stage, unsigned variant) {
         }
 }
 
+// A port on the way has a smaller MTU: what is longer never arrives.
+void losses_by_size(Stage& stage, unsigned variant) {
+    stage.recording = simulated(variant, [&](transport::Scenario& scenario) {
+        scenario.queue_pairs = 3;
+        scenario.mtu = transport::PathMtu::bytes_2048;
+        scenario.link.longest = 1600;
+        scenario.tap.place = transport::TapPlace::end_a;
+        scenario.messages.assign(60 + variant, {.bytes = 900, .from = transport::End::a});
+        scenario.messages.push_back({.kind = transport::WorkKind::write, .bytes = 8192, .from = transport::End::a});
+    });
+}
+
 void selective_repeat(Stage& stage, unsigned variant) {
     stage.recording = simulated(variant, [](transport::Scenario& scenario) {
         scenario.selective_repeat = true;
@@ -242,6 +254,7 @@ constexpr std::array kNetworkScenes{
     Scene{"transport-retries-exceeded", retries_exceeded},
     Scene{"stalled-together", stalled_together},
     Scene{"losses-by-udp-port", losses_by_udp_port},
+    Scene{"losses-by-size", losses_by_size},
     Scene{"selective-repeat", selective_repeat},
     Scene{"nak-ignored", nak_ignored},
     Scene{"rnr-wait-too-short", rnr_wait_too_short},

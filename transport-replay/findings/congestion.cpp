@@ -4,6 +4,7 @@
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/congestion.hpp>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +36,9 @@ constexpr FactRow kCnpsWithoutMark{"cnps_without_mark", Unit::count, "CNPs that 
 constexpr FactRow kAllCnps{"all_cnps", Unit::count, "CNPs of the capture"};
 constexpr FactRow kRateLeft{"rate_left", Unit::share, "rate after the CNPs, as a part of the rate before them"};
 constexpr FactRow kCnpBursts{"cnp_bursts", Unit::count, "bursts of CNPs around which rates were measured"};
+constexpr FactRow kLongBurstCnps{"long_burst_cnps", Unit::count,
+                                 "CNPs of bursts that went on, in the time in which the rate was measured"};
+constexpr FactRow kBurstRate{"burst_rate", Unit::bits_per_second, "rate in that time, as bytes on the wire"};
 constexpr FactRow kBurstSenders{"burst_senders", Unit::count, "hosts that sent in the largest burst"};
 constexpr FactRow kBurstBytes{"burst_bytes", Unit::bytes, "bytes on the wire of the largest burst"};
 constexpr FactRow kBurstLength{"burst_length", Unit::duration, "how long it lasted"};
@@ -56,7 +60,7 @@ constexpr FactRow kClassNaks{"class_naks", Unit::count, "sequence NAKs of the re
 constexpr std::array kCongestionFacts{
     &kCeMarked,        &kCeShare,        &kCnpTriggers, &kReturnedCnps,    &kCnpDelay,     &kCnpGap,
     &kUnansweredMarks, &kJudgedMarks,    &kCnpTime,     &kCnpsWithoutMark, &kAllCnps,      &kRateLeft,
-    &kCnpBursts,       &kBurstSenders,   &kBurstBytes,  &kBurstLength,     &kBursts,       &kBurstMarks,
+    &kCnpBursts,       &kLongBurstCnps,   &kBurstRate,     &kBurstSenders,   &kBurstBytes,  &kBurstLength,     &kBursts,       &kBurstMarks,
     &kLossyShare,      &kTcpBytes,       &kUdpBytes,    &kRdmaBytes,       &kVlanPriority, &kIntervals,
     &kSharedIntervals, &kIntervalLength, &kClassMarks,  &kClassPauses,     &kClassNaks,
 };
@@ -67,6 +71,11 @@ constexpr std::uint64_t kFewestSilences =
 constexpr std::uint64_t kUnansweredPercent = 50;
 constexpr std::uint32_t kFewestBursts = 4;      // of CNPs, before the rate after them says anything
 constexpr std::uint64_t kNoEffectPercent = 95;  // of the rate before; a cut of DCQCN is felt more than that
+// While a burst goes on. Where nearly all packets are marked and a CNP comes every 100 us, no rate is in balance with
+// its CNPs: it falls to the least that the adapter allows, which is below 1 Gbit/s (rpg_min_rate is 1 Mbit/s).
+constexpr std::uint64_t kLeastMarkedPercent = 90;
+constexpr std::uint64_t kCnpsOfBin = 10;
+constexpr double kAboveAnyFloor = 1e9;  // bits/s
 
 // How often, of marks whose answer the capture could have held.
 std::uint64_t decided(const PairCongestion& pair) { return pair.answered + pair.unanswered; }
@@ -156,9 +165,56 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
     emit(std::move(draft));
 }
 
+double rate_in_burst(const Reaction& reaction) {
+    constexpr double kBinNs = static_cast<double>(std::to_underlying(kRateBin));
+    const double time = kBinNs * static_cast<double>(2 * kRateBins * reaction.long_bursts);
+    return static_cast<double>(reaction.bytes_first + reaction.bytes_then) * 8e9 / time;
+}
+
+// In bursts that went on. Each flow of the pair must have had its CNPs: which of them one is for, data do not tell.
+bool kept_its_rate(const Timeline& timeline, const FlowCongestion& flow) {
+    const Reaction& reaction = flow.reaction;
+    const std::uint64_t bins = 2 * kRateBins * reaction.long_bursts;
+    if (bins == 0 || flow.marked * 100 < flow.packets * kLeastMarkedPercent) return false;
+    const auto& flows = timeline.congestion.flows;
+    const auto of_pair = static_cast<std::uint64_t>(std::ranges::count_if(flows, [&](const FlowCongestion& other) {
+        return other.flow.source == flow.flow.source && other.flow.destination == flow.flow.destination;
+    }));
+    std::uint64_t streams = 0;
+    PairCongestion pair;
+    pair.source = flow.flow.source;
+    pair.destination = flow.flow.destination;
+    for_each_stream(timeline, pair, [&](const CnpStream&) { ++streams; });
+    return streams >= of_pair && reaction.cnps >= bins * kCnpsOfBin * of_pair &&
+           rate_in_burst(reaction) >= kAboveAnyFloor &&
+           reaction.bytes_then * 100 >= reaction.bytes_first * kNoEffectPercent;
+}
+
+constexpr std::string_view kKeptItsRate =
+    "{from_host} went on sending to {receiver} at {burst_rate} while {long_burst_cnps:CNP} came back: in the second half of that time at {rate_left} of "
+    "the rate of the first.";
+
+void tell_kept_rate(const FlowCongestion& flow, const Emit& emit) {
+    const Reaction& reaction = flow.reaction;
+    emit({.party = Party::requester,
+          .count = reaction.long_bursts,
+          .sentence = kKeptItsRate,
+          .facts = {{kFromHost, flow.flow.source},
+                    {kReceiver, Endpoint{flow.flow.destination, flow.flow.destination_qp}},
+                    {kRateLeft, part_of(reaction.bytes_then, reaction.bytes_first)},
+                    {kBurstRate, rate_in_burst(reaction)},
+                    {kLongBurstCnps, reaction.cnps}},
+          .events = {{flow.first_marked, EventRole::evidence, flow.first_marked_time},
+                     {flow.last_marked, EventRole::evidence, flow.last_marked_time}}});
+}
+
 void cnp_without_effect(const Timeline& timeline, const Emit& emit) {
     for (const FlowCongestion& flow : timeline.congestion.flows) {
         const Reaction& reaction = flow.reaction;
+        if (kept_its_rate(timeline, flow)) {
+            tell_kept_rate(flow, emit);
+            continue;
+        }
         if (reaction.bursts < kFewestBursts || reaction.bins_before == 0 || reaction.bins_after == 0 ||
             flow.marked == 0)
             continue;
@@ -287,7 +343,8 @@ Family congestion_family() {
             .alike =
                 "A sender that was slow already, so that its new rate was not below what it sent; one that had less to send before the CNPs than after.",
             .limits =
-                "Rates are those of the four milliseconds before and after each burst. A CNP names a queue pair of the sender, which its data does not "
+                "Rates are those of the four milliseconds before and after each burst, or of the first and the next four of one that goes on. A CNP "
+                "names a queue pair of the sender, which its data does not "
                 "bear: where several flows go to that host, the CNPs may be for another one.",
             .draw = cnp_without_effect},
         FindingRow{

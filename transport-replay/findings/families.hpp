@@ -15,6 +15,7 @@ struct Family {
 [[nodiscard]] Family timeouts_family();
 [[nodiscard]] Family reordering_family();
 [[nodiscard]] Family shared_causes_family();
+[[nodiscard]] Family losses_by_size_family();
 [[nodiscard]] Family naks_family();
 [[nodiscard]] Family order_family();
 [[nodiscard]] Family icrc_family();

@@ -21,6 +21,7 @@ constexpr std::array kFamilies{
     families::timeouts_family,
     families::reordering_family,
     families::shared_causes_family,
+    families::losses_by_size_family,
     families::naks_family,
     families::order_family,
     families::icrc_family,

@@ -6,6 +6,7 @@
 #include <transport-replay/findings/lone_naks.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
+#include <transport-replay/findings/shared_causes.hpp>
 #include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -81,6 +82,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
     const Ends ends(timeline);
     const auto over = [&](const Recovery& episode) { return ends.gave_up_or_may(episode); };
     std::optional<Heard> heard;
+    const auto too_long = lost_by_size(timeline);
     for (const RecoveryKind kind : {RecoveryKind::timeout, RecoveryKind::read_retry})
         for (const Case& found : cases(timeline, kind)) {
             const auto episodes = kept(found, over);
@@ -106,7 +108,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                               : episode.rounds > 1 ? Severity::warning
                                                    : Severity::note,  // one repetition and silence: any end looks so
                   .sentence = proven ? std::string_view{} : kMaybeGaveUp,
-                  .advice = why.advice,
+                  .advice = std::ranges::binary_search(too_long, &episode) ? kTooLong : why.advice,
                   .facts = std::move(facts),
                   .episodes = places_of(timeline, episodes)});
         }

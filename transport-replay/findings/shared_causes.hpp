@@ -3,6 +3,7 @@
 
 #include <transport-replay/model/recovery.hpp>
 
+#include <string_view>
 #include <vector>
 
 namespace qps::transport {
@@ -13,6 +14,11 @@ namespace families {
 
 // Those of finding stalled-together, sorted.
 [[nodiscard]] std::vector<const Recovery*> stalled_with_others(const Timeline& timeline);
+
+// Those of finding losses-by-size, sorted.
+[[nodiscard]] std::vector<const Recovery*> lost_by_size(const Timeline& timeline);
+inline constexpr std::string_view kTooLong =
+    "Find the MTU that is too small on the path to {responder:host} (losses-by-size): only long packets do not arrive.";
 
 }  // namespace families
 

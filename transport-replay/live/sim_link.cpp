@@ -53,6 +53,7 @@ Disposition SimLink::send(End from, const Shipment& shipment, Instant now) {
     disposition.marked = disposition.marked && mark_congestion(arriving.bytes);
     disposition.corrupted = disposition.corrupted && covered > 0;
     if (disposition.corrupted) flip_bit(MutableBytes(arriving.bytes).subspan(shipment.covered_from, covered), bit);
+    if (from == End::a && shipment.bytes.size() > settings_.longest) disposition.lost = true;
     if (under_way_.size() + 2 > kMaxUnderWay) disposition.lost = overflowed_ = true;
     if (disposition.lost) disposition.duplicated = disposition.corrupted = false;
     observe_passing(from, shipment, arriving, departure, arrival, early, disposition);

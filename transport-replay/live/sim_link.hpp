@@ -25,6 +25,7 @@ struct LinkSettings {
     LinkFaults a_to_b;
     LinkFaults b_to_a;
     std::vector<ExactFault> exact{};
+    std::size_t longest = SIZE_MAX;  // bytes of a frame; longer ones from end a are lost: an MTU that is too small
 };
 
 enum class TapPlace : std::uint8_t { end_a, middle, end_b };

@@ -50,6 +50,12 @@ struct Reaction {
     std::uint64_t bytes_after = 0;
     std::uint32_t bins_before = 0;
     std::uint32_t bins_after = 0;
+    // Of bursts that went on for longer than twice kRateBins bins, which the flow sent in: the CNPs until then, and
+    // bytes of the first kRateBins whole bins of each and of those behind them.
+    std::uint32_t long_bursts = 0;
+    std::uint64_t cnps = 0;
+    std::uint64_t bytes_first = 0;
+    std::uint64_t bytes_then = 0;
 };
 
 struct FlowCongestion {

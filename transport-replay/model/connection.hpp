@@ -255,7 +255,8 @@ struct Way {
     std::uint64_t completed = 0;
     DurationSummary latency;  // first request packet to completion
     std::uint64_t open = 0;
-    std::uint32_t path_mtu = 0;   // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
+    std::uint16_t path_mtu = 0;  // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
+    std::uint16_t longest_taken = 0;  // bytes: the longest payload of its packets that are known to have arrived
     std::uint32_t first_psn = 0;  // of its requests that are not corrupt
     Seldom<Incidents> incidents;
 
@@ -273,6 +274,9 @@ struct Way {
     // As outputs show them: with CNPs.
     [[nodiscard]] std::uint64_t all_packets() const { return packets + incidents->cnps; }
     [[nodiscard]] std::uint64_t all_bytes() const { return bytes + incidents->cnp_bytes; }
+    void note_path_mtu(std::uint32_t payload) {  // of a FIRST or MIDDLE; more than 4096 is none (9.3.3.2)
+        if (payload > path_mtu && payload <= UINT16_MAX) path_mtu = static_cast<std::uint16_t>(payload);
+    }
     [[nodiscard]] bool reorders() const {
         return incidents->ordering->overtaken != 0 || incidents->ordering->strays;
     }  // its path may

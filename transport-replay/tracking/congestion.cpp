@@ -139,6 +139,8 @@ void CongestionTracker::take_data(const Observation& observation) {
     Pair& pair = pairs_[flow->pair];
     const std::int64_t bin = bin_of(observation.time);
     if (flow->bursts_measured != pair.bursts && bin > pair.burst_bin + kRateBins) measure(*flow, pair, bin);
+    if (bin > flow->last_bin && bin == pair.burst_bin + 2 * kRateBins + 1 && pair.bursts != 0) [[unlikely]]
+        measure_long(*flow, pair);
     count(*flow, bin, observation.wire_length);
     ++flow->packets;
     flow->bytes += observation.wire_length;
@@ -239,8 +241,10 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     if (!pair.last_cnp ||
         std::to_underlying(observation.time - *pair.last_cnp) >= kRateBins * std::to_underlying(kRateBin)) {
         ++pair.bursts;
+        pair.burst_cnps = 0;
         pair.burst_bin = bin_of(observation.time);
     }
+    ++pair.burst_cnps;
     pair.last_cnp = observation.time;
 }
 
@@ -270,6 +274,20 @@ void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_b
     sum.bytes_after += found.bytes_after;
     sum.bins_before += found.bins_before;
     sum.bins_after += found.bins_after;
+}
+
+// Takes a burst into account that has gone on for twice kRateBins whole bins: the flow's last bin is the last of them.
+void CongestionTracker::measure_long(Flow& flow, const Pair& pair) {
+    const std::int64_t behind = pair.burst_bin + 2 * kRateBins;
+    if (!pair.last_cnp || bin_of(*pair.last_cnp) < behind || flow.first_bin > pair.burst_bin || flow.last_bin != behind)
+        return;
+    Reaction& sum = flow.marks.made().reaction;
+    ++sum.long_bursts;
+    sum.cnps += pair.burst_cnps;
+    for (std::int64_t i = 1; i <= kRateBins; ++i) {
+        sum.bytes_first += bytes_of(flow, pair.burst_bin + i);
+        sum.bytes_then += bytes_of(flow, pair.burst_bin + kRateBins + i);
+    }
 }
 
 void CongestionTracker::add_peaks(Peaks& peaks) const {

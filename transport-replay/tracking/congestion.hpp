@@ -82,7 +82,8 @@ private:
     static_assert(sizeof(Flow) == 128, "a flow of every queue pair, each way: two lines");
     // What every packet of data reads comes first.
     struct alignas(64) Pair {
-        std::uint32_t bursts = 0;  // of CNPs
+        std::uint32_t bursts = 0;       // of CNPs
+        std::uint32_t burst_cnps = 0;  // of the last of them
         std::int64_t burst_bin = 0;
         PairCongestion sums;  // its hosts first; packets: counted by its flows
         std::optional<dissect::Instant> last_mark;
@@ -103,6 +104,7 @@ private:
     static void expire(Pair& pair, dissect::Instant now);
     static void forget_pending(Pair& pair);
     static void measure(Flow& flow, const Pair& pair, std::int64_t now_bin);
+    static void measure_long(Flow& flow, const Pair& pair);
     static void count(Flow& flow, std::int64_t bin, std::uint32_t bytes);
     [[nodiscard]] static std::uint32_t& bytes_of(Flow& flow, std::int64_t bin);
 

@@ -20,6 +20,13 @@ bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
            std::to_underlying(*timer) / kSmallPart < std::to_underlying(best);
 }
 
+// Bytes that the request carries, of a READ those that it asks for.
+std::uint16_t payload_of(const Observation& request) {
+    const bool asks = info(request.opcode).verb == Verb::read_request && request.access;
+    return static_cast<std::uint16_t>(
+        std::min<std::uint32_t>(asks ? request.access->length : request.payload_length, UINT16_MAX));
+}
+
 }  // namespace
 
 // Every event is asked for where the machine has an edge for it.
@@ -170,6 +177,8 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
         episode.proven = episode.proven && request.psn == episode.psn;
         if (episode.original == FrameIndex{}) episode.original = arrived.original;
         open.first_time = arrived.first_time;
+        const Message* message = request.psn == episode.psn ? stream.covering(episode.psn) : nullptr;
+        if (message != nullptr && message->first == episode.psn) episode.payload = payload_of(request);
     }
     ++episode.rounds;
     episode.waited = episode.waited + wait;
@@ -277,6 +286,7 @@ RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, co
             if (late_before && late_before->behind == request.psn) {  // the episode began with that one
                 Recovery& episode = opened().episode;
                 episode.psn = late_before->psn;
+                episode.payload = 0;
                 episode.resumed = late_before->frame;
                 episode.resumed_time = late_before->time;
                 ++episode.resent;

@@ -354,7 +354,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     const bool first = !std::exchange(direction.begun, true);
     if (first) way.first_psn = observation.psn.value();
     if (place_in_message == Place::first || place_in_message == Place::middle)
-        way.path_mtu = std::max(way.path_mtu, observation.payload_length);
+        way.note_path_mtu(observation.payload_length);
     if (repeated == Repeated::perhaps_by_tap && was_sent(direction, observation.psn)) {  // nothing is concluded from it
         record.arrival = Arrival::repeated;
         record.retransmission = true;

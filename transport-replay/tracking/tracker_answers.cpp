@@ -57,7 +57,7 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
     const OpcodeRow& row = info(observation.opcode);
     count_answer(way, observation);
     if (row.verb == Verb::read_response && (row.place == Place::first || row.place == Place::middle))
-        way.path_mtu = std::max(way.path_mtu, observation.payload_length);
+        way.note_path_mtu(observation.payload_length);
     const End requester = other(where.from());
     if (entry.connection.joined_by == JoinedBy::nothing) {
         std::vector<Observation>& answers = unpaired_[where.index()].answers;

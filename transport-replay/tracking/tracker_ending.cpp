@@ -15,6 +15,17 @@ namespace qps::transport {
 
 using namespace dissect;
 
+namespace {
+
+// The longest payload of a message's packets, which `sender` sent and the other end has.
+void note_taken(Way& sender, const Message& message) {
+    const std::uint64_t longest = message.packets > 1 ? sender.path_mtu : message.bytes;
+    sender.longest_taken = static_cast<std::uint16_t>(
+        std::max<std::uint64_t>(sender.longest_taken, std::min<std::uint64_t>(longest, UINT16_MAX)));
+}
+
+}  // namespace
+
 void Tracker::hand_on(Entry& entry, End requester) {
     Way& way = entry.connection.way(requester);
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
@@ -30,6 +41,7 @@ void Tracker::hand_on(Entry& entry, End requester) {
             case Outcome::abandoned: ++way.incidents.made().abandoned; break;
         }
         if (message.outcome == Outcome::completed) {
+            note_taken(message.has_response() ? entry.connection.way(other(requester)) : way, message);
             way.latency.add(message.answer_time - message.first_time);
             const Duration answered = message.answer_time - message.last_time;
             if (message.retransmissions == 0 && answered > Duration{} &&

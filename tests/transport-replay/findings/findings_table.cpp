@@ -113,6 +113,18 @@ void lose_of_some(Timeline& timeline, std::size_t losing) {
     }
 }
 
+// Two connections give up at a packet of that payload, after many messages in packets of 1024 bytes.
+void lose_the_long(Timeline& timeline, std::uint16_t payload) {
+    add_connection(timeline);
+    for (Connection& connection : timeline.connections) {
+        connection.ways[0].completed = 200;
+        connection.ways[0].longest_taken = 1024;
+        Recovery& episode = add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
+        episode.connection = connection.uid;
+        episode.payload = payload;
+    }
+}
+
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
 using T = Timeline&;
 constexpr auto kTimeout = RecoveryKind::timeout, kRnr = RecoveryKind::rnr_nak, kSequence = RecoveryKind::sequence_nak;
@@ -141,6 +153,8 @@ const std::array kProofs{
           [](T t) { stall_three(t, kMillisecond); }},
     Proof{"losses-by-udp-port", kWarning, Party::fabric, [](T t) { lose_of_some(t, 2); },
           [](T t) { lose_of_some(t, 8); }},
+    Proof{"losses-by-size", kWarning, Party::undecided, [](T t) { lose_the_long(t, 2048); },
+          [](T t) { lose_the_long(t, 1024); }},
     Proof{"nak-ignored", kWarning, Party::requester,
           [](T t) {
               for (int i = 0; i < 2; ++i) {
