@@ -7,6 +7,7 @@
 #include <cli/message.hpp>
 #include <cli/pace.hpp>
 #include <dissect/capture/options.hpp>
+#include <transport-replay/analysis/continuation.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -154,31 +155,11 @@ Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
     return drops;
 }
 
-// Whether a file is a piece of the same recording as those before it: they overlap, or it begins as soon as a recorder
-// that goes from one file to the next does, or one of its first packets goes on where its connection was. Else nobody
-// recorded in between, silence there means nothing, and the same queue pair number may be another queue pair.
-bool continues(const InputOptions& options, const Input& input, const ShardedAnalysis& analysis) {
-    constexpr Duration kBetweenPieces{1'000'000'000};
-    constexpr std::size_t kLookedAt = 4096;  // packets
-    if (!analysis.last() || input.file() == nullptr || !can_be_read_twice(options)) return true;
-    auto ahead = Input::open(options, input.name());
-    if (!ahead) return true;
-    Batch batch;
-    Packet packet;
-    Observation observation;
-    bool late = false;
-    for (std::size_t seen = 0; seen < kLookedAt && ahead->read(batch);)
-        for (const Frame& frame : batch.frames) {
-            if (++seen > kLookedAt) break;
-            if (!late && frame.has_time) {
-                if (frame.time - *analysis.last() <= kBetweenPieces) return true;
-                late = true;
-            }
-            decode(frame, packet);
-            observe(packet, observation);
-            if (analysis.continues(observation)) return true;
-        }
-    return !late;
+// Whether the input is a piece of the same recording as those before it.
+bool goes_on(const InputOptions& options, const Input& input, const ShardedAnalysis& analysis) {
+    if (!analysis.last() || input.is_interface() || !can_be_read_twice(options)) return true;
+    auto ahead = Input::open(options, input.number());
+    return !ahead || continues(analysis, [&](Batch& batch) { return ahead->read(batch); });
 }
 
 // Nothing where several lanes needed more than there is; `reading` then knows what the listener has heard.
@@ -206,7 +187,7 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
         const std::uint16_t file = std::exchange(files, static_cast<std::uint16_t>(files + input.files()));
         analyzed.any = true;
         if (analyst.full() || analyst.over()) return ExitCode::done;
-        if (!continues(options.input, input, analyst.analysis())) {
+        if (!goes_on(options.input, input, analyst.analysis())) {
             analyst.end_recording();
             if (annotator) annotator->end_recording();
         }

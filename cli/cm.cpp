@@ -109,7 +109,8 @@ ExitCode run_cm(const ListingOptions& options) {
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(reading, *filter, output, {});
     if (analyzed.any) show_cm(options, analyzed.timeline, output);
-    return finish(reading.analysis, analyzed, output);
+    const ExitCode seen = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;
+    return worse(seen, finish(reading.analysis, analyzed, output));
 }
 
 }  // namespace

@@ -303,7 +303,8 @@ ExitCode run_connections(const ConnectionsOptions& options) {
                                       output) != 0;
         sheet.end();
     }
-    const ExitCode code = finish(reading.analysis, analyzed, output);
+    const ExitCode seen = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;
+    const ExitCode code = worse(seen, finish(reading.analysis, analyzed, output));
     return matched ? code : worse(code, ExitCode::findings);
 }
 

@@ -114,7 +114,7 @@ private:
         if (rows()) return sheet_->add(finding_columns(), finding);
         if (format_ == OutputFormat::table) {
             if (written_++ > 0) text_ += '\n';
-            if (markdown_) append_ticket(text_, timeline, finding, input_names(options_.input));
+            if (markdown_) append_ticket(text_, timeline, finding, names_as_read(options_.input));
             else append_finding(text_, finding, timeline, color_);
         } else {
             document_.open();

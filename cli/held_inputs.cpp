@@ -3,12 +3,12 @@
 #include <cli/message.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/descriptor.hpp>
-#include <dissect/capture/time_merge.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <ranges>
 #include <utility>
 
 #include <fcntl.h>
@@ -108,46 +108,56 @@ std::expected<std::string, std::string> HeldInputs::contents(
     }
 }
 
-// When its first packet was recorded; nothing where that cannot be seen before it is its turn, or there is none.
-std::optional<dissect::Instant> HeldInputs::begin_of(const std::string& name) const {
+// When it was recorded; nothing where that cannot be seen before it is its turn, or it has no packets.
+dissect::RecordedTimes HeldInputs::times_of(const std::string& name) const {
     const auto held = file(name);
     if (!held && (holds_ || !is_regular(name))) return {};
     auto capture =
         held ? dissect::CaptureFile::open(*held, name, interrupted) : dissect::CaptureFile::open(name, interrupted);
-    if (!capture) return {};
-    dissect::Batch batch;
-    while (capture->read(batch))
-        for (const dissect::Frame& frame : batch.frames)
-            if (frame.has_time) return frame.time;
-    return {};
+    return capture ? dissect::recorded_times(*capture, interrupted) : dissect::RecordedTimes{};
 }
 
-const std::vector<std::string>& HeldInputs::in_order(const InputOptions& options) {
-    if (options.in_order || options.by_time || options.files.size() < 2) return options.files;
-    if (given_ == options.files) return ordered_;
-    given_ = ordered_ = options.files;
-    struct Begun {
-        dissect::Instant begin{};
-        std::string name;
-    };
-    std::vector<Begun> begun;
-    for (const std::string& name : options.files) {
-        const auto begin = begin_of(name);
-        const auto offset = std::ranges::find(options.offsets, name, &std::pair<std::string, dissect::Duration>::first);
-        const dissect::Duration moved = offset == options.offsets.end() ? dissect::Duration{} : offset->second;
-        // A file whose times are unknown stays behind the one before it.
-        begun.push_back({begin           ? dissect::moved(*begin, moved)
-                         : begun.empty() ? dissect::Instant{INT64_MIN}
-                                         : begun.back().begin,
-                         name});
-    }
-    if (std::ranges::is_sorted(begun, {}, &Begun::begin)) return ordered_;
-    std::ranges::stable_sort(begun, {}, &Begun::begin);
-    ordered_.clear();
-    for (Begun& each : begun) ordered_.push_back(std::move(each.name));
+namespace {
+
+void say_overlap(const HeldInputs::Pieces& pieces) {
+    remark(
+        "qpscope: {} files overlap in time, {} and {}{}: their packets are merged by time (--in-order: one file after the other)\n",
+        pieces.size(), pieces[0].name, pieces[1].name, pieces.size() > 2 ? " among them" : "");
+}
+
+// Where files are not read as they were given.
+void say_order(const InputOptions& options, const std::vector<HeldInputs::Pieces>& ordered) {
+    const auto all = std::views::join(ordered);
+    if (std::ranges::equal(all, options.files, {}, &HeldInputs::Piece::name)) return;
     remark(
         "qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n",
-        begun.size(), ordered_.front(), ordered_.back());
+        options.files.size(), ordered.front().front().name, ordered.back().back().name);
+}
+
+}  // namespace
+
+const std::expected<std::vector<HeldInputs::Pieces>, std::string>& HeldInputs::in_order(const InputOptions& options) {
+    if (given_ == options.files) return ordered_;
+    given_ = options.files;
+    ordered_ = std::vector<Pieces>();
+    if (options.in_order || options.by_time || options.files.size() < 2) {
+        for (const std::string& name : options.files) ordered_->push_back({{name}});
+        return ordered_;
+    }
+    std::vector<dissect::RecordedTimes> times;
+    for (const std::string& name : options.files) times.push_back(times_of(name).moved(options.offset_of(name)));
+    const auto order = dissect::reading_order(times);
+    if (!order) {
+        ordered_ = std::unexpected(order.error() + " (--in-order: one file after the other)");
+        return ordered_;
+    }
+    for (const dissect::FileGroup& group : *order) {
+        ordered_->emplace_back();
+        for (const std::size_t place : group)
+            ordered_->back().push_back({options.files[place], group.size() > 1 ? times[place].first : std::nullopt});
+        if (dissect::overlap(times, group)) say_overlap(ordered_->back());
+    }
+    say_order(options, *ordered_);
     return ordered_;
 }
 

@@ -9,6 +9,7 @@
 #include <cli/options/input_options.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <dissect/capture/byte_source.hpp>
+#include <dissect/capture/reading_order.hpp>
 
 #include <expected>
 #include <functional>
@@ -33,22 +34,29 @@ public:
     static constexpr std::size_t kLooked = 8;
     [[nodiscard]] std::expected<std::string, std::string> contents(
         const std::string& name, std::size_t most, const std::function<bool(std::string_view)>& wanted = {}) const;
-    // The files, in the order in which they are read; says so where that is not the order given.
-    [[nodiscard]] const std::vector<std::string>& in_order(const InputOptions& options);
+    // Files that are read as one: one, or several whose packets are merged by time.
+    struct Piece {
+        std::string name;
+        std::optional<dissect::Instant> first{};  // when its first packet was recorded, where that was looked up
+    };
+    using Pieces = std::vector<Piece>;
+    // All files, in the order in which they are read; says so where that is not the order given, or where some overlap
+    // in time. A sentence where too many do.
+    [[nodiscard]] const std::expected<std::vector<Pieces>, std::string>& in_order(const InputOptions& options);
     // --capture-filter, for every link type; nullptr: none was asked for.
     [[nodiscard]] std::expected<dissect::BpfFilter, std::string>* filter() { return filter_ ? &*filter_ : nullptr; }
 
 private:
     explicit HeldInputs(const InputOptions& options);
-    [[nodiscard]] std::optional<dissect::Instant> begin_of(const std::string& name) const;
+    [[nodiscard]] dissect::RecordedTimes times_of(const std::string& name) const;
     struct Named {
         std::string name;
         dissect::HeldFile file;
     };
     std::vector<Named> files_;  // by name
     bool holds_ = false;        // all regular files are among them
-    std::vector<std::string> given_;
-    std::vector<std::string> ordered_;  // these, by their first packets
+    std::optional<std::vector<std::string>> given_;
+    std::expected<std::vector<Pieces>, std::string> ordered_;  // these
     std::optional<std::expected<dissect::BpfFilter, std::string>> filter_;
 };
 

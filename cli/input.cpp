@@ -1,7 +1,7 @@
-#include <cli/held_inputs.hpp>
 #include <cli/input.hpp>
 #include <cli/message.hpp>
 #include <cli/progress.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -49,11 +49,6 @@ OpenFailure wrong_filter(const InputOptions& options, const std::string& input, 
     return {{InputProblemKind::unreadable, input, 0, sentence}, ExitCode::usage, {}};
 }
 
-dissect::Duration offset_of(const InputOptions& options, const std::string& file) {
-    const auto found = std::ranges::find(options.offsets, file, &std::pair<std::string, dissect::Duration>::first);
-    return found == options.offsets.end() ? dissect::Duration{} : found->second;
-}
-
 }  // namespace
 
 Input::Input(std::variant<CaptureFile, Listener, Merged> source, const InputOptions& options)
@@ -72,7 +67,7 @@ std::expected<Input, OpenFailure> Input::open(const InputOptions& options, const
     auto file = held ? CaptureFile::open(*held, name, interrupted) : CaptureFile::open(name, interrupted);
     if (!file) return std::unexpected(OpenFailure{file.error(), ExitCode::unreadable});
     Input input(std::move(*file), options);
-    input.offset_ = offset_of(options, name);
+    input.offset_ = options.offset_of(name);
     if (auto filtered = input.filter_by_bpf(options); !filtered) return std::unexpected(std::move(filtered.error()));
     return input;
 }
@@ -92,11 +87,11 @@ std::expected<void, OpenFailure> Input::filter_by_bpf(const InputOptions& option
     return {};
 }
 
-std::expected<Input, OpenFailure> Input::open_merged(const InputOptions& options) {
+std::expected<Input, OpenFailure> Input::open_merged(const InputOptions& options, const HeldInputs::Pieces& pieces) {
     std::vector<CaptureFile> files;
-    std::vector<dissect::Duration> offsets;
+    std::vector<MergedFiles::Clock> clocks;
     std::vector<OpenFailure> failures;
-    for (const std::string& name : options.files) {
+    for (const auto& [name, first] : pieces) {
         const auto held = HeldInputs::of(options).file(name);
         auto file = held ? CaptureFile::open(*held, name, interrupted) : CaptureFile::open(name, interrupted);
         if (!file) {
@@ -104,7 +99,7 @@ std::expected<Input, OpenFailure> Input::open_merged(const InputOptions& options
             continue;
         }
         files.push_back(std::move(*file));
-        offsets.push_back(offset_of(options, name));
+        clocks.push_back({options.offset_of(name), first});
     }
     if (files.empty()) {
         OpenFailure first = std::move(failures.front());
@@ -112,7 +107,7 @@ std::expected<Input, OpenFailure> Input::open_merged(const InputOptions& options
         first.others = std::move(failures);
         return std::unexpected(std::move(first));
     }
-    Input input(std::make_unique<MergedFiles>(std::move(files), offsets), options);
+    Input input(std::make_unique<MergedFiles>(std::move(files), clocks), options);
     input.failures_ = std::move(failures);
     if (auto filtered = input.filter_by_bpf(options); !filtered) return std::unexpected(std::move(filtered.error()));
     return input;
@@ -127,13 +122,30 @@ std::vector<std::string> Input::slices() const {
 }
 
 std::size_t Input::count(const InputOptions& options) {
-    return !options.interface.empty() || options.by_time ? 1 : options.files.size();
+    if (!options.interface.empty() || options.by_time) return 1;
+    const auto& ordered = HeldInputs::of(options).in_order(options);
+    return ordered ? ordered->size() : 1;
 }
 
 std::expected<Input, OpenFailure> Input::open(const InputOptions& options, std::size_t number) {
+    auto input = open_next(options, number);
+    if (input) input->number_ = number;
+    return input;
+}
+
+std::expected<Input, OpenFailure> Input::open_next(const InputOptions& options, std::size_t number) {
     if (!options.interface.empty()) return open(options, std::string());
-    if (options.by_time) return open_merged(options);
-    return open(options, HeldInputs::of(options).in_order(options)[number]);
+    if (options.by_time) {
+        HeldInputs::Pieces all;
+        for (const std::string& name : options.files) all.push_back({name});
+        return open_merged(options, all);
+    }
+    const auto& ordered = HeldInputs::of(options).in_order(options);
+    if (!ordered)
+        return std::unexpected(OpenFailure{
+            {InputProblemKind::unreadable, options.files.front(), 0, ordered.error()}, ExitCode::usage, {}});
+    const HeldInputs::Pieces& pieces = (*ordered)[number];
+    return pieces.size() == 1 ? open(options, pieces.front().name) : open_merged(options, pieces);
 }
 
 bool Input::read_source(Batch& batch) {
@@ -324,6 +336,8 @@ ExitCode for_each_input(const InputOptions& options, const std::function<ExitCod
         progress.clear();
         if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)
             say("qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
+        if (const std::uint64_t twice = input->had_twice(); twice != 0 && !said_before)
+            remark("qpscope: {} that several files have: each counts once\n", transport::counted(twice, "packet"));
         for (const std::string& slice : input->slices())
             note(fmt::format("{} is a slice: what it lacks was left out", slice));
         if (code == ExitCode::output_failed) break;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cli/exit_code.hpp>
+#include <cli/held_inputs.hpp>
 #include <cli/merged_files.hpp>
 #include <cli/options/input_options.hpp>
 #include <dissect/capture/bpf.hpp>
@@ -34,11 +35,12 @@ public:
     // A path, "-", or options.interface where `name` is empty.
     [[nodiscard]] static std::expected<Input, OpenFailure> open(const InputOptions& options, const std::string& name);
 
-    // How many there are: an interface, each file, or all files as one where they are merged by time.
+    // How many there are: an interface, each file, or several files as one where they are merged by time.
     [[nodiscard]] static std::size_t count(const InputOptions& options);
-    // The next one: a number below count(). Files come in the order of their first packets, unless the user wants his
-    // own (--in-order): names of pieces sort otherwise in a shell.
+    // The next one: a number below count(). Files come in the order of their first packets, and as one where they
+    // overlap, unless the user wants his own (--in-order).
     [[nodiscard]] static std::expected<Input, OpenFailure> open(const InputOptions& options, std::size_t number);
+    [[nodiscard]] std::size_t number() const { return number_; }
     // Of the files that are merged those that could not be opened.
     [[nodiscard]] std::span<const OpenFailure> failures() const { return failures_; }
     // Files that say so far that packets were left out of them on purpose.
@@ -89,6 +91,8 @@ public:
     [[nodiscard]] bool live() const;
     // Of a live capture.
     [[nodiscard]] dissect::LinkType link() const;
+    // Packets that several files have, beyond the first of each.
+    [[nodiscard]] std::uint64_t had_twice() const { return merged() == nullptr ? 0 : merged()->dropped(); }
     // Frames that a live capture lost on the way to us.
     [[nodiscard]] std::uint64_t lost() const;
     // Frames that the recorder lost: those of a live capture, or what its file says.
@@ -97,7 +101,9 @@ public:
 private:
     using Merged = std::unique_ptr<MergedFiles>;
     Input(std::variant<dissect::CaptureFile, transport::Listener, Merged> source, const InputOptions& options);
-    [[nodiscard]] static std::expected<Input, OpenFailure> open_merged(const InputOptions& options);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open_next(const InputOptions& options, std::size_t number);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open_merged(const InputOptions& options,
+                                                                       const HeldInputs::Pieces& pieces);
     [[nodiscard]] const MergedFiles* merged() const {
         const auto* merged = std::get_if<Merged>(&source_);
         return merged == nullptr ? nullptr : merged->get();
@@ -116,7 +122,8 @@ private:
     dissect::InputProblem own_problem_;
     dissect::Duration offset_{};
     bool wakes_ = false;
-    SoFar before_;  // of other inputs
+    std::size_t number_ = 0;  // among those of the command line
+    SoFar before_;            // of other inputs
     SoFar so_far_;
 };
 

@@ -11,24 +11,32 @@ using namespace dissect;
 
 namespace {
 
-std::vector<TimeMerge::Source> sources_of(std::vector<CaptureFile>& files, const std::vector<Duration>& offsets) {
+std::vector<TimeMerge::Source> sources_of(std::vector<CaptureFile>& files,
+                                          const std::vector<MergedFiles::Clock>& clocks) {
     std::vector<TimeMerge::Source> sources;
     for (std::size_t i = 0; i < files.size(); ++i)
         sources.push_back({.read = [file = &files[i]](Batch& batch) { return file->read(batch); },
                            .outlive = files[i].mapped(),
-                           .offset = offsets[i]});
+                           .offset = clocks[i].offset,
+                           .first = clocks[i].first});
     return sources;
 }
 
 }  // namespace
 
-MergedFiles::MergedFiles(std::vector<CaptureFile> files, const std::vector<Duration>& offsets)
-    : files_(std::move(files)), merge_(sources_of(files_, offsets)), numbers_(files_.size()) {}
+MergedFiles::MergedFiles(std::vector<CaptureFile> files, const std::vector<Clock>& clocks)
+    : files_(std::move(files)), merge_(sources_of(files_, clocks)), numbers_(files_.size()) {}
 
 InterfaceId MergedFiles::number_of(const Frame& frame) {
     auto& numbers = numbers_[frame.file];
     const auto own = std::to_underlying(frame.interface);
     if (own >= numbers.size()) numbers.resize(own + std::size_t{1});
+    const auto twin = numbers[own] ? std::nullopt : merge_.twin_of({frame.file, frame.interface});
+    if (twin) {  // the same link, recorded twice
+        const auto& others = numbers_[twin->source];
+        const auto place = std::to_underlying(twin->interface);
+        if (place < others.size()) numbers[own] = others[place];
+    }
     if (!numbers[own]) {
         const auto known = files_[frame.file].interfaces();
         numbers[own] = InterfaceId{static_cast<std::uint32_t>(interfaces_.size())};

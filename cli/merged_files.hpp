@@ -1,4 +1,5 @@
-// Several capture files as one, in the order of their times (--by-time), each with its own offset (--offset).
+// Several capture files as one, in the order of their times (--by-time, and files that overlap), each with its own
+// offset (--offset).
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
@@ -14,14 +15,20 @@ namespace qps::cli {
 
 class MergedFiles {
 public:
-    // At least one, at most TimeMerge::kMostSources; `offsets` as many.
-    MergedFiles(std::vector<dissect::CaptureFile> files, const std::vector<dissect::Duration>& offsets);
+    struct Clock {
+        dissect::Duration offset{};
+        std::optional<dissect::Instant> first{};  // as TimeMerge::Source has it
+    };
+    // At least one, as many as TimeMerge takes; `clocks` as many.
+    MergedFiles(std::vector<dissect::CaptureFile> files, const std::vector<Clock>& clocks);
     MergedFiles(const MergedFiles&) = delete;  // the merge reads from the files where they are
     MergedFiles& operator=(const MergedFiles&) = delete;
 
     // Frames are numbered in their new order; Frame::file says where each is from. Interfaces of different files are
-    // different ones.
+    // different ones, unless they recorded the same packets at the same times, of which each comes once.
     [[nodiscard]] bool read(dissect::Batch& batch);
+
+    [[nodiscard]] std::uint64_t dropped() const { return merge_.dropped(); }  // of those the others
 
     [[nodiscard]] std::span<const dissect::CaptureFile> files() const { return files_; }
     [[nodiscard]] std::span<const dissect::Interface> interfaces() const {

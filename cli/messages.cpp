@@ -53,7 +53,8 @@ ExitCode run_messages(const ListingOptions& options) {
                                        .names_connections = true});
     if (analyzed.any) begin().end();
     if (analyzed.any && begin().rows() == 0) report_none(options.output.format, "messages");
-    return finish(reading.analysis, analyzed, output);
+    const ExitCode seen = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;
+    return worse(seen, finish(reading.analysis, analyzed, output));
 }
 
 }  // namespace

@@ -178,7 +178,8 @@ ExitCode run_operations(const OperationsOptions& options) {
     listening.names_connections = true;
     const Analyzed analyzed = analyze(reading, *filter, output, listening);
     if (analyzed.any) operations.end();
-    return finish(reading.analysis, analyzed, output);
+    const ExitCode seen = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;
+    return worse(seen, finish(reading.analysis, analyzed, output));
 }
 
 }  // namespace

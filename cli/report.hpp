@@ -35,5 +35,7 @@ void append_finding(std::string& out, const transport::Finding& finding, const t
 
 // Names of the inputs, as the user gave them.
 [[nodiscard]] std::vector<std::string> input_names(const InputOptions& options);
+// The same in the order in which they were read, and their frames numbered.
+[[nodiscard]] std::vector<std::string> names_as_read(const InputOptions& options);
 
 }  // namespace qps::cli

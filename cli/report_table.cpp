@@ -1,5 +1,6 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <cli/analyzing.hpp>
+#include <cli/held_inputs.hpp>
 #include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
 #include <cli/tone.hpp>
@@ -396,6 +397,16 @@ std::vector<std::string> input_names(const InputOptions& options) {
     std::vector<std::string> names = options.files;
     std::ranges::replace(names, std::string("-"), std::string("standard input"));
     return names;
+}
+
+std::vector<std::string> names_as_read(const InputOptions& options) {
+    InputOptions read = options;
+    const auto& ordered = HeldInputs::of(options).in_order(options);
+    if (!ordered || !options.interface.empty()) return input_names(options);
+    read.files.clear();
+    for (const HeldInputs::Pieces& pieces : *ordered)
+        for (const HeldInputs::Piece& piece : pieces) read.files.push_back(piece.name);
+    return input_names(read);
 }
 
 void write_summary(const ReadingOptions& options, const transport::Timeline& timeline, Output& output, bool color) {

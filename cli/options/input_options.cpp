@@ -72,6 +72,11 @@ bool has_standard_input() {
     return fstat(STDIN_FILENO, &status) == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode));
 }
 
+dissect::Duration InputOptions::offset_of(const std::string& file) const {
+    const auto found = std::ranges::find(offsets, file, &std::pair<std::string, dissect::Duration>::first);
+    return found == offsets.end() ? dissect::Duration{} : found->second;
+}
+
 void InputOptions::add(OptionTable& table, std::function<bool()> needed) {
     table.under(headings::kInput);
     table.add("files", "", files, "Capture files: pcap or pcapng, plain, .gz or .zst; - for standard input")
@@ -105,7 +110,8 @@ void InputOptions::add_progress(OptionTable& table) {
 void InputOptions::add_clocks(OptionTable& table) {
     table.under(headings::kInput);
     table.flag("--by-time", by_time, "Merge the files by time: packets of all of them in the order of their times");
-    table.flag("--in-order", in_order, "Read the files in the order given, not in that of their first packets");
+    table.flag("--in-order", in_order,
+               "Read the files one after the other as given, not in the order of their first packets");
     table
         .add(
             "--offset", "FILE=TIME",

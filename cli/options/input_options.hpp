@@ -37,11 +37,13 @@ struct InputOptions {
     dissect::BitsPerSecond link_speed{};
     std::vector<std::uint16_t> roce_ports;     // beside 4791
     std::optional<std::uint8_t> uet_protocol;  // of IP
-    bool in_order = false;                     // files as they are given, not by their first packets
+    bool in_order = false;                     // files as they are given, not by the times of their packets
     bool by_time = false;                      // all files as one, in the order of their times
     std::vector<std::pair<std::string, dissect::Duration>> offsets;  // added to the times of a file
     bool no_progress = false;
     Confinement confinement;
+
+    [[nodiscard]] dissect::Duration offset_of(const std::string& file) const;
 
     // Captures, or one of interfaces; there must be one, unless the function says that none is needed.
     void add(OptionTable& table, std::function<bool()> needed = {});

@@ -48,6 +48,24 @@ const Relation* find_relation(TokenKind kind) {
     return nullptr;
 }
 
+// Functions of other filter languages, and what is here in their place.
+struct OtherFunction {
+    std::string_view name;
+    std::string_view here;
+};
+constexpr std::array kOtherFunctions{
+    OtherFunction{"len", "lengths are fields: frame.len, ip.len, udp.length, rdma.payload_bytes"},
+    OtherFunction{"count", "name#2 is in the second layer of its kind"},
+    OtherFunction{"lower", "matches \"(?i)text\" takes either case"},
+    OtherFunction{"upper", "matches \"(?i)text\" takes either case"},
+};
+
+std::string no_function(std::string_view name) {
+    const auto* const row = std::ranges::find(kOtherFunctions, name, &OtherFunction::name);
+    if (row == kOtherFunctions.end()) return "filters have no functions";
+    return fmt::format("filters have no functions: {}", row->here);
+}
+
 class Parser {
 public:
     Parser(std::string_view filter, std::vector<Token> tokens, const SetReader& sets)
@@ -262,7 +280,7 @@ private:
 
     bool fail_name(const Token& word) {
         const std::string_view name = raw(word);
-        if (token(1).kind == TokenKind::open) return fail(word, "filters have no functions");
+        if (token(1).kind == TokenKind::open) return fail(word, no_function(name));
         if (name[0] >= '0' && name[0] <= '9')
             return fail(word, fmt::format("a test must start with a field name: {} is a value", in_quotes(name)));
         return fail(word, fmt::format("unknown field {}", in_quotes(name)), nearest_name(name));

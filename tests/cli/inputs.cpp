@@ -277,7 +277,7 @@ TEST_CASE("an output file has what standard output would have") {
 TEST_CASE("a reader that goes away ends the program quietly") {
     for (const char* command : {"packets", "show", "info"}) {
         const Ending ending =
-            qpscope({command, sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
+            qpscope({command, sample("loss_write"), sample("loss_read"), sample("nvme_rdma")}, {.lines = 1});
         CHECK(ending.code == kDone);
         CHECK(ending.err.empty());
         CHECK(lines_of(ending.out).size() == 1);
@@ -286,12 +286,12 @@ TEST_CASE("a reader that goes away ends the program quietly") {
 
 TEST_CASE("a reader of a capture that goes away ends the program as quietly") {
     const Ending ending =
-        qpscope({"packets", "-w", "-", sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
+        qpscope({"packets", "-w", "-", sample("loss_write"), sample("loss_read"), sample("nvme_rdma")}, {.lines = 1});
     CHECK(ending.code == kDone);
     CHECK(ending.err.empty());
 }
 
-TEST_CASE("two files with the same packets are two taps, two pieces are one capture") {
+TEST_CASE("two files with the same packets at other times are two taps, two pieces are one capture") {
     for (const char* command : {"analyze", "findings", "messages", "check"}) {
         const Ending once = qpscope({command, "-q", sample("write_8k")});
         const Ending both = qpscope({command, "-q", sample("write_8k"), sample("write_8k")});
@@ -301,8 +301,15 @@ TEST_CASE("two files with the same packets are two taps, two pieces are one capt
                    !Contains("retransmitted packet") && !Contains("go-back-n-loss") && !Contains("ack-timeout"));
         if (command == std::string_view("messages")) CHECK(lines_of(both.out).size() == lines_of(once.out).size());
     }
-    const Ending taps = qpscope({"analyze", sample("write_8k"), sample("write_8k")});
+    // At the same times it is the same recording.
+    const Ending same = qpscope({"analyze", sample("write_8k"), sample("write_8k")});
+    CHECK_THAT(same.out, !Contains("taps"));
+    CHECK_THAT(same.err, Contains("packets that several files have: each counts once"));
+    const TemporaryFolder folder;
+    const std::string other = folder.write("other.pcap", read_file(sample("write_8k")));
+    const Ending taps = qpscope({"analyze", "--offset", other + "=3us", sample("write_8k"), other});
     CHECK_THAT(taps.out, Contains("taps of the same packets") && Contains("2 taps, each with a file"));
+    CHECK_THAT(taps.out, !Contains("retransmitted packet") && !Contains("ack-timeout"));
 }
 
 TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
@@ -408,11 +415,13 @@ TEST_CASE(
                                            "-e",
                                            "infiniband.bth.psn"};
     CHECK(qpscope(columns + merged).out == qpscope(columns + std::vector<std::string>{whole}).out);
-    // Without the offset the halves do not fit each other, and without merging they follow each other.
+    // Without the offset the halves do not fit each other.
     CHECK(qpscope(columns + std::vector<std::string>{"--by-time", first, late}).out !=
           qpscope(columns + std::vector<std::string>{whole}).out);
-    CHECK(qpscope(columns + std::vector<std::string>{"--offset", late + "=1.5ms", first, late}).out !=
-          qpscope(columns + merged).out);
+    // They overlap, so nobody has to ask for it; --in-order reads one after the other.
+    const std::vector<std::string> moved{"--offset", late + "=1.5ms", first, late};
+    CHECK(qpscope(columns + moved).out == qpscope(columns + merged).out);
+    CHECK(qpscope(columns + std::vector<std::string>{"--in-order"} + moved).out != qpscope(columns + merged).out);
     // Written down it is a capture in that order.
     const std::string written = folder.file("written.pcapng");
     REQUIRE(qpscope(std::vector<std::string>{"packets", "-w", written} + merged).code == kDone);

@@ -39,6 +39,51 @@ TEST_CASE("pieces of a capture are read in the order of their first packets, how
     }
 }
 
+namespace {
+
+// Frames of a capture from one to before another, parts of a thousand of it.
+std::string stretch_of(const std::string& whole, const std::string& name, std::uint64_t from, std::uint64_t to) {
+    const std::size_t frames = lines_of(qpscope({"packets", "-f", "tsv", "-e", "frame.number", whole}).out).size() - 1;
+    const std::string range =
+        fmt::format("frame.number > {} and frame.number <= {}", frames * from / 1000, frames * to / 1000);
+    REQUIRE(qpscope({"packets", "-Y", range, "-w", name, whole}).code == kDone);
+    return name;
+}
+
+}  // namespace
+
+TEST_CASE("recordings of one link that overlap in time are one: what both have counts once") {
+    const auto findings_of = [](const std::vector<std::string>& files) {
+        return qpscope(std::vector<std::string>{"findings", "-f", "tsv"} + files);
+    };
+    for (const char* name : {"loss_write", "multi_qp", "err_rnr", "nvme_rdma", "iwarp_write", "congestion", "incast"}) {
+        INFO(name);
+        const TemporaryFolder folder;
+        const std::string whole = sample(name), expected = findings_of({whole}).out;
+        const std::string first = stretch_of(whole, folder.file("b.pcapng"), 0, 600),
+                          second = stretch_of(whole, folder.file("a.pcapng"), 300, 1000),
+                          third = stretch_of(whole, folder.file("c.pcapng"), 500, 800);
+        for (const std::vector<std::string>& files :
+             {std::vector{first, second}, {second, first}, {third, first, second}}) {
+            const Ending ending = findings_of(files);
+            CHECK(ending.out == expected);
+            CHECK_THAT(ending.err, Contains("files overlap in time, ") &&
+                                       Contains("that several files have: each counts once") &&
+                                       Contains("(--in-order: one file after the other)"));
+        }
+    }
+}
+
+TEST_CASE("more files than can be read side by side are refused in a sentence") {
+    const std::vector<std::string> many(65, sample("err_rnr"));
+    const Ending ending = qpscope(std::vector<std::string>{"findings"} + many);
+    CHECK(ending.code == kUsage);
+    CHECK(ending.out.empty());
+    CHECK_THAT(ending.err, Contains("65 files overlap in time: at most 64 can be read side by side (--in-order: one "
+                                    "file after the other)"));
+    CHECK(qpscope(std::vector<std::string>{"packets", "--in-order", "-c", "1"} + many).code == kDone);
+}
+
 TEST_CASE("files that do not continue each other are judged each by itself") {
     const TemporaryFolder folder;
     const Ending pieces = qpscope(std::vector<std::string>{"analyze"} + pieces_of(sample("write_8k"), folder, 2));
@@ -81,7 +126,8 @@ TEST_CASE("where no RDMA was captured nothing is called healthy") {
     REQUIRE(qpscope({"packets", "-Y", "arp", "-w", tcp, sample("loss_write")}).code == kDone);
     REQUIRE(qpscope({"packets", "-Y", "frame.number > 1000000", "-w", none, sample("loss_write")}).code == kDone);
     for (const std::string& path : {tcp, none}) {
-        for (const char* command : {"findings", "analyze", "check", "report"}) {
+        for (const char* command :
+             {"findings", "analyze", "check", "report", "connections", "messages", "operations", "cm"}) {
             INFO(command << ' ' << path);
             const Ending ending = qpscope({command, path});
             CHECK(ending.code == kUnjudged);

@@ -34,7 +34,9 @@ constexpr std::array kWrong{
     WrongFilter{"zzzzzzzz", "1: unknown field 'zzzzzzzz'"},
     WrongFilter{"5 == infiniband.bth.psn", "1: a test must start with a field name: '5' is a value"},
     WrongFilter{"\"udp\"", "1: a test must start with a field name"},
-    WrongFilter{"len(ip.src) == 4", "1: filters have no functions"},
+    WrongFilter{"len(ip.src) == 4",
+                "1: filters have no functions: lengths are fields: frame.len, ip.len, udp.length, rdma.payload_bytes"},
+    WrongFilter{"max(ip.ttl) == 4", "1: filters have no functions"},
     // grammar
     WrongFilter{"udp and", "8: missing test"},
     WrongFilter{"!", "2: missing test"},

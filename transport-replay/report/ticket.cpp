@@ -167,7 +167,8 @@ void append_capture(std::string& out, const Timeline& timeline, const Connection
                     std::span<const std::string> inputs) {
     out += "\n## Capture\n\n";
     for (const std::string& input : inputs) append_item(out, "file", input);
-    if (inputs.size() > 1) out += "- frames are numbered through all files, in this order\n";
+    if (inputs.size() > 1)
+        out += "- frames are numbered through all files in this order; where files overlap in time, by time\n";
     if (timeline.first && timeline.last) append_item(out, "period", period_text(*timeline.first, *timeline.last));
     append_item(out, "packets",
                 fmt::format("{} ({} RDMA)", grouped(timeline.packets), grouped(rdma_packets(timeline))));
