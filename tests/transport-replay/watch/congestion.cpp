@@ -4,7 +4,7 @@
 #include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>
 #include <transport-replay/analysis/lane.hpp>
-#include <transport-replay/tracking/pauses.hpp>
+#include <transport-replay/watch/pauses.hpp>
 
 #include <random>
 #include <string>
