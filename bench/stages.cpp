@@ -7,9 +7,9 @@
 #include <dissect/capture/capture_file.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
-#include <transport-replay/tracking/congestion.hpp>
 #include <transport-replay/tracking/quality.hpp>
 #include <transport-replay/tracking/tracker.hpp>
+#include <transport-replay/watch/congestion.hpp>
 
 #include <algorithm>
 #include <array>

@@ -12,12 +12,12 @@
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/set_up/exchange_watch.hpp>
 #include <transport-replay/set_up/wireup_watch.hpp>
-#include <transport-replay/tracking/congestion.hpp>
-#include <transport-replay/tracking/incasts.hpp>
-#include <transport-replay/tracking/rate_watch.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 #include <transport-replay/ultra_ethernet/uet_tracker.hpp>
+#include <transport-replay/watch/congestion.hpp>
+#include <transport-replay/watch/incasts.hpp>
+#include <transport-replay/watch/rate_watch.hpp>
 
 namespace qps::transport {
 

@@ -9,8 +9,8 @@
 #include <transport-replay/model/peaks.hpp>
 #include <transport-replay/model/uet_report.hpp>
 #include <transport-replay/model/ulp_report.hpp>
-#include <transport-replay/tracking/incasts.hpp>
 #include <transport-replay/tracking/tracker.hpp>
+#include <transport-replay/watch/incasts.hpp>
 
 #include <span>
 #include <vector>

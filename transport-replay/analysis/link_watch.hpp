@@ -7,12 +7,12 @@
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/credit_report.hpp>
-#include <transport-replay/tracking/beside.hpp>
-#include <transport-replay/tracking/bridging.hpp>
 #include <transport-replay/tracking/gids.hpp>
-#include <transport-replay/tracking/link_credits.hpp>
-#include <transport-replay/tracking/pauses.hpp>
-#include <transport-replay/tracking/reachability.hpp>
+#include <transport-replay/watch/beside.hpp>
+#include <transport-replay/watch/bridging.hpp>
+#include <transport-replay/watch/link_credits.hpp>
+#include <transport-replay/watch/pauses.hpp>
+#include <transport-replay/watch/reachability.hpp>
 
 namespace qps::transport {
 

@@ -4,7 +4,7 @@
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/watch/congestion.hpp>
 
 #include <algorithm>
 #include <array>

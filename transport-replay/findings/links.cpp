@@ -3,7 +3,7 @@
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/gids.hpp>
-#include <transport-replay/tracking/link_credits.hpp>
+#include <transport-replay/watch/link_credits.hpp>
 
 #include <array>
 

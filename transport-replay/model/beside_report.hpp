@@ -1,4 +1,4 @@
-// TCP and UDP in the class of RDMA while that was marked, paused or lost: what BesideTracker (tracking/beside.hpp)
+// TCP and UDP in the class of RDMA while that was marked, paused or lost: what BesideTracker (watch/beside.hpp)
 // reports. Values.
 #pragma once
 

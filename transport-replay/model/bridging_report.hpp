@@ -1,5 +1,5 @@
 // Data Center Bridging, as both ends of a link announce it by LLDP (IEEE 802.1AB, 802.1Q clause 38, CEE DCBX): what
-// BridgingTracker (tracking/bridging.hpp) reports. Values; bounds are the tracker's.
+// BridgingTracker (watch/bridging.hpp) reports. Values; bounds are the tracker's.
 #pragma once
 
 #include <transport-replay/model/address.hpp>

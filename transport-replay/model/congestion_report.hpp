@@ -1,4 +1,4 @@
-// Congestion, as a capture shows it: what CongestionTracker (tracking/congestion.hpp) reports. Values; bounds are the
+// Congestion, as a capture shows it: what CongestionTracker (watch/congestion.hpp) reports. Values; bounds are the
 // tracker's.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Senders of InfiniBand links that had no credits for what they had to send (IBTA volume 1, 7.9.4). What
-// LinkCreditTracker (tracking/link_credits.hpp) reports. Values; bounds are the tracker's.
+// LinkCreditTracker (watch/link_credits.hpp) reports. Values; bounds are the tracker's.
 #pragma once
 
 #include <dissect/base/types.hpp>

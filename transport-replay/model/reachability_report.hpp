@@ -1,5 +1,5 @@
 // Who could not be reached: requests for MAC addresses that nobody answered (ARP, RFC 826; neighbour discovery, RFC
-// 4861), and ICMP errors about RoCEv2 packets (RFC 792, RFC 4443). What ReachabilityTracker (tracking/reachability.hpp)
+// 4861), and ICMP errors about RoCEv2 packets (RFC 792, RFC 4443). What ReachabilityTracker (watch/reachability.hpp)
 // reports. Values; bounds are the tracker's.
 #pragma once
 

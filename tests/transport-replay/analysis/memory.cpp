@@ -7,7 +7,7 @@
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
-#include <transport-replay/tracking/rate_watch.hpp>
+#include <transport-replay/watch/rate_watch.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <tests/support/lldp.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/tracking/bridging.hpp>
+#include <transport-replay/watch/bridging.hpp>
 
 #include <algorithm>
 #include <random>

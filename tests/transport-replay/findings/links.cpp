@@ -7,7 +7,7 @@
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/gids.hpp>
-#include <transport-replay/tracking/link_credits.hpp>
+#include <transport-replay/watch/link_credits.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -7,7 +7,7 @@
 #include <tests/support/reachability_frames.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/tracking/reachability.hpp>
+#include <transport-replay/watch/reachability.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include <transport-replay/model/link_priorities.hpp>
-#include <transport-replay/tracking/bridging.hpp>
+#include <transport-replay/watch/bridging.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 #include <dissect/base/types.hpp>
-#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/watch/congestion.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include <transport-replay/tracking/reachability.hpp>
+#include <transport-replay/watch/reachability.hpp>
 
 #include <algorithm>
 #include <utility>

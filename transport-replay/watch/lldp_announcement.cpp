@@ -1,5 +1,5 @@
 #include <dissect/lldp/dcbx.hpp>
-#include <transport-replay/tracking/lldp_announcement.hpp>
+#include <transport-replay/watch/lldp_announcement.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <transport-replay/tracking/beside.hpp>
+#include <transport-replay/watch/beside.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
 #include <dissect/base/types.hpp>
-#include <transport-replay/tracking/pauses.hpp>
+#include <transport-replay/watch/pauses.hpp>
 
 #include <algorithm>
 #include <array>

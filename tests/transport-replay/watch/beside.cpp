@@ -1,7 +1,7 @@
 // TCP and UDP beside RDMA: what shares its class and interval with marks, pauses and losses, and what nearly does.
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
-#include <transport-replay/tracking/beside.hpp>
+#include <transport-replay/watch/beside.hpp>
 
 #include <array>
 #include <random>

@@ -8,7 +8,7 @@
 #include <transport-replay/analysis/lane.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/tracking/pauses.hpp>
+#include <transport-replay/watch/pauses.hpp>
 
 #include <algorithm>
 #include <random>

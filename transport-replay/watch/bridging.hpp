@@ -7,7 +7,7 @@
 
 #include <transport-replay/model/bridging_report.hpp>
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/tracking/lldp_announcement.hpp>
+#include <transport-replay/watch/lldp_announcement.hpp>
 
 #include <vector>
 

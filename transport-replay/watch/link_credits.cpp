@@ -1,6 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/infiniband_link.hpp>
-#include <transport-replay/tracking/link_credits.hpp>
+#include <transport-replay/watch/link_credits.hpp>
 
 #include <algorithm>
 

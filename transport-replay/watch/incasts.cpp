@@ -1,4 +1,4 @@
-#include <transport-replay/tracking/incasts.hpp>
+#include <transport-replay/watch/incasts.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -6,8 +6,8 @@
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/rates.hpp>
-#include <transport-replay/tracking/rate_watch.hpp>
 #include <transport-replay/tracking/tracker.hpp>
+#include <transport-replay/watch/rate_watch.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <dissect/base/opcode.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/tracking/rate_watch.hpp>
+#include <transport-replay/watch/rate_watch.hpp>
 
 #include <algorithm>
 #include <utility>
