@@ -8,10 +8,15 @@
 
 #include <QApplication>
 #include <QSettings>
+#include <QSocketNotifier>
+#include <array>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 
+#include <fcntl.h>
 #include <packaging/version/version.hpp>
+#include <unistd.h>
 
 using namespace qps::gui;
 
@@ -25,6 +30,28 @@ int say(std::FILE* where, const QString& text, int code) {
     std::fputs(text.toLocal8Bit().constData(), where);
     return code;
 }
+
+// Who ends the program by a signal ends it as Quit does: temporary folders are removed. Nobody is asked anything.
+class EndBySignal {
+public:
+    EndBySignal() {
+        if (::pipe2(ends().data(), O_CLOEXEC | O_NONBLOCK) != 0) return;  // then signals end it at once, as ever
+        m_heard = std::make_unique<QSocketNotifier>(ends()[0], QSocketNotifier::Read);
+        QObject::connect(m_heard.get(), &QSocketNotifier::activated, qApp, [] { QCoreApplication::exit(kDone); });
+        for (const int number : {SIGTERM, SIGINT, SIGHUP}) std::signal(number, &EndBySignal::hear);
+    }
+
+private:
+    static std::array<int, 2>& ends() {
+        static std::array<int, 2> both{-1, -1};
+        return both;
+    }
+    static void hear(int) {
+        const char one = 1;
+        [[maybe_unused]] const auto written = ::write(ends()[1], &one, 1);  // full: it was said already
+    }
+    std::unique_ptr<QSocketNotifier> m_heard;
+};
 
 }  // namespace
 
@@ -42,6 +69,7 @@ int main(int argc, char** argv) {
 
     std::signal(SIGPIPE, SIG_IGN);  // the reader of what we write may go away: that is an error of a write, not our end
     QApplication application(argc, argv);
+    const EndBySignal ending;
     QCoreApplication::setOrganizationName(QStringLiteral("qpscope"));
     QCoreApplication::setApplicationName(QStringLiteral("qpscope"));
     QCoreApplication::setApplicationVersion(QLatin1String(qps::version_text()));

@@ -128,7 +128,7 @@ void ChecksView::build() {
     m_stop->setEnabled(false);
     m_stop->setFocusPolicy(Qt::TabFocus);
     connect(m_stop, &QToolButton::clicked, this, &ChecksView::stop);
-    m_packets->setEmptyText(tr("No packet proves this verdict alone."));
+    m_packets->setEmptyText(tr("Select a check to see the packets that prove its verdict."));
     const auto offers = [this](QMenu* menu, const QString& filter) {
         if (!filter.isEmpty())
             addFilterOffers(*menu, m_selection.filter(), filter,
@@ -274,8 +274,10 @@ void ChecksView::showChosen() {
     });
     if (found == results.end()) {
         m_words->setText(tr("Select a check for what it asks, why it has its verdict, and the packets that prove it."));
+        m_packets->setEmptyText(tr("Select a check to see the packets that prove its verdict."));
         return m_packets->setRows({});
     }
+    m_packets->setEmptyText(tr("No packet proves this verdict alone."));
     QString words = tr("%1: %2. Expected: %3.")
                         .arg(shown(found->check->id), shown(found->check->stimulus), shown(found->check->expected));
     if (!found->reason.empty()) words += QLatin1Char('\n') + shown(found->reason);

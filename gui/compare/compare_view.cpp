@@ -150,8 +150,6 @@ void CompareView::build() {
     m_state->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_state->setAccessibleName(tr("What is compared"));
     m_curves->setAccessibleName(tr("Latency of both runs"));
-    m_findings->setEmptyText(tr("Neither run has findings."));
-    m_pairs->setEmptyText(tr("Neither run has connections."));
     auto* tabs = new QTabWidget;
     tabs->setDocumentMode(true);
     tabs->setAccessibleName(tr("Comparison by"));
@@ -190,8 +188,9 @@ void CompareView::keyPressEvent(QKeyEvent* event) {
 }
 
 void CompareView::chooseFiles() {
-    QStringList files = QFileDialog::getOpenFileNames(this, tr("Capture of the run before"),
-                                                      QFileInfo(m_session.files().value(0)).absolutePath());
+    QStringList files =
+        QFileDialog::getOpenFileNames(this, tr("Capture of the run before"),
+                                      QFileInfo(m_session.files().value(0)).absolutePath(), Session::fileFilter());
     files.sort();
     compareWith(files);
 }
@@ -241,12 +240,20 @@ void CompareView::measure() {
 
 void CompareView::present() {
     if (m_before == nullptr || m_after == nullptr || m_session.packets() == 0) {
-        for (Sheet* sheet : {m_figures, m_findings, m_pairs}) sheet->setRows({});
+        const QString first = m_session.packets() == 0
+                                  ? tr("Open the capture of the run after, then choose that of the run before.")
+                                  : tr("The open capture is the run after. Choose the capture of the run before.");
+        for (Sheet* sheet : {m_figures, m_findings, m_pairs}) {
+            sheet->setEmptyText(first);
+            sheet->setRows({});
+        }
+        m_curves->setEmptyText(first);
         m_curves->show({}, {});
-        return tell(m_session.packets() == 0
-                        ? tr("Open the capture of the run after, then choose that of the run before.")
-                        : tr("The open capture is the run after. Choose the capture of the run before."));
+        return tell(first);
     }
+    m_findings->setEmptyText(tr("Neither run has findings."));
+    m_pairs->setEmptyText(tr("Neither run has connections."));
+    m_curves->setEmptyText(tr("No messages with a latency to draw."));
     std::vector<SheetRow> rows;
     for (const auto& one : series::compare_figures(*m_before, *m_after))
         rows.push_back({{wordsCell(one.name),

@@ -21,6 +21,21 @@ QString durationWords(double ns) {
 
 }  // namespace
 
+std::vector<double> roundValues(double least, double most) {
+    constexpr std::array kSteps{1.0, 2.0, 5.0};
+    constexpr int kPowers = 19;  // more than 64 bits of nanoseconds
+    std::vector<double> all;
+    for (int power = 0; power < kPowers; ++power)
+        for (const double step : kSteps) all.push_back(step * std::pow(10.0, power));
+    const auto first = std::ranges::upper_bound(all, std::max(1.0, least));
+    const auto begin = first == all.begin() ? first : std::prev(first);
+    auto end = std::ranges::lower_bound(begin, all.end(), most);
+    if (end != all.end()) ++end;
+    std::vector<double> found(begin, end);
+    if (found.size() < 2) found = {all.front(), all.back()};
+    return found;
+}
+
 LatencyCurves::LatencyCurves(QWidget* parent) : QWidget(parent) { setMinimumSize(200, 120); }
 
 LatencyCurves::Curve LatencyCurves::curve(const transport::LatencySketch& bins) {
@@ -44,8 +59,10 @@ void LatencyCurves::show(const transport::LatencySketch& before, const transport
         words << tr("%1: median %2, 99th percentile %3")
                      .arg(run == 0 ? tr("before") : tr("after"), durationWords(one[50]), durationWords(one[99]));
     }
-    m_least = std::max(1.0, m_least);
-    m_most = std::max(m_most, m_least * 2);
+    // A little beyond, to where a round value is: marks of the axis are 1, 2 and 5 of a power of ten.
+    m_marks = roundValues(std::max(1.0, m_least), std::max(m_most, m_least * 2));
+    m_least = m_marks.front();
+    m_most = m_marks.back();
     setAccessibleDescription(words.isEmpty() ? tr("No messages with a latency") : words.join(QStringLiteral("; ")));
     setToolTip(words.join(QLatin1Char('\n')));
     update();
@@ -70,7 +87,7 @@ void LatencyCurves::paintEvent(QPaintEvent*) {
     const QColor words = palette().color(QPalette::Text);
     if (m_curves[0].empty() && m_curves[1].empty()) {
         painter.setPen(palette().color(QPalette::PlaceholderText));
-        painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, tr("No messages with a latency to draw."));
+        painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, m_empty);
         return;
     }
     const double height = fontMetrics().height(), left = fontMetrics().averageCharWidth() * 12.0;
@@ -78,18 +95,27 @@ void LatencyCurves::paintEvent(QPaintEvent*) {
                       std::max(10.0, this->height() - height * 4));
     const QColor faint = mixed(palette().color(QPalette::Base), words, 0.25);
     for (int step = 0; step <= kGrid; ++step) {
-        const double x = area.left() + area.width() * step / kGrid, y = area.bottom() - area.height() * step / kGrid;
+        const double x = area.left() + area.width() * step / kGrid;
         painter.setPen(faint);
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
-        painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
         painter.setPen(words);
         // The first one stands beside the values of the other axis, not under them.
         const QRectF below =
             step == 0 ? QRectF(x + 4, area.bottom() + 2, 80, height) : QRectF(x - 40, area.bottom() + 2, 80, height);
         painter.drawText(below, step == 0 ? Qt::AlignLeft : Qt::AlignHCenter, tr("%1 %").arg(100 * step / kGrid));
-        painter.drawText(QRectF(0, y - height / 2, left - 6, height), Qt::AlignRight | Qt::AlignVCenter,
-                         durationWords(m_least * std::pow(m_most / m_least, static_cast<double>(step) / kGrid)));
     }
+    double free = area.bottom() + height;  // above it there is room for a label
+    for (const double mark : m_marks) {
+        const double y = area.bottom() - area.height() * std::log(mark / m_least) / std::log(m_most / m_least);
+        painter.setPen(faint);
+        painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
+        if (y + height / 2 > free) continue;
+        free = y - height / 2;
+        painter.setPen(words);
+        painter.drawText(QRectF(0, y - height / 2, left - 6, height), Qt::AlignRight | Qt::AlignVCenter,
+                         durationWords(mark));
+    }
+    painter.setPen(words);
     painter.drawText(QRectF(area.left(), area.bottom() + height + 2, area.width(), height), Qt::AlignHCenter,
                      tr("messages that took no longer"));
     painter.setRenderHint(QPainter::Antialiasing);

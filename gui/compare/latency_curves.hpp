@@ -16,6 +16,8 @@ class LatencyCurves : public QWidget {
 public:
     explicit LatencyCurves(QWidget* parent = nullptr);
     void show(const transport::LatencySketch& before, const transport::LatencySketch& after);
+    // Said where neither run has messages with a latency.
+    void setEmptyText(const QString& text) { m_empty = text; }
     [[nodiscard]] QSize sizeHint() const override { return {500, 240}; }
 
 protected:
@@ -29,6 +31,11 @@ private:
     std::array<Curve, 2> m_curves;  // before, after
     double m_least = 1;             // ns, of both
     double m_most = 1;
+    std::vector<double> m_marks;  // of the axis, from m_least to m_most
+    QString m_empty;
 };
+
+// 1, 2 and 5 times powers of ten, from the last that is no more than `least` to the first that is no less than `most`.
+[[nodiscard]] std::vector<double> roundValues(double least, double most);
 
 }  // namespace qps::gui

@@ -72,7 +72,7 @@ EvidenceDialog::EvidenceDialog(Session& session, Selection& selection, Comments 
       m_reportNames(choice({tr("under pseudonyms"), tr("as captured")}, tr("Addresses in the report"),
                            tr("Addresses in the report"))),
       m_slice(check(tr("&Packets as captured (pcapng)"), tr("The packets with their addresses, payload and comments"),
-                    true)),
+                    false)),
       m_anonymized(check(tr("Packets under p&seudonyms (pcapng)"),
                          tr("Addresses, keys and names are others, the same one for the same"), true)),
       m_payload(choice({tr("payload zeroed"), tr("payload cut off"), tr("payload kept")},

@@ -54,7 +54,12 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
     m_undo->setIcon(symbol(QStringLiteral("edit-undo")));
     m_redo->setIcon(symbol(QStringLiteral("edit-redo")));
     for (QToolButton* each : {m_apply, m_clear}) each->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    // Over the view below, which would jump if the bar grew and shrank while somebody types.
+    m_mistake->setObjectName(QStringLiteral("filterMistake"));
     m_mistake->setTextFormat(Qt::PlainText);
+    m_mistake->setAutoFillBackground(true);
+    m_mistake->setFrameShape(QFrame::Box);
+    m_mistake->setMargin(fontMetrics().height() / 5);
     m_mistake->hide();
     m_earlier->setPopupMode(QToolButton::InstantPopup);
     m_earlier->setMenu(m_menu);
@@ -68,14 +73,14 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
     column->setContentsMargins(4, 2, 4, 2);
     column->setSpacing(2);
     column->addLayout(row);
-    column->addWidget(m_mistake);
     connect(m_line, &QLineEdit::returnPressed, this, &FilterBar::apply);
     connect(m_line, &FilterLine::filterDropped, this, [this](const QString& filter) {
         m_line->setText(filter);
         apply();
     });
     connect(m_line, &FilterLine::judged, this, &FilterBar::showMistake);
-    connect(m_line, &FilterLine::abandoned, this, &FilterBar::showSelection);
+    connect(m_line, &FilterLine::abandoned, this, &FilterBar::left);
+    connect(m_line, &FilterLine::focusChanged, this, &FilterBar::showMistake);
     connect(m_apply, &QToolButton::clicked, this, &FilterBar::apply);
     connect(m_clear, &QToolButton::clicked, this, &FilterBar::clear);
     connect(m_undo, &QToolButton::clicked, &selection, &Selection::undoFilter);
@@ -114,14 +119,28 @@ void FilterBar::showMistake() {
     const auto& mistake = m_line->mistake();
     m_apply->setEnabled(!mistake && m_line->state() == FilterLine::State::Valid);
     m_clear->setEnabled(!m_line->text().isEmpty() || !m_selection.filter().isEmpty());
-    m_mistake->setVisible(mistake.has_value());
-    if (!mistake) return;
+    if (!mistake || !m_line->hasFocus()) return m_mistake->hide();
     QString text = tr("Column %1: %2").arg(mistake->column).arg(QString::fromStdString(mistake->message));
     if (!mistake->suggestion.empty()) text += tr("; did you mean %1?").arg(QString::fromStdString(mistake->suggestion));
     m_mistake->setText(text);
     QPalette shown = m_mistake->palette();
     shown.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
     m_mistake->setPalette(shown);
+    placeMistake();
+    m_mistake->show();
+}
+
+void FilterBar::placeMistake() {
+    if (m_mistake->parentWidget() != window()) m_mistake->setParent(window());
+    m_mistake->setMaximumWidth(width());
+    m_mistake->adjustSize();
+    m_mistake->move(m_line->mapTo(window(), QPoint(0, m_line->height() + 2)));
+    m_mistake->raise();
+}
+
+void FilterBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (m_mistake->isVisible()) placeMistake();
 }
 
 void FilterBar::setHistory(const QStringList& history) { m_history = history.mid(0, kMaxHistory); }

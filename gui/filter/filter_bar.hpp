@@ -35,8 +35,13 @@ public:
 Q_SIGNALS:
     void historyChanged();
     void savedChanged();
+    void left();  // the user wants the keyboard back where it was; what he typed stays
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void placeMistake();
     void showSelection();
     void showMistake();
     void remember(const QString& text);

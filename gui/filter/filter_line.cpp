@@ -203,9 +203,15 @@ void FilterLine::dropEvent(QDropEvent* event) {
     Q_EMIT filterDropped(QString::fromUtf8(event->mimeData()->data(kFilterMime)));
 }
 
+void FilterLine::focusInEvent(QFocusEvent* event) {
+    QLineEdit::focusInEvent(event);
+    Q_EMIT focusChanged();
+}
+
 void FilterLine::focusOutEvent(QFocusEvent* event) {
     m_list->hide();
     QLineEdit::focusOutEvent(event);
+    Q_EMIT focusChanged();
 }
 
 void FilterLine::changeEvent(QEvent* event) {

@@ -33,11 +33,13 @@ Q_SIGNALS:
     void filterDropped(const QString& filter);  // a field was dragged here
     void judged();                              // state() or mistake() may have changed
     void abandoned();                           // Esc without a list of offers
+    void focusChanged();
 
 protected:
     bool event(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;

@@ -97,6 +97,17 @@ const TextLine* TextLines::currentLine() const {
     return currentIndex().isValid() ? &lines()[static_cast<std::size_t>(currentIndex().row())] : nullptr;
 }
 
+std::optional<std::size_t> TextLines::currentNumber() const {
+    return currentIndex().isValid() ? std::optional(static_cast<std::size_t>(currentIndex().row())) : std::nullopt;
+}
+
+void TextLines::showLine(std::size_t line) {
+    const QModelIndex at = m_lines->index(static_cast<int>(line));
+    if (!at.isValid()) return;
+    setCurrentIndex(at);
+    scrollTo(at, QAbstractItemView::PositionAtCenter);
+}
+
 void TextLines::showMessage(std::size_t message) {
     const auto found = std::ranges::find(lines(), message, &TextLine::message);
     if (found == lines().end()) return;

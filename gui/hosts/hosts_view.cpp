@@ -12,9 +12,11 @@
 #include <QHBoxLayout>
 #include <QHash>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 
 namespace qps::gui {
@@ -105,6 +107,7 @@ HostsView::HostsView(Session& session, Selection& selection, QWidget* parent)
     });
     connect(m_table, &TableView::viewRequested, this, &HostsView::viewRequested);
     connect(m_measure, &QComboBox::currentIndexChanged, this, &HostsView::draw);
+    connect(m_measure, &QComboBox::activated, this, [this] { m_chosen = true; });
     connect(m_map, &HeatMap::currentChanged, this, &HostsView::chooseConnections);
     connect(m_map, &HeatMap::activated, m_table, [this] { m_table->setFocus(Qt::OtherFocusReason); });
     connect(&session, &Session::opened, this, [this] {
@@ -147,9 +150,23 @@ void HostsView::measure() {
         return [this, made = std::move(made)] {
             m_made = made;
             m_model->setFigures(made->figures);
+            if (!m_chosen) showHarm();
             draw();
         };
     });
+}
+
+// What went wrong comes first, as long as the user has chosen nothing else.
+void HostsView::showHarm() {
+    const auto any = [this](Measure measure) {
+        return std::ranges::any_of(m_made->matrix.pairs(), [&](const HostPair& pair) {
+            return kMeasures[static_cast<std::size_t>(measure)].value(pair) > 0;
+        });
+    };
+    const QSignalBlocker quiet(m_measure);  // it is drawn next
+    m_measure->setCurrentIndex(static_cast<int>(any(Measure::Lost)      ? Measure::Lost
+                                                : any(Measure::Stalled) ? Measure::Stalled
+                                                                        : Measure::Bytes));
 }
 
 HostsView::Measure HostsView::chosen() const { return static_cast<Measure>(m_measure->currentIndex()); }

@@ -40,6 +40,7 @@ private:
         std::shared_ptr<const transport::series::ConnectionFigures> figures;
     };
     void measure();
+    void showHarm();
     void draw();
     void chooseConnections();
     [[nodiscard]] Measure chosen() const;
@@ -54,6 +55,7 @@ private:
     QLabel* m_pair;
     SeriesJob m_job;
     bool m_stale = true;
+    bool m_chosen = false;  // the user chose what is measured
 };
 
 }  // namespace qps::gui

@@ -15,7 +15,7 @@ using dissect::Instant;
 
 namespace {
 
-enum Column { TimeColumn, PacketColumn, LogColumn, LineColumn };
+enum Column { TimeColumn, NumberColumn, LogColumn, LineColumn };
 constexpr std::size_t kMostText = 2000;  // characters of a line that are shown
 
 std::vector<Heading> headingsOfLogs() {
@@ -117,7 +117,7 @@ QString LogModel::text(Row row, int column) const {
         case TimeColumn:
             return m_rows[row].time && m_timeline->first ? shown(seconds_text(*m_rows[row].time - *m_timeline->first))
                                                          : QString();
-        case PacketColumn: return shown(plain_text(value(row, PacketColumn)));
+        case NumberColumn: return shown(plain_text(value(row, NumberColumn)));
         case LogColumn: return log(m_rows[row].log).name;
         default: break;
     }
@@ -130,7 +130,7 @@ QString LogModel::text(Row row, int column) const {
 Cell LogModel::value(Row row, int column) const {
     switch (column) {
         case TimeColumn: return m_rows[row].time ? number(*m_rows[row].time) : Cell{};
-        case PacketColumn: return number(nextPacket(row));
+        case NumberColumn: return number(nextPacket(row));
         case LogColumn: return number(m_rows[row].log);
         default: return text_cell(line(row).substr(0, kMostText));
     }

@@ -67,6 +67,13 @@ LogView::LogView(Session& session, Selection& selection, QWidget* parent)
         const auto range = m_selection.range();
         return !range || (m_logs->time(row) && range->contains(*m_logs->time(row)));
     });
+    // What to do here does not depend on a capture.
+    const auto sayOwn = [this] {
+        for (TableView* each : {m_found, m_lines}) each->setNothingRead({});
+    };
+    for (const auto changed : {&Session::opened, &Session::rowsAdded, &Session::stateChanged})
+        connect(&session, changed, this, sayOwn);
+    sayOwn();
     for (TableView* each : {m_found, m_lines}) connect(each, &TableView::viewRequested, this, &LogView::viewRequested);
     connect(m_lines, &TableView::rowReached, this, &LogView::reach);
     const auto take = [this] {

@@ -145,6 +145,14 @@ std::string contextFilterOf(const PacketRows& rows, const MessageRow& message) {
 
 }  // namespace
 
+std::string messageFilterOf(const PacketRows& rows, FrameIndex frame) {
+    const auto place = placeOfMessage(rows, frame);
+    if (!place) return {};
+    const MessageRow& message = (*rows.messages())[*place];
+    if (rows.row(message.first_frame()).kind() != transport::ObservationKind::transport) return filterOf(rows, message);
+    return fmt::format("rdma.message == {}", *place + 1);
+}
+
 std::string filterOf(const PacketRows& rows, const MessageRow& message) {
     if (rows.row(message.first_frame()).kind() == transport::ObservationKind::stream)
         return streamFilterOf(rows, message);

@@ -26,7 +26,10 @@ struct MessageFrames {
 // The message of the same requester that begins next.
 [[nodiscard]] std::optional<dissect::FrameIndex> followingMessage(const PacketRows& rows, dissect::FrameIndex frame);
 
-// A display filter: the request packets of a message, their answers, and nothing else.
+// A display filter of that packet's message, by its number where filters know it: that of InfiniBand and RoCE. Empty:
+// it is of none.
+[[nodiscard]] std::string messageFilterOf(const PacketRows& rows, dissect::FrameIndex frame);
+// By what it is made of: the request packets of a message, their answers, and nothing else.
 [[nodiscard]] std::string filterOf(const PacketRows& rows, const transport::MessageRow& message);
 
 }  // namespace qps::gui

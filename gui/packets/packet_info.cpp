@@ -115,6 +115,32 @@ std::string acknowledgmentWords(const Packet& packet, const Layer& aeth) {
     return words + ", MSN " + plain(packet, aeth, "infiniband.aeth.msn");
 }
 
+// What is not to be overlooked, as rows are tinted for it: nobody has to see the colour, and copies have none.
+void appendMarks(std::string& out, const Packet& packet) {
+    const Annotation* known = packet.annotation;
+    if (known != nullptr && known->retransmission) out += "[retransmission] ";
+    if (known != nullptr && known->duplicated) out += "[duplicate] ";
+    if (known != nullptr && known->mirror_copy) out += "[mirror copy] ";
+    if (known != nullptr && known->psn_missing != 0)
+        out += fmt::format("[PSN gap, {} missing] ", transport::grouped(known->psn_missing));
+    if (packet.icrc.status == CrcStatus::bad) out += "[ICRC wrong] ";
+}
+
+// "NAK PSN sequence error, PSN 12164704, QP 54, MSN 7": what ends or stops a message is said before its header is.
+std::string refusalWords(const Packet& packet) {
+    const Layer* bth = find(packet, LayerKind::bth);
+    const Layer* aeth = find(packet, LayerKind::aeth);
+    if (bth == nullptr || aeth == nullptr || !packet.has_transport()) return {};
+    std::string words;
+    if (const auto code = valueOf(packet, *aeth, "infiniband.aeth.syndrome.error_code"))
+        words = "NAK " + transport::nak_text(static_cast<std::uint8_t>(code->number));
+    else if (valueOf(packet, *aeth, "rdma.aeth.rnr_timer_ms"))
+        words = fmt::format("RNR NAK, timer {} ms", plain(packet, *aeth, "rdma.aeth.rnr_timer_ms"));
+    if (words.empty()) return words;
+    return fmt::format("{}, PSN {}, QP {}, MSN {}", words, plain(packet, *bth, "infiniband.bth.psn"),
+                       plain(packet, *bth, "infiniband.bth.destqp"), plain(packet, *aeth, "infiniband.aeth.msn"));
+}
+
 }  // namespace
 
 std::string_view shownProtocol(const Packet& packet) {
@@ -148,6 +174,11 @@ void appendInfo(std::string& out, const Packet& packet) {
     if (mad != nullptr) words = madWords(packet, *mad);
     const auto begin = mad != nullptr ? layers.begin() + (mad - layers.data()) + 1 : upper;
     for (auto layer = begin; layer != layers.end(); ++layer) append_words_of_layer(words, packet, *layer);
+    appendMarks(out, packet);
+    if (const std::string refusal = mad == nullptr ? refusalWords(packet) : std::string(); !refusal.empty()) {
+        out += refusal;
+        return;
+    }
     if (words.find_first_not_of(' ') == std::string::npos) return append_line(out, packet);
     out += std::string_view(words).substr(words.find_first_not_of(' '));
     if (mad == nullptr) {

@@ -18,7 +18,9 @@ namespace qps::gui {
 // A display filter of packets that carry the same; empty: the fields of the packet have one.
 [[nodiscard]] std::string protocolFilter(const dissect::Packet& packet);
 
-// "REQ comm=0x1 service=..." of CM, "nvme=Read cid=5 ..." of NVMe; of others the line of the notation.
+// "REQ comm=0x1 service=..." of CM, "nvme=Read cid=5 ..." of NVMe, "NAK PSN sequence error, PSN 7, QP 54, MSN 3"; of
+// others the line of the notation. Before it stands in brackets what is not to be overlooked: "[retransmission]",
+// "[duplicate]", "[mirror copy]", "[PSN gap, 3 missing]", "[ICRC wrong]".
 void appendInfo(std::string& out, const dissect::Packet& packet);
 
 // What a layer says in short: "RC SEND_ONLY, QP 17, PSN 512". Empty: there is nothing to say but its place.

@@ -286,9 +286,12 @@ void PacketList::scrollContentsBy(int dx, int dy) {
 void PacketList::resizeEvent(QResizeEvent* event) {
     QAbstractScrollArea::resizeEvent(event);
     const bool stay = m_autoScroll && m_atEnd;
+    const bool jumped = m_jump && m_jump->top == m_top && m_rows != nullptr && m_rows->isShown(m_jump->frame);
     updateScroll();
     if (stay) m_top = m_scroll.lastTop();
+    else if (jumped) m_top = m_jump->top = m_scroll.jumpingTo(m_rows->positionOf(m_jump->frame));
     updateScroll();
+    if (jumped) keepAnchor();
 }
 
 void PacketList::changeEvent(QEvent* event) {

@@ -193,6 +193,13 @@ private:
     // What stays where it is when rows come and go: this packet, so many rows below the top.
     std::optional<dissect::FrameIndex> m_anchor;
     std::uint64_t m_anchorRow = 0;
+    // Where the list was scrolled to for a packet: it keeps its place when the list gets its size, unless somebody
+    // scrolled since.
+    struct Jump {
+        dissect::FrameIndex frame{};
+        std::uint64_t top = 0;
+    };
+    std::optional<Jump> m_jump;
     bool m_atEnd = true;
     bool m_autoScroll = false;
     bool m_settingBars = false;

@@ -76,7 +76,10 @@ bool PacketList::goTo(FrameIndex frame) {
     const std::uint64_t position = m_rows->positionOf(frame);
     const bool inSight = position >= m_top && position - m_top < m_scroll.page;
     // What was out of sight comes with its neighbours on both sides.
-    if (m_scroll.rows > 0) scrollTo(inSight ? m_top : m_scroll.centring(std::min(position, m_scroll.rows - 1)));
+    if (m_scroll.rows > 0 && !inSight) {
+        scrollTo(m_scroll.jumpingTo(std::min(position, m_scroll.rows - 1)));
+        m_jump = Jump{frame, m_top};
+    }
     announce();
     return true;
 }
@@ -294,8 +297,7 @@ QString PacketList::conversationFilter() const {
 
 QString PacketList::messageFilter() const {
     if (m_rows == nullptr || !m_current) return {};
-    const auto message = messageOf(*m_rows, *m_current);
-    return message ? QString::fromStdString(filterOf(*m_rows, *message)) : QString();
+    return QString::fromStdString(messageFilterOf(*m_rows, *m_current));
 }
 
 }  // namespace qps::gui

@@ -50,9 +50,9 @@ RulesDialog::RulesDialog(const std::vector<RowRule>& before, QWidget* parent)
       m_table(new QTableWidget(0, column_count, this)),
       m_mistake(new QLabel(this)),
       m_buttons(new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this)) {
-    setWindowTitle(tr("Coloring rules"));
+    setWindowTitle(tr("Colouring rules"));
     m_table->setHorizontalHeaderLabels({tr("Name"), tr("Filter"), tr("Colour")});
-    m_table->setAccessibleName(tr("Coloring rules, the first that matches wins"));
+    m_table->setAccessibleName(tr("Colouring rules, the first that matches wins"));
     m_table->horizontalHeader()->setSectionResizeMode(filter_column, QHeaderView::Stretch);
     m_table->verticalHeader()->hide();
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);

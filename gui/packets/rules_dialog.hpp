@@ -1,4 +1,4 @@
-// The dialog of coloring rules: name, filter and colour of each, which of them are on, and in which order they are
+// The dialog of colouring rules: name, filter and colour of each, which of them are on, and in which order they are
 // asked.
 #pragma once
 

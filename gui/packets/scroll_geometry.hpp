@@ -32,9 +32,9 @@ struct ScrollGeometry {
         if (row - top >= visible()) return clamped(row - visible() + 1);
         return clamped(top);
     }
-    // With which it is in the middle.
-    [[nodiscard]] constexpr std::uint64_t centring(std::uint64_t row) const {
-        return clamped(row < visible() / 2 ? 0 : row - visible() / 2);
+    // With which it is in the upper third: what came before it is seen, and more of what follows.
+    [[nodiscard]] constexpr std::uint64_t jumpingTo(std::uint64_t row) const {
+        return clamped(row < visible() / 3 ? 0 : row - visible() / 3);
     }
 
     // The range of the bar is 0 to barMost().

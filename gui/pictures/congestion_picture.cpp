@@ -1,17 +1,20 @@
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QCoreApplication>
 #include <algorithm>
 #include <array>
-#include <map>
+#include <functional>
 
 namespace qps::gui {
 
 using transport::series::Amount;
 using transport::series::CongestionSeries;
 using transport::series::HitWay;
+using transport::series::PauseRow;
+using transport::series::PauseRows;
 using transport::series::Range;
 using transport::series::Throughput;
 
@@ -23,28 +26,58 @@ static_assert(kFlowInks.size() == kMostHitFlows && kFlowLines.size() == kMostHit
 
 QString tr(const char* text) { return QCoreApplication::translate("CongestionPicture", text); }
 
-QString nameOf(const transport::PausePeriod& pause) {
-    const auto interface = std::to_underlying(pause.interface);
-    return pause.priority == transport::kWholeLink ? tr("pause, port %1").arg(interface)
-                                                   : tr("PFC %1, port %2").arg(pause.priority).arg(interface);
+// Several interfaces are told apart.
+bool manyInterfaces(const PauseRows& pauses) {
+    return std::ranges::any_of(pauses.rows, [&](const PauseRow& row) {
+        return row.summary.interface != pauses.rows.front().summary.interface;
+    });
 }
 
-void addPauses(Panel& panel, const std::vector<transport::PausePeriod>& pauses) {
-    std::map<std::pair<dissect::InterfaceId, std::uint8_t>, std::vector<Band>> lanes;
-    for (const transport::PausePeriod& pause : pauses) {
-        const QString length = exactTimeText(std::to_underlying(pause.end - pause.start));
-        lanes[{pause.interface, pause.priority}].push_back({pause.start, pause.end, pause.frame, length});
+QString classOf(const PauseRow& row) {
+    return row.summary.priority == transport::kWholeLink ? tr("PAUSE") : tr("PFC %1").arg(row.summary.priority);
+}
+
+QString nameOf(const PauseRow& row, bool tellInterface) {
+    const QString name = tr("%1 by %2").arg(classOf(row), QString::fromStdString(text(row.summary.sender)));
+    return tellInterface ? tr("%1, interface %2").arg(name).arg(std::to_underlying(row.summary.interface)) : name;
+}
+
+QString endOf(const transport::PausePeriod& pause) {
+    switch (pause.ended) {
+        case transport::PauseEnd::resumed: return tr("ended by XON");
+        case transport::PauseEnd::expired: return tr("its time ran out");
+        case transport::PauseEnd::capture_end: return tr("as long as the capture");
+        case transport::PauseEnd::unknown: break;
     }
-    std::size_t lane = 0;
-    for (auto& [key, bands] : lanes) {
-        if (++lane > kMostPauseLanes) break;
-        transport::PausePeriod named;
-        named.interface = key.first;
-        named.priority = key.second;
-        panel.layers.push_back({.name = nameOf(named),
-                                .ink = Ink::Pause,
-                                .shape = Shape::Bands,
-                                .bands = std::make_shared<const Bands>(std::move(bands))});
+    return tr("its end is undecided: the speed of the link is not known");
+}
+
+std::shared_ptr<const Bands> bandsOf(const PauseRow& row) {
+    std::vector<Band> bands;
+    for (const transport::PausePeriod& pause : row.periods) {
+        const QString length = exactTimeText(std::to_underlying(pause.end - pause.start));
+        bands.push_back({pause.start, pause.end, pause.frame, tr("paused for %1, %2").arg(length, endOf(pause))});
+    }
+    return std::make_shared<const Bands>(std::move(bands));
+}
+
+// Each in a lane of its own: the pauses, on them the frames that asked for them and those that ended them.
+void addPauses(Panel& panel, const PauseRows& pauses) {
+    const bool tell = manyInterfaces(pauses);
+    for (std::size_t i = 0; i < pauses.rows.size() && i < kMostPauseLanes; ++i) {
+        const PauseRow& row = pauses.rows[i];
+        const QString name = nameOf(row, tell);
+        panel.layers.push_back({.name = name, .ink = Ink::Pause, .shape = Shape::Bands, .bands = bandsOf(row)});
+        panel.layers.push_back({.name = tr("XOFF, %1").arg(name),
+                                .ink = Ink::Other,
+                                .mark = MarkShape::Triangle,
+                                .points = pointsOf(row.stops),
+                                .sharesLane = true});
+        panel.layers.push_back({.name = tr("XON, %1").arg(name),
+                                .ink = Ink::Other,
+                                .mark = MarkShape::Ring,
+                                .points = pointsOf(row.resumes),
+                                .sharesLane = true});
     }
 }
 
@@ -56,26 +89,11 @@ bool carries(const HitWay& way, const transport::Timeline& timeline) {
     return connection == nullptr || connection->way(way.from).bytes >= connection->all_bytes() / kAnswersShare;
 }
 
-// Those that marks and notifications hit; where there are none, those that pauses held up, busiest first.
-std::vector<HitWay> hitWays(const CongestionSeries& series, const std::vector<transport::PausePeriod>& pauses,
-                            const transport::Timeline& timeline) {
+// Those that marks and notifications hit; what pauses stop stands with these.
+std::vector<HitWay> hitWays(const CongestionSeries& series, const transport::Timeline& timeline) {
     std::vector<HitWay> ways;
     for (const HitWay& way : series.hits)
         if (ways.size() < kMostHitFlows && carries(way, timeline)) ways.push_back(way);
-    if (!ways.empty() || pauses.empty()) return ways;
-    std::vector<std::pair<std::uint64_t, HitWay>> paused;
-    for (const transport::Connection& connection : timeline.connections) {
-        for (const transport::End end : {transport::End::a, transport::End::b}) {
-            const transport::Way& way = connection.way(end);
-            const auto hit = [&](const transport::PausePeriod& pause) {
-                return transport::series::hit_by(pause, way) == transport::series::PauseHit::yes;
-            };
-            if (std::ranges::any_of(pauses, hit)) paused.emplace_back(way.bytes, HitWay{connection.uid, end, 0, 0, {}});
-        }
-    }
-    std::ranges::stable_sort(paused, std::ranges::greater{}, &std::pair<std::uint64_t, HitWay>::first);
-    for (const auto& [bytes, way] : paused)
-        if (ways.size() < kMostHitFlows) ways.push_back(way);
     return ways;
 }
 
@@ -94,12 +112,30 @@ QString nameOf(const HitWay& way, const transport::Timeline& timeline) {
 
 std::uint64_t bytesOf(const Amount& amount) { return amount.bytes; }
 
+// What can be stopped beneath when it was to stop.
+Panel panelOfPaused(const PauseRow& row, const PausedFlows& paused, bool tellInterface) {
+    Panel panel{
+        .title = paused.sure
+                     ? tr("Stopped by %1: what goes to it").arg(nameOf(row, tellInterface))
+                     : tr("Perhaps stopped by %1: direction or priority is not told").arg(nameOf(row, tellInterface)),
+        .quantity = Quantity::BitRate,
+        .fromZero = true,
+        .weight = 2};
+    for (std::size_t i = 0; i < paused.flows.size() && i < kMostHitFlows; ++i)
+        panel.layers.push_back(
+            {.name = paused.flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps, .line = kFlowLines[i]});
+    panel.layers.push_back({.name = tr("paused"), .ink = Ink::Pause, .shape = Shape::Bands, .bands = bandsOf(row)});
+    if (paused.more != 0)
+        panel.subject = tr("; not drawn: %1").arg(QString::fromStdString(transport::counted(paused.more, "flow")));
+    return panel;
+}
+
 }  // namespace
 
-PlotData congestionPlot(const CongestionSeries& series, const std::vector<transport::PausePeriod>& pauses,
-                        std::vector<HitFlow> flows, Throughput all) {
+PlotData congestionPlot(const CongestionSeries& series, const PauseRows& pauses, std::vector<HitFlow> flows,
+                        Throughput all, std::vector<PausedFlows> paused) {
     PlotData data;
-    if (series.marks.empty() && series.notifications.empty() && pauses.empty()) return data;
+    if (series.marks.empty() && series.notifications.empty() && pauses.rows.empty()) return data;
     // Against all of the traffic a flow would be flat: where it is known which flows are hit, they stand alone.
     const bool alone = !flows.empty();
     Panel rates{.title = alone ? tr("Throughput of the flows hit most") : tr("Throughput of all packets"),
@@ -118,20 +154,67 @@ PlotData congestionPlot(const CongestionSeries& series, const std::vector<transp
                              .mark = MarkShape::Stroke,
                              .points = pointsOf(series.notifications)});
     addPauses(events, pauses);
+    if (pauses.rows.size() > kMostPauseLanes || pauses.rows_left_out != 0)
+        events.subject =
+            tr("; senders of pause frames that are not drawn: %L1")
+                .arg(pauses.rows.size() - std::min(pauses.rows.size(), kMostPauseLanes) + pauses.rows_left_out);
     data.panels = {std::move(rates), std::move(events)};
 
-    std::vector<Throughput> sums;
-    if (!alone) sums.push_back(std::move(all));
-    for (HitFlow& flow : flows) sums.push_back(std::move(flow.throughput));
-    data.refine = [shared = std::make_shared<const std::vector<Throughput>>(std::move(sums))](PlotData& plot,
-                                                                                              const Zoom& zoom) {
-        auto& layers = plot.panels[0].layers;
-        for (std::size_t i = 0; i < layers.size(); ++i)
-            layers[i].points = binned((*shared)[i], zoom.view, zoom.columns, bytesOf, true);
-        tellBins(plot.panels[0], shared->front(), zoom);
+    std::vector<std::vector<Throughput>> sums(2);
+    if (!alone) sums[0].push_back(std::move(all));
+    for (HitFlow& flow : flows) sums[0].push_back(std::move(flow.throughput));
+    for (PausedFlows& each : paused) {
+        if (each.row >= pauses.rows.size()) continue;
+        data.panels.push_back(panelOfPaused(pauses.rows[each.row], each, manyInterfaces(pauses)));
+        std::vector<Throughput>& of = sums.emplace_back();
+        for (HitFlow& flow : each.flows) of.push_back(std::move(flow.throughput));
+    }
+    data.refine = [shared = std::make_shared<const std::vector<std::vector<Throughput>>>(std::move(sums))](
+                      PlotData& plot, const Zoom& zoom) {
+        for (std::size_t panel = 0; panel < shared->size(); ++panel) {
+            const std::vector<Throughput>& of = (*shared)[panel];
+            if (of.empty()) continue;
+            for (std::size_t i = 0; i < of.size(); ++i)
+                plot.panels[panel].layers[i].points = binned(of[i], zoom.view, zoom.columns, bytesOf, true);
+            tellBins(plot.panels[panel], of.front(), zoom);
+        }
     };
     return data;
 }
+
+namespace {
+
+// Rows whose pauses can have stopped something that the capture has, the longest paused first.
+std::optional<std::vector<PausedFlows>> pausedFlows(const PauseRows& pauses, const transport::CaptureIndex& index,
+                                                    const transport::Timeline& timeline, const Range& whole,
+                                                    const transport::series::Stop& stop) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < pauses.rows.size(); ++i)
+        if (!pauses.rows[i].ways.empty()) order.push_back(i);
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return pauses.rows[i].summary.paused; });
+    std::vector<PausedFlows> all;
+    for (const std::size_t i : order) {
+        if (all.size() == kMostPausePanels) break;
+        const auto& ways = pauses.rows[i].ways;
+        PausedFlows& one = all.emplace_back();
+        one.row = i;
+        one.sure = ways.front().hit == transport::series::PauseHit::yes;
+        for (const transport::series::PausedWay& way : ways) {
+            if (one.flows.size() == kMostHitFlows || (one.sure && way.hit != transport::series::PauseHit::yes)) {
+                ++one.more;
+                continue;
+            }
+            transport::series::Scope scope;
+            scope.add(way.connection, way.from);
+            auto throughput = transport::series::throughput(index, scope, whole, stop);
+            if (!throughput) return std::nullopt;
+            one.flows.push_back({nameOf(HitWay{way.connection, way.from, 0, 0, {}}, timeline), std::move(*throughput)});
+        }
+    }
+    return all;
+}
+
+}  // namespace
 
 CongestionPicture::CongestionPicture(Session& session, Selection& selection, QWidget* parent)
     : PlotPicture(QObject::tr("Congestion"), QStringLiteral("congestion"), session, selection, parent) {
@@ -142,9 +225,12 @@ PlotPicture::Maker CongestionPicture::maker(QString&) {
     return [](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
         const auto series = transport::series::congestion_series(*inputs.index, {}, inputs.whole, stop);
         if (!series) return std::nullopt;
-        const auto pauses = transport::series::pauses_in(inputs.timeline->congestion, inputs.whole);
+        const auto pauses = transport::series::pause_rows(*inputs.index, *inputs.timeline, stop);
+        if (!pauses) return std::nullopt;
+        auto paused = pausedFlows(*pauses, *inputs.index, *inputs.timeline, inputs.whole, stop);
+        if (!paused) return std::nullopt;
         std::vector<HitFlow> flows;
-        for (const HitWay& way : hitWays(*series, pauses, *inputs.timeline)) {
+        for (const HitWay& way : hitWays(*series, *inputs.timeline)) {
             transport::series::Scope scope;
             scope.add(way.connection, way.from);
             auto throughput = transport::series::throughput(*inputs.index, scope, inputs.whole, stop);
@@ -153,7 +239,7 @@ PlotPicture::Maker CongestionPicture::maker(QString&) {
         }
         auto all = transport::series::throughput(*inputs.index, {}, inputs.whole, stop);
         if (!all) return std::nullopt;
-        return Made{congestionPlot(*series, pauses, std::move(flows), std::move(*all)),
+        return Made{congestionPlot(*series, *pauses, std::move(flows), std::move(*all), std::move(*paused)),
                     tr("No congestion in this capture: no CE marks, CNPs or pause frames.")};
     };
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 
 namespace qps::gui {
 
@@ -21,6 +22,8 @@ namespace {
 
 const QString kSeriesKey = QStringLiteral("io/series");
 const QString kWidthKey = QStringLiteral("io/width");
+const QString kAverageKey = QStringLiteral("io/average");
+const QString kLogKey = QStringLiteral("io/logarithmic");
 constexpr qsizetype kLongestName = 48;  // of a series, in the legend
 constexpr int kProgressPause = 100;     // ms
 
@@ -60,13 +63,43 @@ QString panelTitle(Quantity quantity, bool ofPackets) {
     }
 }
 
-std::shared_ptr<const Points> pointsOfLine(const IoGraph& graph, const GraphLine& line, const SeriesWish& wish) {
+// The average of the values of up to `most` bins that end with each; a bin without a value has no part in it.
+class MovingAverage {
+public:
+    explicit MovingAverage(std::size_t most) : m_most(std::max<std::size_t>(1, most)) {}
+    void take(std::optional<double> value) {
+        m_values.push_back(value);
+        add(value, 1);
+        if (m_values.size() <= m_most) return;
+        add(m_values.front(), -1);
+        m_values.pop_front();
+    }
+    [[nodiscard]] double average() const { return m_count <= 0 ? 0 : m_sum / m_count; }
+
+private:
+    void add(std::optional<double> value, int sign) {
+        if (!value) return;
+        m_sum += sign * *value;
+        m_count += sign;
+    }
+    std::size_t m_most;
+    std::deque<std::optional<double>> m_values;
+    double m_sum = 0;
+    int m_count = 0;
+};
+
+std::shared_ptr<const Points> pointsOfLine(const IoGraph& graph, const GraphLine& line, const SeriesWish& wish,
+                                           const GraphLook& look) {
     constexpr double kMostDrawn = 9e18;
+    MovingAverage average(look.average);
     const double scale = quantityOf(wish) == Quantity::Duration ? 1e9 : 1;  // seconds, drawn as nanoseconds
     std::vector<transport::series::Point> points;
     for (std::size_t bin = 0; bin < line.bins.size(); ++bin) {
-        if (!sumsUp(wish.measure) && line.bins[bin].count == 0) continue;
-        const double value = std::clamp(line.bins[bin].value * scale, -kMostDrawn, kMostDrawn);
+        const bool has = sumsUp(wish.measure) || line.bins[bin].count != 0;
+        average.take(has ? std::optional(line.bins[bin].value * scale) : std::nullopt);
+        if (!has) continue;
+        const double value = std::clamp(average.average(), -kMostDrawn, kMostDrawn);
+        if (look.logarithmic && !sumsUp(wish.measure) && value <= 0) continue;
         points.push_back({graph.begin_of(bin), std::llround(value), {}});
     }
     if (sumsUp(wish.measure) && !points.empty())
@@ -76,7 +109,7 @@ std::shared_ptr<const Points> pointsOfLine(const IoGraph& graph, const GraphLine
 
 }  // namespace
 
-PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes) {
+PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes, const GraphLook& look) {
     PlotData data;
     for (std::size_t i = 0; i < std::min(wishes.size(), graph.lines.size()); ++i) {
         const SeriesWish& wish = wishes[i];
@@ -85,17 +118,21 @@ PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes) {
         const QString title = panelTitle(quantityOf(wish), ofPackets);
         auto panel = std::ranges::find(data.panels, title, &Panel::title);
         if (panel == data.panels.end()) {
-            data.panels.push_back({.title = title, .quantity = quantityOf(wish), .fromZero = true});
+            data.panels.push_back({.title = title,
+                                   .quantity = quantityOf(wish),
+                                   .logarithmic = look.logarithmic,
+                                   .fromZero = !look.logarithmic});
             panel = std::prev(data.panels.end());
             panel->bin = std::to_underlying(graph.width);
             panel->note = IoPicture::tr(", bins of %1").arg(exactTimeText(panel->bin));
+            if (look.average > 1) panel->note += IoPicture::tr(", average of %1").arg(look.average);
         }
         Layer layer{.name = nameOf(wish), .tip = nameOf(wish), .ink = kInks[i % kInks.size()]};
         if (layer.name.size() > kLongestName) layer.name = layer.name.left(kLongestName - 3) + QStringLiteral("...");
         layer.shape = sumsUp(wish.measure) ? Shape::Steps : Shape::Marks;
         layer.mark = kDots[i % kDots.size()];
         layer.line = kPens[i % kPens.size()];
-        layer.points = pointsOfLine(graph, graph.lines[i], wish);
+        layer.points = pointsOfLine(graph, graph.lines[i], wish, look);
         panel->layers.push_back(std::move(layer));
     }
     return data;
@@ -104,6 +141,7 @@ PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes) {
 IoPicture::IoPicture(Session& session, Selection& selection, QWidget* parent)
     : PlotPicture(tr("I/O graph"), QStringLiteral("io"), session, selection, parent),
       m_width(new QComboBox(this)),
+      m_average(new QComboBox(this)),
       m_series(new SeriesList(this)) {
     m_width->addItem(tr("Bins: auto"), QVariant::fromValue<qlonglong>(0));
     for (qlonglong width = 1'000; width <= 10'000'000'000; width *= 10)
@@ -112,6 +150,13 @@ IoPicture::IoPicture(Session& session, Selection& selection, QWidget* parent)
     m_width->setAccessibleName(tr("Bin width"));
     m_width->setToolTip(tr("Bin width: what is summed up in one step; wider where there would be more than 65536"));
     tools().addWidget(m_width);
+    for (const int bins : {1, 5, 10, 50, 100})
+        m_average->addItem(bins == 1 ? tr("No average") : tr("Average of %1").arg(bins), bins);
+    m_average->setAccessibleName(tr("Moving average"));
+    m_average->setToolTip(tr("Draw each value as the average of so many bins that end with its own"));
+    tools().addWidget(m_average);
+    m_logarithmic = addTool(tr("Log"), QString(), tr("Logarithmic axis: small and large values side by side"));
+    m_logarithmic->setCheckable(true);
     m_stop = addTool(tr("Stop"), QStringLiteral("media-playback-stop"), tr("Stop computing (Esc)"));
     m_stop->setEnabled(false);
     connect(m_stop, &QAction::triggered, this, &IoPicture::stop);
@@ -126,12 +171,16 @@ IoPicture::IoPicture(Session& session, Selection& selection, QWidget* parent)
         m_series->setWishes({{true, Measure::bits_per_second, {}, {}},
                              {true, Measure::packets, {}, QStringLiteral("rdma.retransmission")}});
     m_width->setCurrentIndex(std::max(0, m_width->findData(settings.value(kWidthKey, 0).toLongLong())));
+    m_average->setCurrentIndex(std::max(0, m_average->findData(settings.value(kAverageKey, 1).toInt())));
+    m_logarithmic->setChecked(settings.value(kLogKey, false).toBool());
     const auto anew = [this] {
         remember();
         refresh(false);
     };
     connect(m_series, &SeriesList::changed, this, anew);
     connect(m_width, &QComboBox::currentIndexChanged, this, anew);
+    connect(m_average, &QComboBox::currentIndexChanged, this, anew);
+    connect(m_logarithmic, &QAction::toggled, this, anew);
     m_looking.setInterval(kProgressPause);
     connect(&m_looking, &QTimer::timeout, this, &IoPicture::look);
 }
@@ -140,6 +189,8 @@ void IoPicture::remember() const {
     QSettings settings;
     settings.setValue(kSeriesKey, m_series->saved());
     settings.setValue(kWidthKey, m_width->currentData());
+    settings.setValue(kAverageKey, m_average->currentData());
+    settings.setValue(kLogKey, m_logarithmic->isChecked());
 }
 
 void IoPicture::look() {
@@ -186,7 +237,8 @@ PlotPicture::Maker IoPicture::maker(QString& notice) {
     const dissect::Duration width{m_width->currentData().toLongLong()};
     const QString leftOut =
         reasons.isEmpty() ? QString() : tr("   Left out: %1.").arg(reasons.join(QStringLiteral("; ")));
-    return [wishes, width, leftOut, packets = session().packets(), done = m_done](
+    const GraphLook look{m_logarithmic->isChecked(), m_average->currentData().toULongLong()};
+    return [wishes, width, look, leftOut, packets = session().packets(), done = m_done](
                const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
         std::vector<GraphSeries> series;
         for (const SeriesWish& wish : wishes) {
@@ -199,7 +251,7 @@ PlotPicture::Maker IoPicture::maker(QString& notice) {
         const auto graph =
             transport::series::io_graph(inputs.index, packets, series, inputs.whole, width, {stop, done.get()});
         if (!graph) return std::nullopt;
-        Made made{ioPlot(*graph, wishes), tr("None of the series has a packet.")};
+        Made made{ioPlot(*graph, wishes, look), tr("None of the series has a packet.")};
         if (made.data.panels.empty()) return made;
         QString& subject = made.data.panels.front().subject;
         subject = leftOut;

@@ -13,7 +13,14 @@
 
 namespace qps::gui {
 
-[[nodiscard]] PlotData ioPlot(const transport::series::IoGraph& graph, const std::vector<SeriesWish>& wishes);
+// How values are drawn: on a logarithmic axis, where what is not above 0 has no place; each as the average of so many
+// bins up to its own.
+struct GraphLook {
+    bool logarithmic = false;
+    std::size_t average = 1;
+};
+[[nodiscard]] PlotData ioPlot(const transport::series::IoGraph& graph, const std::vector<SeriesWish>& wishes,
+                              const GraphLook& look = {});
 
 class IoPicture : public PlotPicture {
     Q_OBJECT
@@ -32,6 +39,8 @@ private:
     void stop();
 
     QComboBox* m_width;
+    QComboBox* m_average;
+    QAction* m_logarithmic;
     SeriesList* m_series;
     QAction* m_stop;
     QTimer m_looking;  // at the progress

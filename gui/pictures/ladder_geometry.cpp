@@ -46,6 +46,12 @@ QLineF LadderGeometry::bracket(std::size_t wait) const {
     return {x, screen(extent.top), x, screen(extent.bottom)};
 }
 
+QLineF LadderGeometry::tick(std::size_t mark) const {
+    const End from = ladder.marks[mark].from;
+    const double y = screen(layout.marks()[mark]);
+    return {lanes.of(from), y, lanes.of(from) + (from == End::a ? 1 : -1) * lanes.box, y};
+}
+
 bool LadderGeometry::visible(std::size_t index) const {
     const LadderLayout::Extent& extent = layout.lines()[index];
     return screen(extent.top) - line < lanes.area.bottom() && screen(extent.bottom) + line > lanes.body().top();
@@ -69,8 +75,7 @@ std::optional<std::size_t> LadderGeometry::lineAt(const QPointF& point) const {
 std::optional<std::size_t> LadderGeometry::boxAt(const QPointF& point) const {
     if (!lanes.body().contains(point)) return std::nullopt;
     for (std::size_t i = 0; i < ladder.lines.size(); ++i)
-        if ((ladder.lines[i].collapsed || ladder.lines[i].heading) && box(i).adjusted(-2, -2, 2, 2).contains(point))
-            return i;
+        if (ladder.lines[i].opens() && box(i).adjusted(-2, -2, 2, 2).contains(point)) return i;
     return std::nullopt;
 }
 
@@ -79,6 +84,23 @@ std::optional<std::size_t> LadderGeometry::waitAt(const QPointF& point) const {
     for (std::size_t i = 0; i < ladder.waits.size(); ++i)
         if (distance(point, bracket(i)) < line / 3) return i;
     return std::nullopt;
+}
+
+std::optional<std::size_t> LadderGeometry::markAt(const QPointF& point) const {
+    if (!lanes.body().contains(point)) return std::nullopt;
+    std::optional<std::size_t> best;
+    double nearest = line / 4;
+    const double y = point.y() - screen(0);
+    const auto& all = layout.marks();
+    const auto begin = std::ranges::lower_bound(all, y - line);
+    for (auto each = begin; each != all.end() && *each < y + line; ++each) {
+        const auto mark = static_cast<std::size_t>(each - all.begin());
+        const double away = distance(point, tick(mark));
+        if (away >= nearest) continue;
+        nearest = away;
+        best = mark;
+    }
+    return best;
 }
 
 std::optional<std::size_t> LadderGeometry::breakAt(const QPointF& point) const {
@@ -109,9 +131,9 @@ double naturalScale(const Ladder& ladder, double line) {
     return 1.5 * line / *middle;
 }
 
-LadderWindow LadderWindow::around(std::size_t message, std::size_t total) {
-    const std::size_t first = std::min(message, total) - std::min({message, total, kBefore});
-    return {first, std::min(total, message + kAfter), total};
+LadderWindow LadderWindow::around(std::size_t entry, std::size_t total) {
+    const std::size_t first = std::min(entry, total) - std::min({entry, total, kBefore});
+    return {first, std::min(total, entry + kAfter), total};
 }
 
 bool LadderWindow::leaves(std::size_t top, std::size_t bottom) const {

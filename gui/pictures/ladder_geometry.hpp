@@ -48,6 +48,8 @@ struct LadderGeometry {
     // The height that belongs to a line alone: its label and its beginning.
     [[nodiscard]] QRectF row(std::size_t index) const;
     [[nodiscard]] QLineF bracket(std::size_t wait) const;
+    // A tick beside the lane of who sent a packet, towards the middle.
+    [[nodiscard]] QLineF tick(std::size_t mark) const;
     // Whether its label or any part of its arrow may be seen.
     [[nodiscard]] bool visible(std::size_t index) const;
     // All of it, with a line above and below.
@@ -57,6 +59,7 @@ struct LadderGeometry {
     [[nodiscard]] std::optional<std::size_t> lineAt(const QPointF& point) const;
     [[nodiscard]] std::optional<std::size_t> boxAt(const QPointF& point) const;
     [[nodiscard]] std::optional<std::size_t> waitAt(const QPointF& point) const;
+    [[nodiscard]] std::optional<std::size_t> markAt(const QPointF& point) const;
     // The silence that is drawn broken at that height.
     [[nodiscard]] std::optional<std::size_t> breakAt(const QPointF& point) const;
 };
@@ -67,19 +70,19 @@ struct LadderGeometry {
 // With this scale half of the neighbouring lines lie no closer than a line and a half of text.
 [[nodiscard]] double naturalScale(const transport::series::Ladder& ladder, double line);
 
-// Which messages are drawn up where a message is in sight: some before it, whose answers may come after it, and enough
-// to fill a screen.
+// Which entries (messages, and packets that are of none) are drawn up where one is in sight: some before it, whose
+// answers may come after it, and enough to fill a screen.
 struct LadderWindow {
     static constexpr std::size_t kBefore = 64;
     static constexpr std::size_t kAfter = 256;  // a tall screen shows about a hundred lines
-    static constexpr std::size_t kMargin = 16;  // messages at its ends that may lack answers of their neighbours
+    static constexpr std::size_t kMargin = 16;  // entries at its ends that may lack answers of their neighbours
 
     std::size_t first = 0;
     std::size_t end = 0;
     std::size_t total = 0;
-    static LadderWindow around(std::size_t message, std::size_t total);
+    static LadderWindow around(std::size_t entry, std::size_t total);
     [[nodiscard]] bool whole() const { return first == 0 && end == total; }
-    // Whether one that shows messages `top` to `bottom` should be drawn up around them anew.
+    // Whether one that shows entries `top` to `bottom` should be drawn up around them anew.
     [[nodiscard]] bool leaves(std::size_t top, std::size_t bottom) const;
     [[nodiscard]] bool operator==(const LadderWindow&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <QFontMetricsF>
 #include <QPainterPath>
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <utility>
 
@@ -24,6 +25,7 @@ QColor colorOf(LadderTone tone, const QPalette& palette) {
         case LadderTone::acknowledgment: return color(Ink::Acknowledgment, palette);
         case LadderTone::retransmission: return color(Ink::Retransmission, palette);
         case LadderTone::nak: return color(Ink::NegativeAcknowledgment, palette);
+        case LadderTone::notification: return color(Ink::Notification, palette);
     }
     return color(Ink::Other, palette);
 }
@@ -42,12 +44,16 @@ public:
         painter_.save();
         painter_.setClipRect(geometry_.lanes.body());
         painter_.setFont(style_.font);
+        for (std::size_t i = 0; i < geometry_.ladder.lines.size(); ++i)
+            if (geometry_.visible(i)) arrows_.push_back(geometry_.arrow(i));
+        range();
         highlight();
         lanes();
         for (std::size_t i = 0; i < geometry_.layout.breaks().size(); ++i) silence(i);
         for (std::size_t i = 0; i < geometry_.ladder.waits.size(); ++i) wait(i);
         for (std::size_t i = 0; i < geometry_.ladder.lines.size(); ++i)
             if (geometry_.visible(i)) arrow(i);
+        marks();
         for (std::size_t i = 0; i < geometry_.ladder.lines.size(); ++i)
             if (geometry_.visible(i)) texts(i);
         painter_.restore();
@@ -102,6 +108,17 @@ private:
                           durationText(Duration{static_cast<std::int64_t>(length)}));
     }
 
+    // The time range that all views share.
+    void range() {
+        if (!style_.range) return;
+        const QRectF body = geometry_.lanes.body();
+        const double top = geometry_.screen(geometry_.layout.y_of(style_.range->first)) - geometry_.line / 2;
+        const double bottom = geometry_.screen(geometry_.layout.y_of(style_.range->second)) + geometry_.line / 2;
+        const QColor base = style_.palette.color(QPalette::Base);
+        painter_.fillRect(QRectF(body.left(), top, body.width(), bottom - top) & body,
+                          mixed(base, style_.palette.color(QPalette::Highlight), 0.12));
+    }
+
     void highlight() {
         if (!style_.current || *style_.current >= geometry_.ladder.lines.size()) return;
         const QColor base = style_.palette.color(QPalette::Base);
@@ -146,7 +163,9 @@ private:
             painter_.setPen(QPen(style_.palette.color(QPalette::Text), 1));
             painter_.drawPath(path);
         }
-        const QString name = nameOf(silence);
+        QString name = nameOf(silence);
+        if (silence.marks != 0)
+            name += QStringLiteral(", ") + QString::fromStdString(transport::counted(silence.marks, "packet"));
         painter_.setPen(mixed(base, style_.palette.color(QPalette::Text), 0.7));
         const QRectF middle(lanes.a, (top + bottom) / 2 - geometry_.line / 2, lanes.b - lanes.a, geometry_.line);
         painter_.drawText(middle, Qt::AlignCenter, metrics_.elidedText(name, Qt::ElideRight, middle.width()));
@@ -188,7 +207,7 @@ private:
         painter_.drawPolygon(QPolygonF{arrow.p2(), arrow.p2() - along * head + across * head * 0.4,
                                        arrow.p2() - along * head - across * head * 0.4});
         painter_.setBrush(Qt::NoBrush);
-        if (line.collapsed || line.heading) box(index, line.collapsed);
+        if (line.opens()) box(index, line.collapsed);
         painter_.setRenderHint(QPainter::Antialiasing, false);
     }
 
@@ -202,7 +221,68 @@ private:
         if (plus) painter_.drawLine(box.center() - QPointF(0, arm), box.center() + QPointF(0, arm));
     }
 
-    // The label stands above the beginning of its arrow, on a ground that lets arrows that cross it be seen a little.
+    // Where several share a pixel the one that refuses is seen, else the retransmission.
+    void marks() {
+        const auto weight = [](LadderTone tone) {
+            return tone == LadderTone::nak ? 2 : tone == LadderTone::retransmission ? 1 : 0;
+        };
+        const QRectF body = geometry_.lanes.body();
+        const auto& all = geometry_.layout.marks();
+        std::array<std::pair<int, int>, 2> drawn{{{INT_MIN, 0}, {INT_MIN, 0}}};  // of each lane: its pixel and weight
+        const auto begin = std::ranges::lower_bound(all, body.top() - geometry_.screen(0));
+        for (auto each = begin; each != all.end() && geometry_.screen(*each) <= body.bottom(); ++each) {
+            const auto index = static_cast<std::size_t>(each - all.begin());
+            const LadderMark& mark = geometry_.ladder.marks[index];
+            const QLineF tick = geometry_.tick(index);
+            const int pixel = static_cast<int>(tick.y1());
+            auto& before = drawn[static_cast<std::size_t>(mark.from)];
+            const bool chosen = style_.mark == index;
+            if (before.first == pixel && before.second >= weight(mark.tone) && !chosen) continue;
+            before = {pixel, weight(mark.tone)};
+            painter_.setPen(QPen(colorOf(mark.tone, style_.palette), chosen ? 4.0 : 1.5));
+            painter_.drawLine(chosen ? QLineF(tick.p1(), tick.p1() + 2 * (tick.p2() - tick.p1())) : tick);
+        }
+    }
+
+    // How many arrows run through a label that stands there.
+    [[nodiscard]] int crossings(const QRectF& label) const {
+        const std::array<QLineF, 4> sides{
+            QLineF(label.topLeft(), label.topRight()), QLineF(label.topRight(), label.bottomRight()),
+            QLineF(label.bottomRight(), label.bottomLeft()), QLineF(label.bottomLeft(), label.topLeft())};
+        int found = 0;
+        for (const QLineF& arrow : arrows_) {
+            if (std::max(arrow.y1(), arrow.y2()) < label.top() || std::min(arrow.y1(), arrow.y2()) > label.bottom())
+                continue;
+            found += label.contains(arrow.p1()) || label.contains(arrow.p2()) ||
+                     std::ranges::any_of(sides, [&](const QLineF& side) {
+                         return side.intersects(arrow, nullptr) == QLineF::BoundedIntersection;
+                     });
+        }
+        return found;
+    }
+
+    // Above the beginning of its arrow; where others cross it there, further along, else where the fewest do.
+    [[nodiscard]] QRectF placeOf(std::size_t index, double width) const {
+        constexpr std::array kPlaces{0.0, 0.35, 0.7, 1.0, 0.17, 0.52, 0.85};
+        const LadderLine& line = geometry_.ladder.lines[index];
+        const double pad = metrics_.averageCharWidth();
+        const double free = std::max(0.0, geometry_.lanes.b - geometry_.lanes.a - 2 * pad - width);
+        const double top = geometry_.arrow(index).y1() - 0.18 * geometry_.line - metrics_.ascent();
+        std::optional<QRectF> best;
+        int fewest = INT_MAX;
+        for (const double place : kPlaces) {
+            const double left = geometry_.lanes.a + pad + free * (line.from == End::a ? place : 1 - place);
+            const QRectF here(left, top, width, metrics_.ascent());
+            const int found = crossings(here);
+            if (found >= fewest) continue;
+            fewest = found;
+            best = here;
+            if (found == 0) break;
+        }
+        return best.value_or(QRectF(geometry_.lanes.a + pad, top, width, metrics_.ascent()));
+    }
+
+    // On a ground of its own where arrows cross it all the same.
     void texts(std::size_t index) {
         const LadderLine& line = geometry_.ladder.lines[index];
         const QLineF arrow = geometry_.arrow(index);
@@ -210,16 +290,12 @@ private:
         const double room = geometry_.lanes.b - geometry_.lanes.a - 2 * pad;
         const QString label = metrics_.elidedText(QString::fromStdString(line.label), Qt::ElideRight, room);
         const double width = metrics_.horizontalAdvance(label);
-        const double left = line.from == End::a ? geometry_.lanes.a + pad : geometry_.lanes.b - pad - width;
-        const double baseline = arrow.y1() - 0.18 * geometry_.line;
+        const QRectF place = placeOf(index, width);
         const bool chosen = style_.current == index;
-        if (!chosen) {
-            QColor ground = style_.palette.color(QPalette::Base);
-            ground.setAlphaF(0.75F);
-            painter_.fillRect(QRectF(left, baseline - metrics_.ascent(), width, metrics_.ascent()), ground);
-        }
+        if (!chosen && crossings(place) != 0)
+            painter_.fillRect(place.adjusted(-pad / 2, 0, pad / 2, 0), style_.palette.color(QPalette::Base));
         painter_.setPen(style_.palette.color(QPalette::Text));
-        painter_.drawText(QPointF(left, baseline), label);
+        painter_.drawText(QPointF(place.left(), place.bottom()), label);
         if (!style_.start) return;
         const QRectF time(geometry_.lanes.area.left() + pad, arrow.y1() - geometry_.line / 2,
                           typeOf(style_.font, nanoseconds_).time, geometry_.line);
@@ -233,6 +309,7 @@ private:
     const LadderStyle& style_;
     QFontMetricsF metrics_;
     bool nanoseconds_ = false;
+    std::vector<QLineF> arrows_;  // that may be seen
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Paints a ladder: two lanes with the names of their ends, an arrow a message or packet with its label, the time beside
-// it, waits as brackets, silences broken.
+// it, the other packets of a message as ticks, waits as brackets, silences broken. A label stands where no arrow
+// crosses it, as far as there is such a place.
 #pragma once
 
 #include <gui/pictures/ladder_geometry.hpp>
@@ -19,6 +20,8 @@ struct LadderStyle {
     std::optional<dissect::Instant> start;  // times count from here
     double scale = 0;                       // pixels of a nanosecond, for the scale in the heading
     std::optional<std::size_t> current;     // the line that is highlighted
+    std::optional<std::size_t> mark;        // and the mark
+    std::optional<std::pair<dissect::Instant, dissect::Instant>> range;  // of time that is shaded
     bool focused = false;
 };
 

@@ -2,12 +2,18 @@
 
 #include <QContextMenuEvent>
 #include <algorithm>
+#include <tuple>
 
 namespace qps::gui {
 
 LadderPicture::LadderPicture(Session& session, Selection& selection, QWidget* parent)
     : Picture(tr("Ladder"), parent), m_session(session), m_view(new LadderView(session, selection, this)) {
     setContent(m_view);
+    for (const auto& [text, icon, tip, by] :
+         {std::tuple(tr("Previous"), "go-previous", tr("Previous connection (Shift+Page Up)"), -1),
+          std::tuple(tr("Next"), "go-next", tr("Next connection (Shift+Page Down)"), 1)})
+        connect(addTool(text, QLatin1String(icon), tip), &QAction::triggered, this,
+                [&selection, by = by] { selection.stepConnection(by); });
     const auto tool = [this](const QString& text, const char* icon, const QString& tip, void (LadderView::*act)()) {
         QAction* action = addTool(text, QLatin1String(icon), tip);
         connect(action, &QAction::triggered, m_view, act);
@@ -42,9 +48,9 @@ QStringList LadderPicture::caption() const {
     QStringList caption =
         captionOf(QStringLiteral("%1: %2").arg(title(), m_view->ends()), m_session, lines.front().begins, to);
     if (m_sheet.left_out != 0)
-        caption << tr("The first %L1 of %L2 messages; CSV has all of them.")
-                       .arg(m_sheet.messages)
-                       .arg(m_sheet.messages + m_sheet.left_out);
+        caption << tr("The first %L1 of %L2 messages and packets of none; CSV has all of them.")
+                       .arg(m_sheet.entries)
+                       .arg(m_sheet.entries + m_sheet.left_out);
     return caption;
 }
 

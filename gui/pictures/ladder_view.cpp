@@ -4,6 +4,7 @@
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <QHelpEvent>
@@ -38,6 +39,7 @@ LadderView::LadderView(Session& session, Selection& selection, QWidget* parent)
     connect(&session, &Session::timelineChanged, this, &LadderView::read);
     connect(&selection, &Selection::connectionChanged, this, &LadderView::read);
     connect(&selection, &Selection::packetChanged, this, &LadderView::followPacket);
+    connect(&selection, &Selection::rangeChanged, this, &LadderView::followRange);
     connect(&session, &Session::namesChanged, viewport(), qOverload<>(&QWidget::update));
     connect(&m_reader, &SeriesJob::finished, viewport(), qOverload<>(&QWidget::update));
 }
@@ -57,37 +59,39 @@ void LadderView::read() {
     if (m_selection.connection() != m_connection || m_session.index() != m_index) {  // another picture
         m_connection = m_selection.connection();
         m_index = m_session.index();
-        m_messages = {};
+        m_entries = {};
         m_expanded.clear();
         m_scale = m_offset = 0;
         m_current.reset();
+        m_mark.reset();
         drawUp(0);
     }
     if (!m_connection) return m_reader.cancel();
     m_reader.start([this, index = m_index, connection = *m_connection](const Stop& stop) -> SeriesJob::Delivery {
-        auto found = LadderMessages::of(*index, connection, stop);
+        auto found = LadderEntries::of(*index, connection, stop);
         if (!found) return {};
         // Another capture may have been opened, or this one closed, since it was asked for.
-        return [this, index, connection, messages = std::move(*found)] {
-            if (index == m_index && connection == m_connection) take(messages);
+        return [this, index, connection, entries = std::move(*found)] {
+            if (index == m_index && connection == m_connection) take(entries);
         };
     });
 }
 
-void LadderView::take(LadderMessages messages) {
-    const bool begins = m_messages.size() == 0;
-    m_messages = std::move(messages);
+void LadderView::take(LadderEntries entries) {
+    const bool begins = m_entries.size() == 0;
+    m_entries = std::move(entries);
     drawUp(m_centre);
-    if (begins) followPacket();
+    if (!begins) return;
+    followRange();
+    followPacket();
 }
 
-void LadderView::drawUp(std::size_t message) {
+void LadderView::drawUp(std::size_t entry) {
     // What is at the top of the screen stays there.
-    const std::size_t top = messageAt(m_offset);
+    const std::size_t top = entryAt(m_offset);
     const auto topOf = [this](std::size_t wanted) -> std::optional<double> {
         for (std::size_t i = 0; i < m_ladder.lines.size(); ++i)
-            if (m_ladder.lines[i].message == wanted && (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading))
-                return m_layout.lines()[i].top;
+            if (m_ladder.lines[i].entry == wanted && m_ladder.lines[i].begins_entry()) return m_layout.lines()[i].top;
         return std::nullopt;
     };
     const std::optional<double> before = topOf(top);
@@ -95,15 +99,15 @@ void LadderView::drawUp(std::size_t message) {
                              ? std::optional(m_ladder.lines[*m_current].frame)
                              : std::nullopt;
 
-    m_centre = std::min(message, m_messages.size());
-    m_window = LadderWindow::around(message, m_messages.size());
+    m_centre = std::min(entry, m_entries.size());
+    m_window = LadderWindow::around(entry, m_entries.size());
     m_ladder = {};
     if (m_index && m_timeline)
-        m_ladder =
-            transport::series::ladder(*m_index, *m_timeline, m_messages, m_window.first, m_window.end, m_expanded)
-                .value_or(Ladder());
+        m_ladder = transport::series::ladder(*m_index, *m_timeline, m_entries, m_window.first, m_window.end, m_expanded)
+                       .value_or(Ladder());
     layOut();
     m_current = current ? lineOf(*current) : std::nullopt;
+    m_mark = m_selection.packet() ? markOf(*m_selection.packet()) : std::nullopt;
     if (const auto after = topOf(top); before && after) m_offset += *after - *before;
     m_offset = std::clamp(m_offset, 0.0, std::max(0.0, geometry().height() - room()));
     showBars();
@@ -129,7 +133,15 @@ LadderGeometry LadderView::geometry(const QRectF& area) const {
 }
 
 LadderStyle LadderView::style() const {
-    LadderStyle style{font(), palette(), {}, m_index ? m_index->start() : std::nullopt, m_scale, m_current, hasFocus()};
+    LadderStyle style;
+    style.font = font();
+    style.palette = palette();
+    style.start = m_index ? m_index->start() : std::nullopt;
+    style.scale = m_scale;
+    style.current = m_current;
+    style.mark = m_mark;
+    if (const auto range = m_selection.range()) style.range = std::pair(range->from, range->to);
+    style.focused = hasFocus();
     const std::shared_ptr<const Names> names =
         m_session.names() != nullptr ? m_session.names() : std::make_shared<const Names>();
     if (const transport::Connection* connection =
@@ -145,12 +157,11 @@ LadderStyle LadderView::style() const {
 
 double LadderView::room() const { return geometry().lanes.body().height(); }
 
-// The last message that begins at or above a height of the picture.
-std::size_t LadderView::messageAt(double y) const {
+// The last entry that begins at or above a height of the picture.
+std::size_t LadderView::entryAt(double y) const {
     std::size_t found = m_window.first;
     for (std::size_t i = 0; i < m_ladder.lines.size() && m_layout.lines()[i].top <= y; ++i)
-        if (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading)
-            found = std::max(found, *m_ladder.lines[i].message);
+        if (m_ladder.lines[i].begins_entry()) found = std::max(found, *m_ladder.lines[i].entry);
     return found;
 }
 
@@ -161,14 +172,14 @@ void LadderView::scrollTo(double offset) {
     viewport()->update();
 }
 
-// Near the ends of the window of messages another one is drawn up.
+// Near the ends of the window of entries another one is drawn up.
 void LadderView::keepInSight() {
-    const std::size_t top = messageAt(m_offset);
-    if (m_window.leaves(top, messageAt(m_offset + room())) && LadderWindow::around(top, m_messages.size()) != m_window)
+    const std::size_t top = entryAt(m_offset);
+    if (m_window.leaves(top, entryAt(m_offset + room())) && LadderWindow::around(top, m_entries.size()) != m_window)
         drawUp(top);
 }
 
-// Where all messages are drawn up the bar counts pixels, else messages.
+// Where all entries are drawn up the bar counts pixels, else entries.
 void LadderView::showBars() {
     m_settingBar = true;
     QScrollBar& bar = *verticalScrollBar();
@@ -180,11 +191,11 @@ void LadderView::showBars() {
         bar.setValue(static_cast<int>(m_offset));
     } else {
         constexpr std::size_t kMost = 1'000'000'000;
-        bar.setRange(0, static_cast<int>(std::min(m_messages.size() - 1, kMost)));
-        bar.setPageStep(std::max(1, static_cast<int>(messageAt(m_offset + room()) - messageAt(m_offset))));
+        bar.setRange(0, static_cast<int>(std::min(m_entries.size() - 1, kMost)));
+        bar.setPageStep(std::max(1, static_cast<int>(entryAt(m_offset + room()) - entryAt(m_offset))));
         bar.setSingleStep(1);
-        const bool atEnd = m_window.end == m_messages.size() && m_offset >= hidden;
-        bar.setValue(atEnd ? bar.maximum() : static_cast<int>(std::min(messageAt(m_offset), kMost)));
+        const bool atEnd = m_window.end == m_entries.size() && m_offset >= hidden;
+        bar.setValue(atEnd ? bar.maximum() : static_cast<int>(std::min(entryAt(m_offset), kMost)));
     }
     m_settingBar = false;
 }
@@ -196,47 +207,65 @@ void LadderView::scrollContentsBy(int, int) {
         scrollTo(value);
         return;
     }
-    const auto message = static_cast<std::size_t>(value);
-    if (message < m_window.first + LadderWindow::kMargin || message + LadderWindow::kMargin >= m_window.end)
-        drawUp(message);
+    const auto entry = static_cast<std::size_t>(value);
+    if (entry < m_window.first + LadderWindow::kMargin || entry + LadderWindow::kMargin >= m_window.end) drawUp(entry);
     for (std::size_t i = 0; i < m_ladder.lines.size(); ++i)
-        if (m_ladder.lines[i].message == message && (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading)) {
+        if (m_ladder.lines[i].entry == entry && m_ladder.lines[i].begins_entry()) {
             scrollTo(m_layout.lines()[i].top);
             return;
         }
 }
 
-// The line of a packet, or the message that it is of.
+// The line of a packet, or that of the entry that it is of.
 std::optional<std::size_t> LadderView::lineOf(dissect::FrameIndex packet) const {
     const auto& lines = m_ladder.lines;
     const auto found = std::ranges::find(lines, packet, &LadderLine::frame);
     if (found != lines.end()) return static_cast<std::size_t>(found - lines.begin());
-    const auto message = m_index ? m_messages.message_of(*m_index, packet) : std::nullopt;
-    if (!message) return std::nullopt;
+    const auto entry = m_index ? m_entries.entry_of(*m_index, packet) : std::nullopt;
+    if (!entry) return std::nullopt;
     for (std::size_t i = 0; i < lines.size(); ++i)
-        if (lines[i].message == *message && (lines[i].collapsed || lines[i].heading)) return i;
+        if (lines[i].entry == *entry && lines[i].begins_entry()) return i;
     return std::nullopt;
+}
+
+std::optional<std::size_t> LadderView::markOf(dissect::FrameIndex packet) const {
+    const auto found = std::ranges::find(m_ladder.marks, packet, &LadderMark::frame);
+    if (found == m_ladder.marks.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - m_ladder.marks.begin());
 }
 
 void LadderView::followPacket() {
     const auto packet = m_selection.packet();
-    if (!packet || m_messages.size() == 0) return;
+    if (!packet || m_entries.size() == 0) return;
     auto line = lineOf(*packet);
     if (!line) {
-        const std::size_t message = m_messages.message_of(*m_index, *packet).value_or(m_messages.position_of(*packet));
-        if (message < m_window.first || message >= m_window.end) drawUp(message);
+        const std::size_t entry = m_entries.entry_of(*m_index, *packet).value_or(m_entries.position_of(*packet));
+        if (entry < m_window.first || entry >= m_window.end) drawUp(entry);
         line = lineOf(*packet);
     }
     m_current = line;
-    if (line) {
-        const double top = m_layout.lines()[*line].top;
-        if (top < m_offset || top > m_offset + room() - 2 * geometry().line) scrollTo(top - room() / 3);
-    }
+    m_mark = markOf(*packet);
+    const auto top = m_mark ? std::optional(m_layout.marks()[*m_mark])
+                     : line ? std::optional(m_layout.lines()[*line].top)
+                            : std::nullopt;
+    if (top && (*top < m_offset || *top > m_offset + room() - 2 * geometry().line)) scrollTo(*top - room() / 3);
     viewport()->update();
+}
+
+void LadderView::followRange() {
+    viewport()->update();
+    const auto range = m_selection.range();
+    if (!range || m_entries.size() == 0) return;
+    const auto [first, end] = chosenEntries();
+    if (first >= end) return;
+    if (first < m_window.first || first >= m_window.end) drawUp(first);
+    const double top = m_layout.y_of(range->from);
+    if (top < m_offset || top > m_offset + room() - 2 * geometry().line) scrollTo(top - geometry().line);
 }
 
 void LadderView::setCurrent(std::size_t line) {
     m_current = line;
+    m_mark.reset();
     m_selection.selectPacket(m_ladder.lines[line].frame);  // followPacket() brings it into sight
     viewport()->update();
 }
@@ -252,12 +281,12 @@ void LadderView::moveCurrent(int by) {
 }
 
 void LadderView::toggle(std::size_t line, std::optional<bool> open) {
-    const std::optional<std::size_t> message = m_ladder.lines[line].message;
-    if (!message) return;
-    const bool wanted = open.value_or(!m_expanded.contains(*message));
-    const auto frame = m_messages[*message].first_frame();
-    if (wanted) m_expanded.insert(*message);
-    else m_expanded.erase(*message);
+    const std::optional<std::size_t> entry = m_ladder.lines[line].entry;
+    if (!entry || !m_entries.message(*entry)) return;
+    const bool wanted = open.value_or(!m_expanded.contains(*entry));
+    const auto frame = m_entries.first_frame(*entry);
+    if (wanted) m_expanded.insert(*entry);
+    else m_expanded.erase(*entry);
     drawUp(m_centre);
     m_current = lineOf(frame);
     viewport()->update();
@@ -282,7 +311,7 @@ void LadderView::zoomNaturally() {
 }
 
 void LadderView::openAll() {
-    const std::size_t top = messageAt(m_offset);
+    const std::size_t top = entryAt(m_offset);
     for (std::size_t i = top; i < std::min(m_window.end, top + kMostOpened); ++i) m_expanded.insert(i);
     drawUp(m_centre);
 }
@@ -297,30 +326,33 @@ QString LadderView::emptyReason() const {
     if (m_session.packets() == 0) return tr("No capture open.");
     if (!m_connection) return tr("Select a connection to see its messages as a ladder diagram.");
     if (m_reader.running() || m_session.busy()) return tr("Reading messages...");
-    return tr("This connection has no messages in the capture.");
+    return tr("No packet of this connection has a time to draw it at.");
 }
 
 void LadderView::paint(QPainter& painter, const QRectF& area) const { paintLadder(painter, geometry(area), style()); }
 
-std::pair<std::size_t, std::size_t> LadderView::chosenMessages() const {
+dissect::Instant LadderView::beginOf(std::size_t entry) const {
+    return m_index->row(m_entries.first_frame(entry)).time();
+}
+
+std::pair<std::size_t, std::size_t> LadderView::chosenEntries() const {
     const auto range = m_selection.range();
     std::size_t first = 0;
-    std::size_t end = m_messages.size();
+    std::size_t end = m_entries.size();
     if (!range || !m_index) return {first, end};
-    const auto begins = [&](std::size_t at) { return m_index->row(m_messages[at].first_frame()).time(); };
-    while (first < end && begins(first) < range->from) ++first;
-    while (end > first && range->to < begins(end - 1)) --end;
+    while (first < end && beginOf(first) < range->from) ++first;
+    while (end > first && range->to < beginOf(end - 1)) --end;
     return {first, end};
 }
 
 LadderView::Sheet LadderView::sheet(double width, double tallest) const {
     Sheet sheet;
     if (!m_index || !m_timeline) return sheet;
-    const auto [first, end] = chosenMessages();
-    std::size_t stop = std::min(end, first + kMaxLadderMessages);
+    const auto [first, end] = chosenEntries();
+    std::size_t stop = std::min(end, first + kMaxLadderEntries);
     const auto draw = [&] {
         sheet.ladder =
-            transport::series::ladder(*m_index, *m_timeline, m_messages, first, stop, m_expanded).value_or(Ladder());
+            transport::series::ladder(*m_index, *m_timeline, m_entries, first, stop, m_expanded).value_or(Ladder());
         sheet.layout = laidOut(sheet.ladder);
         const LadderType type =
             typeOf(font(), needsNanoseconds(sheet.ladder, m_index->start().value_or(dissect::Instant{})));
@@ -334,7 +366,7 @@ LadderView::Sheet LadderView::sheet(double width, double tallest) const {
                                                                          tallest / sheet.height));
         draw();
     }
-    sheet.messages = stop - first;
+    sheet.entries = stop - first;
     sheet.left_out = end - stop;
     return sheet;
 }
@@ -343,6 +375,7 @@ void LadderView::paint(QPainter& painter, const Sheet& sheet, const QSizeF& size
     LadderStyle style = this->style();
     style.palette = palette;
     style.current.reset();
+    style.mark.reset();
     const LadderType type = typeOf(font(), style.start && needsNanoseconds(sheet.ladder, *style.start));
     paintLadder(painter, {sheet.ladder, sheet.layout, LadderLanes::of(QRectF(QPointF(0, 0), size), type), type.line, 0},
                 style);
@@ -373,9 +406,9 @@ QString LadderView::csv() const {
                  u'\n';
     };
     if (!m_index || !m_timeline) return table;
-    const auto [first, end] = chosenMessages();
-    for (std::size_t at = first; at < end; at += kMaxLadderMessages) {
-        const auto drawn = transport::series::ladder(*m_index, *m_timeline, m_messages, at, end, m_expanded);
+    const auto [first, end] = chosenEntries();
+    for (std::size_t at = first; at < end; at += kMaxLadderEntries) {
+        const auto drawn = transport::series::ladder(*m_index, *m_timeline, m_entries, at, end, m_expanded);
         if (drawn) std::ranges::for_each(drawn->lines, add);
     }
     return table;
@@ -406,7 +439,6 @@ void LadderView::changeEvent(QEvent* event) {
 
 void LadderView::focusInEvent(QFocusEvent*) { viewport()->update(); }
 void LadderView::focusOutEvent(QFocusEvent*) { viewport()->update(); }
-
 void LadderView::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers().testFlag(Qt::ControlModifier);
     switch (event->key()) {
@@ -429,14 +461,18 @@ void LadderView::keyPressEvent(QKeyEvent* event) {
             return;
         case Qt::Key_Up: moveCurrent(-1); return;
         case Qt::Key_Down: moveCurrent(1); return;
-        case Qt::Key_PageUp: scrollTo(m_offset - 0.9 * room()); return;
-        case Qt::Key_PageDown: scrollTo(m_offset + 0.9 * room()); return;
+        case Qt::Key_PageUp:
+        case Qt::Key_PageDown:
+            if (event->modifiers().testFlag(Qt::ShiftModifier))
+                m_selection.stepConnection(event->key() == Qt::Key_PageDown ? 1 : -1);
+            else scrollTo(m_offset + (event->key() == Qt::Key_PageDown ? 0.9 : -0.9) * room());
+            return;
         case Qt::Key_Home:
             if (m_window.first != 0) drawUp(0);
             scrollTo(0);
             return;
         case Qt::Key_End:
-            if (m_window.end != m_messages.size()) drawUp(m_messages.size());
+            if (m_window.end != m_entries.size()) drawUp(m_entries.size());
             scrollTo(geometry().height());
             return;
         default: break;
@@ -447,6 +483,8 @@ void LadderView::keyPressEvent(QKeyEvent* event) {
 void LadderView::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     if (const auto box = geometry().boxAt(event->position())) toggle(*box);
+    else if (const auto mark = geometry().markAt(event->position()))
+        m_selection.selectPacket(m_ladder.marks[*mark].frame);
     else if (const auto line = geometry().lineAt(event->position())) setCurrent(*line);
     else if (const auto wait = geometry().waitAt(event->position()))
         m_selection.selectPacket(m_ladder.waits[*wait].trigger);
@@ -477,6 +515,10 @@ QString LadderView::tipAt(const QPointF& point) const {
     if (!emptyReason().isEmpty()) return {};
     if (const auto box = here.boxAt(point))
         return m_ladder.lines[*box].collapsed ? tr("Expand into packets") : tr("Collapse into one message");
+    if (const auto mark = here.markAt(point)) {
+        const dissect::FrameIndex frame = m_ladder.marks[*mark].frame;
+        return tr("Packet %1").arg(number(frame)) + u'\n' + QString::fromStdString(ladder_words(*m_index, frame));
+    }
     if (const auto found = here.lineAt(point)) {
         const LadderLine& line = m_ladder.lines[*found];
         const QString packets = line.frame == line.last
@@ -487,9 +529,14 @@ QString LadderView::tipAt(const QPointF& point) const {
     if (const auto wait = here.waitAt(point))
         return tr("Stall: %1\nStarted at packet %2")
             .arg(QString::fromStdString(m_ladder.waits[*wait].label), number(m_ladder.waits[*wait].trigger));
-    if (const auto silence = here.breakAt(point))
-        return tr("Idle for %1 (not to scale)")
-            .arg(QString::fromStdString(transport::duration_text(m_layout.breaks()[*silence].length)));
+    if (const auto found = here.breakAt(point)) {
+        const LadderBreak& silence = m_layout.breaks()[*found];
+        const QString length = QString::fromStdString(transport::duration_text(silence.length));
+        return silence.marks == 0
+                   ? tr("Idle for %1 (not to scale)").arg(length)
+                   : tr("%1 (not to scale), with %2")
+                         .arg(length, QString::fromStdString(transport::counted(silence.marks, "packet")));
+    }
     return {};
 }
 

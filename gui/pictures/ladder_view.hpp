@@ -1,8 +1,9 @@
 // LadderView: the sequence diagram of the connection that is selected. Messages as arrows, opened to their packets on
-// request; time runs down, to scale. A click selects the packet; the packet that is selected elsewhere is shown here.
+// request; time runs down, to scale. A click selects the packet; the packet that is selected elsewhere is shown here,
+// and the time range that is chosen elsewhere is shaded and brought into sight.
 //
-// Only a window of the messages is drawn up, and scrolling moves it: a connection of millions of messages costs no more
-// than a small one.
+// Only a window of the entries (messages, and packets that are of none) is drawn up, and scrolling moves it: a
+// connection of millions of messages costs no more than a small one.
 #pragma once
 
 #include <gui/base/series_job.hpp>
@@ -32,7 +33,7 @@ public:
     struct Sheet {
         transport::series::Ladder ladder;
         transport::series::LadderLayout layout;
-        std::size_t messages = 0;  // that are on it
+        std::size_t entries = 0;   // that are on it
         std::size_t left_out = 0;  // past what a sheet can hold
         double height = 0;
     };
@@ -44,6 +45,7 @@ public:
 
     [[nodiscard]] const transport::series::Ladder& ladder() const { return m_ladder; }
     [[nodiscard]] std::optional<std::size_t> currentLine() const { return m_current; }
+    [[nodiscard]] std::optional<std::size_t> currentMark() const { return m_mark; }
     // Where a line's arrow begins and ends on the screen.
     [[nodiscard]] QLineF arrowOf(std::size_t line) const { return geometry().arrow(line); }
     // The sentence that stands here instead of a picture; empty where there is one.
@@ -77,23 +79,26 @@ protected:
 private:
     // Which messages there are, asked of a worker while somebody sees it.
     void read();
-    void take(transport::series::LadderMessages messages);
-    // The window of messages around one, drawn up; the message at the top of the screen stays there.
-    void drawUp(std::size_t message);
+    void take(transport::series::LadderEntries entries);
+    // The window of entries around one, drawn up; the entry at the top of the screen stays there.
+    void drawUp(std::size_t entry);
     void layOut();
     void keepInSight();
     void scrollTo(double offset);
     void showBars();
     void followPacket();
+    void followRange();
 
     [[nodiscard]] LadderGeometry geometry() const { return geometry(QRectF(viewport()->rect())); }
     [[nodiscard]] LadderGeometry geometry(const QRectF& area) const;
     [[nodiscard]] LadderStyle style() const;
-    // Messages of the chosen range, as positions from .. to before.
-    [[nodiscard]] std::pair<std::size_t, std::size_t> chosenMessages() const;
+    // Entries of the chosen range, as positions from .. to before.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> chosenEntries() const;
+    [[nodiscard]] dissect::Instant beginOf(std::size_t entry) const;
     [[nodiscard]] transport::series::LadderLayout laidOut(const transport::series::Ladder& ladder) const;
-    [[nodiscard]] std::size_t messageAt(double y) const;
+    [[nodiscard]] std::size_t entryAt(double y) const;
     [[nodiscard]] std::optional<std::size_t> lineOf(dissect::FrameIndex packet) const;
+    [[nodiscard]] std::optional<std::size_t> markOf(dissect::FrameIndex packet) const;
     [[nodiscard]] double room() const;  // height of the body
     [[nodiscard]] QString tipAt(const QPointF& point) const;
 
@@ -108,17 +113,18 @@ private:
     std::shared_ptr<const transport::CaptureIndex> m_index;
     std::shared_ptr<const transport::Timeline> m_timeline;
     std::optional<transport::ConnectionId> m_connection;
-    transport::series::LadderMessages m_messages;
-    std::set<std::size_t> m_expanded;  // positions of messages
+    transport::series::LadderEntries m_entries;
+    std::set<std::size_t> m_expanded;  // positions of messages among them
     bool m_stale = true;               // what is shown is not what there is
 
     LadderWindow m_window;
-    std::size_t m_centre = 0;  // the message that it was drawn up around
+    std::size_t m_centre = 0;  // the entry that it was drawn up around
     transport::series::Ladder m_ladder;
     transport::series::LadderLayout m_layout;
     double m_scale = 0;  // pixels of a nanosecond; 0: what is natural
     double m_offset = 0;
     std::optional<std::size_t> m_current;
+    std::optional<std::size_t> m_mark;  // of the packet that is selected, where it has no line of its own
     bool m_settingBar = false;
     SeriesJob m_reader;
 };

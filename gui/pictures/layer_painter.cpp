@@ -302,7 +302,9 @@ void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, con
                 const QColor& color) {
     if (layer.empty() || place.area.width() < 1 || place.area.height() < 1) return;
     painter.save();
-    painter.setClipRect(place.area.adjusted(-1, -1, 1, 1));
+    // A mark at an edge, such as one of 0, is seen whole.
+    const double out = layer.shape == Shape::Marks ? place.markSize / 2 + 1 : 1;
+    painter.setClipRect(place.area.adjusted(-out, -out, out, out));
     switch (layer.shape) {
         case Shape::Bands: paintBands(painter, data, layer, place, color); break;
         case Shape::Marks: paintMarks(painter, data, layer, place, color); break;

@@ -75,7 +75,7 @@ void Picture::setWords(const QString& words) {
 }
 
 QAction* Picture::addTool(const QString& text, const QString& icon, const QString& tip) {
-    QAction* action = m_tools->addAction(symbol(icon), text);
+    QAction* action = m_tools->addAction(icon.isEmpty() ? QIcon() : symbol(icon), text);
     action->setToolTip(tip);
     if (QWidget* button = m_tools->widgetForAction(action)) {
         button->setAccessibleName(text);

@@ -36,6 +36,7 @@ struct Layer {
     std::shared_ptr<const Bands> bands{};
     bool faint = false;                 // stands behind the others
     Qt::PenStyle line = Qt::SolidLine;  // of lines and staircases: told apart without colours
+    bool sharesLane = false;            // where its panel has lanes: it stands in that of the layer before it
 
     [[nodiscard]] bool empty() const {
         return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty();

@@ -83,12 +83,15 @@ private:
 void placeLanes(const Panel& panel, std::size_t number, const Hidden& hidden, const QFontMetricsF& font, double widest,
                 PanelBox& box) {
     box.lanes.resize(panel.layers.size());
-    for (std::size_t i = 0; i < panel.layers.size(); ++i)
-        if (!has(hidden, number, i)) box.lanes[i] = box.laneCount++;
+    for (std::size_t i = 0; i < panel.layers.size(); ++i) {
+        if (has(hidden, number, i)) continue;
+        const bool shares = panel.layers[i].sharesLane && i != 0 && box.lanes[i - 1];
+        box.lanes[i] = shares ? box.lanes[i - 1] : box.laneCount++;
+    }
     box.scale.span = {0, static_cast<double>(std::max<std::size_t>(1, box.laneCount))};
     const bool fits = box.area.height() >= font.height() * static_cast<double>(box.laneCount);
     for (std::size_t i = 0; i < panel.layers.size() && fits; ++i) {
-        if (!box.lanes[i]) continue;
+        if (!box.lanes[i] || (i != 0 && box.lanes[i] == box.lanes[i - 1])) continue;
         const double middle = static_cast<double>(box.laneCount) - static_cast<double>(*box.lanes[i]) - 0.5;
         box.ticks.push_back({middle, font.elidedText(panel.layers[i].name, Qt::ElideRight, widest)});
     }

@@ -130,21 +130,7 @@ QString PlotPicture::connectionText(bool wanted) const {
     return chosen == nullptr ? QString() : QLatin1String(": ") + QString::fromStdString(transport::ends_text(*chosen));
 }
 
-void PlotPicture::stepConnection(int by) {
-    const auto& connections = m_session.timeline()->connections;
-    if (connections.empty()) return;
-    const auto chosen = m_selection.connection();
-    if (!chosen) {
-        m_selection.selectConnection(by > 0 ? connections.front().uid : connections.back().uid);
-        return;
-    }
-    // They stand by their number.
-    auto at = std::ranges::lower_bound(connections, *chosen, {}, &transport::Connection::uid);
-    if (by > 0 && at != connections.end() && at->uid == *chosen) ++at;
-    if (by < 0 && at == connections.begin()) return;
-    if (by < 0) --at;
-    if (at != connections.end()) m_selection.selectConnection(at->uid);
-}
+void PlotPicture::stepConnection(int by) { m_selection.stepConnection(by); }
 
 void PlotPicture::keyPressEvent(QKeyEvent* event) {
     if (m_connectionTools && event->key() == Qt::Key_PageDown) stepConnection(1);

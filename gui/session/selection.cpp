@@ -87,6 +87,18 @@ void Selection::selectConnection(ConnectionId connection) {
     Q_EMIT connectionChanged();
 }
 
+void Selection::stepConnection(int by) {
+    const auto& connections = m_session.timeline()->connections;
+    if (connections.empty()) return;
+    if (!m_connection) return selectConnection(by > 0 ? connections.front().uid : connections.back().uid);
+    // They stand by their number.
+    auto at = std::ranges::lower_bound(connections, *m_connection, {}, &transport::Connection::uid);
+    if (by > 0 && at != connections.end() && at->uid == *m_connection) ++at;
+    if (by < 0 && at == connections.begin()) return;
+    if (by < 0) --at;
+    if (at != connections.end()) selectConnection(at->uid);
+}
+
 // A flow may have been chosen before it was known which connection it is a part of.
 void Selection::takeFinalNumbers() {
     if (m_session.busy() || !m_connection) return;

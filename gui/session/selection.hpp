@@ -48,6 +48,8 @@ public:
     // The connection whose pictures are shown. Selecting a packet of a connection selects that connection too.
     [[nodiscard]] std::optional<transport::ConnectionId> connection() const;
     void selectConnection(transport::ConnectionId connection);
+    // The next of the capture, or with -1 the one before; from none to the first, or the last.
+    void stepConnection(int by);
 
     // The finding that is looked at.
     [[nodiscard]] std::optional<FindingKey> finding() const { return m_finding; }

@@ -42,6 +42,19 @@ QString sentence(const dissect::InputProblem& problem) {
     return text;
 }
 
+// The first packet of a file as it is now; nothing where it has none, or cannot be read.
+struct FirstPacket {
+    dissect::Instant time{};
+    std::uint32_t length = 0;  // on the wire
+};
+std::optional<FirstPacket> firstPacketOf(const std::string& path) {
+    auto file = dissect::CaptureFile::open(path);
+    dissect::Batch batch;
+    if (!file || !file->read(batch) || batch.frames.empty()) return std::nullopt;
+    const dissect::Frame& first = batch.frames.front();
+    return FirstPacket{first.has_time ? first.time : dissect::Instant{}, first.wire_length};
+}
+
 dissect::Jobs jobsFor(std::size_t wanted) {
     constexpr unsigned kEnough = 8;
     return {wanted != 0 ? wanted : std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
@@ -210,6 +223,10 @@ QStringList Session::whyNotOpened(const QStringList& files) {
     return why;
 }
 
+QString Session::fileFilter() {
+    return tr("Captures (*.pcap *.pcapng *.cap *.erf *.pcap.gz *.pcapng.gz *.pcap.zst *.pcapng.zst);;All files (*)");
+}
+
 void Session::open(const QStringList& files, const Clocks& clocks) {
     if (files.isEmpty()) return close();
     read(files, {}, Files::Others, clocks);
@@ -233,7 +250,34 @@ void Session::setClocks(const Clocks& clocks) {
     if (m_clocks != clocks && canDecodeAs()) read(QStringList(m_files), UlpHints(m_hints), Files::Same, Clocks(clocks));
 }
 
+// What was open would be gone if a file cannot be opened any more, and what is known of packets by their numbers would
+// be of others if it is another capture now.
+bool Session::mayReadAgain() {
+    if (m_packets == 0) return true;
+    QStringList gone, others;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(m_files.size()); ++i) {
+        const QString& name = m_files[static_cast<qsizetype>(i)];
+        if (name == QStringLiteral("-")) gone << tr("Standard input cannot be read again.");
+        else if (const auto opened = dissect::CaptureFile::open(name.toStdString()); !opened)
+            gone << sentence(opened.error());
+        if (!gone.isEmpty()) continue;
+        std::uint64_t at = 0;
+        while (at < m_packets && m_index->packets[at].file() != i) ++at;
+        if (at == m_packets) continue;  // it had none
+        const PacketRow& before = m_index->packets[at];
+        const dissect::Duration moved = i < m_clocks.offsets.size() ? m_clocks.offsets[i] : dissect::Duration{};
+        const auto now = firstPacketOf(name.toStdString());
+        const bool timed = !before.has(Mark::timeless);
+        if (!now || now->length != before.wire_length() || (timed && now->time + moved != before.time()))
+            others << tr("%1 no longer begins with the same packet.").arg(name);
+    }
+    if (gone.isEmpty() && others.isEmpty()) return true;
+    Q_EMIT readAgainRefused(gone + others, gone.isEmpty());
+    return false;
+}
+
 void Session::read(const QStringList& files, const UlpHints& hints, Files which, const Clocks& clocks) {
+    if (which == Files::Same && !mayReadAgain()) return;
     const QString first =
         files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
     begin(State::Reading, files,

@@ -77,8 +77,12 @@ public:
     // Why none of these files can be opened, a sentence for each; empty where one can, or where asking would take what
     // a pipe brings.
     [[nodiscard]] static QStringList whyNotOpened(const QStringList& files);
+    // For dialogs that choose captures.
+    [[nodiscard]] static QString fileFilter();
     // A capture that arrives on a pipe, as long as somebody writes there; `title` is what users see of it.
     void capture(const QString& pipe, const QString& title);
+    // The files are read again, where they are still those that are open: else nothing changes, and readAgainRefused()
+    // says why. So it is with all that reads them again.
     void reload();
     // That connection speaks that protocol, or nothing we know: the files are read and analysed again with it, and with
     // all that was said so of this capture before.
@@ -123,6 +127,8 @@ Q_SIGNALS:
     void progressChanged();
     void problemsChanged();  // after all was read
     void namesChanged();
+    // What is open stays. `others`: the files are there, but begin with other packets.
+    void readAgainRefused(const QStringList& why, bool others);
 
 private:
     struct Work;
@@ -132,6 +138,7 @@ private:
     void read(const QStringList& files, const transport::UlpHints& hints, Files which, const Clocks& clocks);
     void start(transport::Indexing indexing, Files which);
     void readAgain(transport::Indexing indexing);
+    [[nodiscard]] bool mayReadAgain();
     void end();
     void look();
     void finish();

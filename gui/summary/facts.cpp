@@ -185,6 +185,7 @@ std::vector<const Connection*> noteworthy(const Timeline& timeline, std::size_t 
 }
 
 std::vector<Label> captureLabels(const Timeline& timeline) {
+    if (timeline.packets == 0) return {};  // nothing was analysed so far: zeros would say that there is nothing
     const Duration length = lengthOf(timeline);
     std::vector<Label> labels{
         {tr("Packets"), tr("%1 (RDMA: %2)").arg(number(timeline.packets), number(transport::rdma_packets(timeline)))},

@@ -148,7 +148,8 @@ QString qualityText(const Timeline& timeline, const ReadExtent& extent, const QP
 }
 
 QString findingsText(const Timeline& timeline, const QPalette& palette, const Names* names) {
-    if (timeline.findings.empty()) return timeline.packets == 0 ? tr("None yet.") : tr("None: no problems recognised.");
+    if (timeline.findings.empty())
+        return timeline.packets == 0 ? tr("No packets to judge.") : tr("None: no problems recognised.");
     QString text;
     std::optional<Severity> severity;
     const std::vector<FindingGroup> groups = findingGroups(timeline);

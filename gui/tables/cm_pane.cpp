@@ -1,3 +1,4 @@
+#include <gui/base/names.hpp>
 #include <gui/base/text.hpp>
 #include <gui/tables/cm_pane.hpp>
 #include <transport-replay/report/cm.hpp>
@@ -14,13 +15,13 @@ namespace {
 QString line(const QString& text) { return text.isEmpty() ? QString() : QStringLiteral("<br>") + text.toHtmlEscaped(); }
 
 // What was agreed, as one paragraph.
-QString account(const CmAttempt& attempt) {
+QString account(const CmAttempt& attempt, const Names* names) {
     const std::string rejection = rejection_text(attempt);
     QString text = QStringLiteral("<b>%1</b>")
                        .arg((rejection.empty() ? shown(name(attempt.outcome)) : shown(rejection)).toHtmlEscaped());
     for (const std::string& more : {setup_text(attempt), remarks_text(attempt)})
         if (!more.empty()) text += QStringLiteral("; ") + shown(more).toHtmlEscaped();
-    text += line(shown(ip_text(attempt)));
+    text += line(inText(names, ip_text(attempt)));
     QStringList agreed;
     for (const std::string& one : agreed_texts(attempt)) agreed.append(shown(one));
     text += line(agreed.join(QStringLiteral(", ")));
@@ -58,7 +59,7 @@ CmPane::CmPane(QWidget* parent) : QScrollArea(parent) {
     show(nullptr, nullptr);
 }
 
-void CmPane::show(std::shared_ptr<const Timeline> timeline, const CmAttempt* attempt) {
+void CmPane::show(std::shared_ptr<const Timeline> timeline, const CmAttempt* attempt, const Names* names) {
     m_ladder->show(attempt);
     m_timeline = std::move(timeline);
     m_title->setVisible(attempt != nullptr);
@@ -67,8 +68,8 @@ void CmPane::show(std::shared_ptr<const Timeline> timeline, const CmAttempt* att
         m_text->setText(tr("Select a connection attempt to see its messages."));
         return;
     }
-    m_title->setText(shown(title_text(*attempt)));
-    m_text->setText(account(*attempt));
+    m_title->setText(inText(names, title_text(*attempt)));
+    m_text->setText(account(*attempt, names));
 }
 
 void CmPane::choosePacket(dissect::FrameIndex frame) { m_ladder->choosePacket(frame); }

@@ -15,14 +15,16 @@ struct Timeline;
 namespace qps::gui {
 
 class CmLadder;
+class Names;
 
 class CmPane : public QScrollArea {
     Q_OBJECT
 
 public:
     explicit CmPane(QWidget* parent = nullptr);
-    // `attempt` is one of the timeline's, or nullptr.
-    void show(std::shared_ptr<const transport::Timeline> timeline, const transport::CmAttempt* attempt);
+    // `attempt` is one of the timeline's, or nullptr; `names`: what hosts are called, nullptr: by their addresses.
+    void show(std::shared_ptr<const transport::Timeline> timeline, const transport::CmAttempt* attempt,
+              const Names* names = nullptr);
     void choosePacket(dissect::FrameIndex frame);
     [[nodiscard]] CmLadder& ladder() const { return *m_ladder; }
 

@@ -33,6 +33,7 @@ CmView::CmView(Session& session, Selection& selection, QWidget* parent)
     });
     connect(&session, &Session::opened, this, [this] { take(true); });
     connect(&session, &Session::timelineChanged, this, [this] { take(false); });
+    connect(&session, &Session::namesChanged, this, &CmView::showChosen);
     take(true);
 }
 
@@ -44,7 +45,7 @@ void CmView::take(bool other_capture) {
 
 void CmView::showChosen() {
     const auto row = m_table->current();
-    m_pane->show(m_model->timeline(), row ? &m_model->attempt(*row) : nullptr);
+    m_pane->show(m_model->timeline(), row ? &m_model->attempt(*row) : nullptr, m_session.names().get());
     if (const auto packet = m_selection.packet()) m_pane->choosePacket(*packet);
 }
 

@@ -20,6 +20,7 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
     auto* view = new TableView(m_model, QStringLiteral("connections"));
     view->table().setAccessibleName(tr("Connections"));
     view->putBarsAt(3);
+    view->hideAtFirst(QStringLiteral("pairing"));
     view->setEmptyText(tr("No connections: the capture has no queue pair traffic."));
     setFocusProxy(view);
     (new QVBoxLayout(this))->addWidget(view);

@@ -74,8 +74,10 @@ QString FindingModel::identity(Row row) const {
 QString FindingModel::filter(Row row) const { return evidenceFilter(finding(row)); }
 
 QString FindingModel::text(Row row, int column) const {
-    const QString text = m_columns.text(finding(row), column);
+    QString text = m_columns.text(finding(row), column);
     const std::string_view heading = m_columns.at(column).heading;
+    if (heading == "advice")
+        text.remove(QLatin1Char('`'));  // marks of commands, which the pane below sets in their type
     return names() != nullptr && (heading == "summary" || heading == "advice") ? names()->inText(text) : text;
 }
 

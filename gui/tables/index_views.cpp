@@ -16,6 +16,7 @@ IndexView::IndexView(Session& session, Selection& selection, IndexModel* model, 
     : QWidget(parent), m_model(model), m_limit(words.limit), m_bound(new QLabel) {
     auto* view = new TableView(m_model, words.id);
     view->table().setAccessibleName(words.name);
+    view->putFirst(words.first);
     view->putBarsAt(words.bars);
     view->setEmptyText(words.empty);
     setFocusProxy(view);
@@ -50,13 +51,16 @@ void IndexView::showLimit() {
 }
 
 MessagesView::MessagesView(Session& session, Selection& selection, QWidget* parent)
-    : IndexView(session, selection, new MessageModel,
-                {.id = QStringLiteral("messages"),
-                 .name = tr("Messages"),
-                 .empty = tr("No messages: no SEND, WRITE, READ or ATOMIC found, or none has ended yet."),
-                 .limit = tr("The table shows the first %1 of %2 messages."),
-                 .bars = 4},
-                parent) {}
+    : IndexView(
+          session, selection, new MessageModel,
+          {.id = QStringLiteral("messages"),
+           .name = tr("Messages"),
+           .empty = tr("No messages: no SEND, WRITE, READ or ATOMIC found, or none has ended yet."),
+           .limit = tr("The table shows the first %1 of %2 messages."),
+           .first = {QStringLiteral("#"), QStringLiteral("no."), QStringLiteral("time"), QStringLiteral("message"),
+                     QStringLiteral("bytes"), QStringLiteral("latency"), QStringLiteral("outcome")},
+           .bars = 7},
+          parent) {}
 
 OperationsView::OperationsView(Session& session, Selection& selection, QWidget* parent)
     : IndexView(
@@ -66,7 +70,10 @@ OperationsView::OperationsView(Session& session, Selection& selection, QWidget* 
            .empty =
                tr("No operations: no connection carries NVMe, iSER, SRP, NFS or another known upper-layer protocol."),
            .limit = tr("The table shows the first %1 of %2 operations."),
-           .bars = 2},
+           .first = {QStringLiteral("#"), QStringLiteral("time"), QStringLiteral("operation"), QStringLiteral("tag"),
+                     QStringLiteral("latency"), QStringLiteral("wait"), QStringLiteral("transfer"),
+                     QStringLiteral("complete"), QStringLiteral("outcome"), QStringLiteral("bytes")},
+           .bars = 9},
           parent) {}
 
 }  // namespace qps::gui

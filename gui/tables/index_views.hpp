@@ -21,8 +21,9 @@ public:
         QString id;    // of its settings
         QString name;  // for a screen reader
         QString empty;
-        QString limit;  // %1 of %2 rows are shown
-        int bars;       // the column before which the time bars stand
+        QString limit;      // %1 of %2 rows are shown
+        QStringList first;  // headings of the columns that are to be on screen whatever its width
+        int bars;           // the column before which the time bars stand
     };
 
 Q_SIGNALS:

@@ -155,6 +155,17 @@ const SheetRow* Sheet::currentRow() const {
     return at.isValid() ? &m_rows->rows()[static_cast<std::size_t>(at.row())] : nullptr;
 }
 
+void Sheet::showRow(const QString& key) {
+    const auto& now = m_rows->rows();
+    const auto found = std::ranges::find_if(
+        now, [&](const SheetRow& row) { return !row.cells.empty() && row.cells.front().text == key; });
+    if (found == now.end()) return;
+    const QModelIndex at = m_sorted->mapFromSource(
+        m_rows->index(static_cast<int>(found - now.begin()), std::max(0, currentIndex().column())));
+    setCurrentIndex(at);
+    scrollTo(at, QAbstractItemView::PositionAtCenter);
+}
+
 void Sheet::setEmptyText(const QString& text) {
     m_empty = text;
     setAccessibleDescription(text);

@@ -45,6 +45,8 @@ public:
     [[nodiscard]] const std::vector<SheetRow>& sheetRows() const;
     // Of the row that has the cursor; nullptr: none has it.
     [[nodiscard]] const SheetRow* currentRow() const;
+    // The cursor to the row with that first cell, which comes into sight; where there is none, nothing.
+    void showRow(const QString& key);
     // Said in place of rows where there are none.
     void setEmptyText(const QString& text);
     // All of it, or the rows that are selected.

@@ -72,9 +72,10 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section > whenColumn()) return {};
     if (section == whenColumn()) {
-        if (role == Qt::DisplayRole) return tr("Timeline");
-        return role == Qt::ToolTipRole ? tr("Start and end on the time axis of the capture, with errors marked")
-                                       : QVariant();
+        if (role == Qt::DisplayRole) return m_range ? tr("Timeline (range)") : tr("Timeline");
+        if (role != Qt::ToolTipRole) return {};
+        return m_range ? tr("Start and end in the time range that is selected, with errors marked")
+                       : tr("Start and end on the time axis of the capture, with errors marked");
     }
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
     switch (role) {
@@ -96,6 +97,14 @@ void TableModel::sort(int column, Qt::SortOrder order) {
     m_sort_column = column;
     m_sort_order = order;
     arrange();
+}
+
+void TableModel::setRange(std::optional<TimeRange> range) {
+    if (range && range->to <= range->from) range.reset();
+    if (m_range == range) return;
+    m_range = range;
+    if (rowCount() != 0) Q_EMIT dataChanged(index(0, whenColumn()), index(rowCount() - 1, whenColumn()), {WhenRole});
+    Q_EMIT headerDataChanged(Qt::Horizontal, whenColumn(), whenColumn());
 }
 
 void TableModel::setLimit(Limit limit) {

@@ -63,6 +63,9 @@ public:
     }
     [[nodiscard]] int rowOf(Row source) const;  // -1: it is not shown
     [[nodiscard]] TimeRange axis() const { return m_axis; }
+    // What the timeline column shows: the time range that is chosen, else the capture.
+    [[nodiscard]] TimeRange shownAxis() const { return m_range.value_or(m_axis); }
+    void setRange(std::optional<TimeRange> range);
     [[nodiscard]] int whenColumn() const { return static_cast<int>(m_headings.size()); }
 
     // What rows are.
@@ -118,6 +121,7 @@ private:
     std::vector<Heading> m_headings;
     std::shared_ptr<const Names> m_names;
     TimeRange m_axis;
+    std::optional<TimeRange> m_range;
     Rows m_shown;
     int m_sort_column = -1;
     Qt::SortOrder m_sort_order = Qt::AscendingOrder;

@@ -40,11 +40,24 @@ TableTie::TableTie(TableView& view, Session& session, Selection& selection, HasS
     connect(&view, &TableView::filterWanted, this, &TableTie::useFilter);
     connect(&view, &TableView::limitChanged, this, &TableTie::limit);
 
+    // What nothing was read of says nothing of the capture.
+    const auto tell = [this] {
+        m_view.setNothingRead(m_session.packets() != 0 ? QString()
+                              : m_session.busy()       ? tr("No packets yet.")
+                              : m_session.state() == Session::State::Empty
+                                  ? tr("No capture open.")
+                                  : tr("No packets: the capture is empty or could not be read."));
+    };
+    for (const auto changed : {&Session::opened, &Session::rowsAdded, &Session::stateChanged})
+        connect(&session, changed, this, tell);
+    tell();
     view.model().setNames(session.names());
     connect(&session, &Session::namesChanged, this, [this] {
         m_view.model().setNames(m_session.names());
         m_view.fitColumns();
     });
+    view.model().setRange(selection.range());
+    connect(&selection, &Selection::rangeChanged, this, [this] { m_view.model().setRange(m_selection.range()); });
     connect(&selection, &Selection::packetChanged, this, &TableTie::followPacket);
     connect(&selection, &Selection::connectionChanged, this, &TableTie::followConnection);
     connect(&selection, &Selection::filterChanged, this, &TableTie::limit);

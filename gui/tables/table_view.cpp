@@ -23,6 +23,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace qps::gui {
 
@@ -30,6 +31,7 @@ namespace {
 
 constexpr int kWidestColumn = 50;   // characters at first; the user may have it wider
 constexpr int kNarrowestText = 38;  // characters; texts give way to one another down to that
+constexpr int kWidestEnds = 110;    // characters: two IPv6 addresses with queue pairs, which are never cut for others
 constexpr int kRowsMeasured = 50;   // for widths: the first ones
 constexpr int kColumnsVersion = 1;  // of what settings keep
 
@@ -67,6 +69,7 @@ QString number(std::uint64_t value) { return shown(transport::grouped(value)); }
 TableView::TableView(TableModel* model, const QString& name, QWidget* parent)
     : QWidget(parent), m_model(*model), m_name(name) {
     model->setParent(this);
+    m_character = fontMetrics().averageCharWidth();
     buildBar();
     buildTable();
     restoreColumns();
@@ -127,8 +130,9 @@ void TableView::buildTable() {
     header->setStretchLastSection(true);
     m_table->setModel(&m_model);
     m_table->setSortingEnabled(true);
-    m_table->setItemDelegateForColumn(m_model.whenColumn(),
-                                      new WhenDelegate([this] { return m_model.axis(); }, m_table));
+    m_table->setItemDelegateForColumn(
+        m_model.whenColumn(),
+        new WhenDelegate([this] { return m_model.shownAxis(); }, [this] { return m_model.axis(); }, m_table));
 
     for (int column = 0; column < m_model.whenColumn(); ++column)
         if (const QString name = m_model.columnName(column);
@@ -137,6 +141,7 @@ void TableView::buildTable() {
             m_table->setItemDelegateForColumn(column, new EndsDelegate(m_table));
 
     const auto touched = [this] {
+        stretchLast();
         if (!m_fitting) m_is_own = false;
     };
     connect(header, &QHeaderView::sectionResized, this, [header, touched](int column) {
@@ -195,7 +200,13 @@ QString TableView::emptyText() const {
     return m_model.rowCount() != 0 ? QString() : hidden.isEmpty() ? static_cast<Table*>(m_table)->empty_text : hidden;
 }
 
+void TableView::setNothingRead(const QString& text) {
+    m_nothing_read = text;
+    m_table->viewport()->update();
+}
+
 QString TableView::whyHidden() const {
+    if (!m_nothing_read.isEmpty()) return m_nothing_read;
     if (m_model.sources() == 0) return {};
     if (!m_search->text().isEmpty()) return tr("No row contains '%1'. Esc ends the search.").arg(m_search->text());
     return m_limit->isChecked() ? tr("No row has packets in the display filter and time range.") : QString();
@@ -217,20 +228,60 @@ void TableView::putBarsAt(int place) {
     m_fitting = false;
 }
 
+int TableView::columnOf(const QString& heading) const {
+    for (int column = 0; column < m_model.columnCount(); ++column)
+        if (m_model.columnName(column) == heading) return column;
+    return -1;
+}
+
+void TableView::putFirst(const QStringList& headings) {
+    QHeaderView* header = m_table->horizontalHeader();
+    if (!m_is_own) return;
+    m_fitting = true;
+    int place = 0;
+    for (const QString& heading : headings)
+        if (const int column = columnOf(heading); column >= 0)
+            header->moveSection(header->visualIndex(column), place++);
+    m_fitting = false;
+}
+
+void TableView::hideAtFirst(const QString& heading) {
+    if (const int column = columnOf(heading); m_is_own && column >= 0)
+        m_table->horizontalHeader()->setSectionHidden(column, true);
+}
+
+// A text at the right edge takes what room is left; figures stay beside their neighbours.
+void TableView::stretchLast() {
+    QHeaderView* header = m_table->horizontalHeader();
+    int last = -1;
+    for (int at = 0; at < header->count(); ++at)
+        if (!header->isSectionHidden(header->logicalIndex(at))) last = header->logicalIndex(at);
+    const auto alignment = m_model.headerData(last, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
+    header->setStretchLastSection(last == m_model.whenColumn() || (alignment & Qt::AlignRight) == 0);
+}
+
 void TableView::fitColumns() {
+    stretchLast();
     if (!m_is_own) return;
     m_fitting = true;
     QHeaderView* header = m_table->horizontalHeader();
     header->setResizeContentsPrecision(kRowsMeasured);
     const int character = fontMetrics().averageCharWidth();
-    std::vector<int> widths;
+    std::vector<int> widths, texts, places;
+    int room = m_table->viewport()->width();
     for (int column = 0; column < header->count(); ++column) {
         const int wanted =
             std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) +
             character;
-        widths.push_back(std::min(wanted, kWidestColumn * character));
+        const bool ends = qobject_cast<EndsDelegate*>(m_table->itemDelegateForColumn(column)) != nullptr;
+        widths.push_back(std::min(wanted, (ends ? kWidestEnds : kWidestColumn) * character));
+        if (header->isSectionHidden(column)) continue;
+        // What tells hosts apart gives no room to others.
+        if (ends) room -= widths.back();
+        else texts.push_back(widths.back()), places.push_back(column);
     }
-    if (isVisible()) shareRoom(widths, m_table->viewport()->width(), kNarrowestText * character);
+    if (isVisible()) shareRoom(texts, room, kNarrowestText * character);
+    for (std::size_t i = 0; i < texts.size(); ++i) widths[static_cast<std::size_t>(places[i])] = texts[i];
     for (int column = 0; column < header->count(); ++column) {
         const int width = widths[static_cast<std::size_t>(column)];
         // Narrower again only for the first time: columns that jump while a capture is read disturb.
@@ -338,8 +389,20 @@ void TableView::showEvent(QShowEvent* event) {
 }
 
 void TableView::changeEvent(QEvent* event) {
-    if (event->type() == QEvent::FontChange && m_table != nullptr) fitRows();
     QWidget::changeEvent(event);
+    if (event->type() != QEvent::FontChange || m_table == nullptr) return;
+    fitRows();
+    const int before = std::exchange(m_character, fontMetrics().averageCharWidth());
+    if (m_is_own) {
+        m_was_fitted = false;
+        if (m_model.rowCount() != 0) fitColumns();
+        return;
+    }
+    // The user's stay as many characters wide.
+    QHeaderView* header = m_table->horizontalHeader();
+    for (int column = 0; before > 0 && column < header->count(); ++column)
+        if (!header->isSectionHidden(column))
+            header->resizeSection(column, header->sectionSize(column) * m_character / before);
 }
 
 QString TableView::selectedText(TextFormat format) const {

@@ -41,12 +41,19 @@ public:
     [[nodiscard]] bool isLimited() const;
     // Where the bars stand among the columns, as long as the user has them nowhere else. Called once.
     void putBarsAt(int place);
+    // Which columns come first, by their headings, as long as the user has them elsewhere. Called once, before
+    // putBarsAt().
+    void putFirst(const QStringList& headings);
+    // Not shown, until the user wants it. Called once.
+    void hideAtFirst(const QString& heading);
     // Widens columns to their texts, unless the user gave them widths.
     void fitColumns();
     // One row always has the cursor, the first unless there is a reason for another: a pane shows what it is.
     void keepOneChosen();
     // Said in place of rows where there are none.
     void setEmptyText(const QString& text);
+    // Said instead of that while there is no packet; empty: there are some.
+    void setNothingRead(const QString& text);
     // What is said where no row is shown; empty where one is.
     [[nodiscard]] QString emptyText() const;
     // The selected rows, columns as they are shown.
@@ -78,6 +85,8 @@ private:
     void buildBar();
     void buildTable();
     void fitRows();
+    void stretchLast();
+    [[nodiscard]] int columnOf(const QString& heading) const;  // -1: there is none
     void restoreColumns();
     void saveColumns() const;
     void keepPlaceOverReset();
@@ -94,6 +103,7 @@ private:
     TableModel& m_model;
     QString m_name;
     MoreOfRow m_more;
+    QString m_nothing_read;
     QLineEdit* m_search = nullptr;
     QCheckBox* m_limit = nullptr;
     QLabel* m_count = nullptr;
@@ -103,6 +113,7 @@ private:
     bool m_was_fitted = false;
     bool m_keeps_one = false;
     bool m_fitting = false;  // we change columns, not the user
+    int m_character = 0;     // width of one, by which the user's columns grow and shrink
 };
 
 // A view of two halves: the table, and below it what tells more of the row that is chosen. The table has the keyboard.

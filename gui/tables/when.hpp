@@ -41,7 +41,12 @@ struct WhenShape {
     std::vector<WhenTick> ticks;  // from left to right, one a pixel: of several the worst
 };
 [[nodiscard]] int whenPixel(dissect::Instant time, const TimeRange& axis, int width);
+// Nothing where its life lies outside of the axis.
 [[nodiscard]] WhenShape whenShape(const When& when, const TimeRange& axis, int width, int least);
+
+// Those of a part of the axis that they are of.
+[[nodiscard]] std::vector<std::uint8_t> heightsIn(const std::vector<std::uint8_t>& heights, const TimeRange& whole,
+                                                  const TimeRange& part);
 
 // "from 0.001204 s for 3.4 ms; sent again 2 times, refused once"
 [[nodiscard]] QString whenText(const When& when, const TimeRange& axis);

@@ -30,7 +30,8 @@ void WhenDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     const QRect track = option.rect.adjusted(2 * unit, unit, -2 * unit, -unit);
     if (track.width() <= 2 * unit) return;
     const auto when = index.data(TableModel::WhenRole).value<When>();
-    const WhenShape shape = whenShape(when, m_axis(), track.width(), 2 * unit);
+    const TimeRange axis = m_axis();
+    const WhenShape shape = whenShape(when, axis, track.width(), 2 * unit);
     if (shape.width == 0) return;
 
     const QPalette& palette = option.palette;
@@ -41,7 +42,7 @@ void WhenDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     const int base = when.heights.empty() ? middle : track.bottom();
     painter->fillRect(QRect(track.left(), base, track.width(), 1), mixed(back, text, 0.25));
     const QColor bar = selected ? mixed(back, text, 0.6) : color(Ink::Request, palette);
-    const auto& heights = when.heights;
+    const std::vector<std::uint8_t> heights = heightsIn(when.heights, m_whole(), axis);
     if (heights.empty())
         painter->fillRect(QRect(track.left() + shape.left, middle - unit, shape.width, 2 * unit + 1), bar);
     for (std::size_t i = 0; i < heights.size(); ++i) {

@@ -13,13 +13,15 @@ class WhenDelegate : public QStyledItemDelegate {
     Q_OBJECT
 
 public:
-    WhenDelegate(std::function<TimeRange()> axis, QObject* parent)
-        : QStyledItemDelegate(parent), m_axis(std::move(axis)) {}
+    // `axis`: what is shown; `whole`: what the heights of rows are of.
+    WhenDelegate(std::function<TimeRange()> axis, std::function<TimeRange()> whole, QObject* parent)
+        : QStyledItemDelegate(parent), m_axis(std::move(axis)), m_whole(std::move(whole)) {}
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
 private:
     std::function<TimeRange()> m_axis;
+    std::function<TimeRange()> m_whole;
 };
 
 }  // namespace qps::gui

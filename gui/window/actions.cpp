@@ -23,8 +23,8 @@ constexpr std::array kRows{
     ActionRow{ExportPicture, "&File", "Export &graph...", "Ctrl+P", "Save the graph of this view as PNG or SVG, or its data as CSV", ""},
     ActionRow{OpenInWireshark, "&File", "Open selection in &Wireshark", "", "Open the selected or displayed packets in Wireshark", ""},
     ActionRow{Print, "&File", "Pr&int...", "Ctrl+Alt+P", "Print this view: a graph, or the rows of a table", "document-print"},
-    ActionRow{ImportProfile, "&File", "I&mport profile...", "", "Take over preferences, columns, coloring rules and filters from a file", "", true},
-    ActionRow{ExportProfile, "&File", "Export pro&file...", "", "Save preferences, columns, coloring rules and filters for others", ""},
+    ActionRow{ImportProfile, "&File", "I&mport profile...", "", "Take over preferences, columns, colouring rules and filters from a file", "", true},
+    ActionRow{ExportProfile, "&File", "Export pro&file...", "", "Save preferences, columns, colouring rules and filters for others", ""},
     ActionRow{Quit, "&File", "&Quit", "Ctrl+Q", "Quit qpscope", "", true},
 
     ActionRow{Copy, "&Edit", "&Copy", "Ctrl+C", "Copy the selection", ""},
@@ -84,7 +84,7 @@ constexpr std::array kRows{
     ActionRow{NormalText, "&View", "&Normal text", "Ctrl+0", "Reset the text size", ""},
 
     ActionRow{FitColumns, "&View", "&Resize columns", "Ctrl+Shift+R", "Make all columns of the packet list as wide as the packets in sight need", "", true},
-    ActionRow{ColoringRules, "&View", "C&oloring rules...", "", "Edit the rules that colour packets: filters, colours, order", ""},
+    ActionRow{ColoringRules, "&View", "C&olouring rules...", "", "Edit the rules that colour packets: filters, colours, order", ""},
 
     ActionRow{DesktopTheme, "&View", "&Desktop colours", "", "Follow the light or dark theme of the desktop", "", true},
     ActionRow{LightTheme, "&View", "L&ight colours", "", "Dark text on a light background", ""},

@@ -19,6 +19,7 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -90,6 +91,7 @@ void MainWindow::buildLayout() {
     connect(m_sidebar, &QListWidget::currentRowChanged, this, &MainWindow::showRow);
 
     m_filterBar = new FilterBar(m_selection);
+    connect(m_filterBar, &FilterBar::left, this, [this] { m_stack->currentWidget()->setFocus(Qt::OtherFocusReason); });
     m_stack = new QStackedWidget;
     auto* right = new QWidget;
     auto* column = new QVBoxLayout(right);
@@ -115,6 +117,9 @@ void MainWindow::connectSession() {
         m_finding = 0;
         if (!m_session.isReadAgain()) m_unsaved = {};
     });
+    connect(&m_session, &Session::readAgainRefused, this, [this](const QStringList& why, bool others) {
+        QTimer::singleShot(0, this, [this, why, others] { keepWhatIsOpen(why, others); });
+    });
     connect(&m_session, &Session::rowsAdded, this,
             [this] { m_unsaved.capture = m_session.isLive() && m_capture.file.isEmpty(); });
     connect(&m_selection, &Selection::marksChanged, this,
@@ -124,7 +129,6 @@ void MainWindow::connectSession() {
     connect(&m_session, &Session::stateChanged, this, [this] {
         updateActions();
         if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
-        if (!m_session.busy()) warnOfOtherPackets();
         // Said when all is shown: choosing a packet takes back what was said.
         if (!m_session.busy() && m_session.isLive()) tellFiles();
         if (!m_session.busy() && !m_saidOfCapture.isEmpty())
@@ -133,7 +137,8 @@ void MainWindow::connectSession() {
             });
         if (!m_session.busy() && !m_session.problems().isEmpty() && m_session.packets() == 0) showProblems();
     });
-    for (const auto changed : {&Session::rowsAdded, &Session::timelineChanged, &Session::opened})
+    for (const auto changed :
+         {&Session::rowsAdded, &Session::timelineChanged, &Session::opened, &Session::stateChanged})
         connect(&m_session, changed, this, &MainWindow::updateSidebar);
     for (const auto changed : {&Selection::packetChanged, &Selection::filterChanged, &Selection::rangeChanged})
         connect(&m_selection, changed, this, &MainWindow::updateActions);
@@ -210,6 +215,7 @@ PacketsView& MainWindow::packets() {
 void MainWindow::showRow(int row) {
     if (row < 0) return;
     QWidget* chosen = view(static_cast<std::size_t>(row));
+    if (m_stack->currentWidget() != chosen) m_status->say({});  // it was said of another view
     m_stack->setCurrentWidget(chosen);
     updateActions();
 }
@@ -228,11 +234,25 @@ void MainWindow::updateSidebar() {
     for (int row = 0; row < m_sidebar->count(); ++row) {
         const auto count = viewRows()[static_cast<std::size_t>(row)].count;
         m_sidebar->setCount(row, count != nullptr ? count(m_session) : std::nullopt);
+        // While it is read more may come.
+        const auto lacks = viewRows()[static_cast<std::size_t>(row)].lacks;
+        const char* why =
+            lacks != nullptr && m_session.packets() != 0 && !m_session.busy() ? lacks(m_session) : nullptr;
+        m_sidebar->setLack(row, why != nullptr ? QCoreApplication::translate("views", why) : QString());
     }
 }
 
+// With the folder: many captures are called alike.
 void MainWindow::updateTitle() {
-    setWindowTitle(m_session.title().isEmpty() ? QStringLiteral("qpscope") : tr("%1 - qpscope").arg(m_session.title()));
+    if (m_session.title().isEmpty()) return setWindowTitle(QStringLiteral("qpscope"));
+    QString title = m_session.title();
+    if (!m_session.isLive() && !m_session.files().isEmpty() && m_session.files().front() != QStringLiteral("-")) {
+        QString folder = QFileInfo(m_session.files().front()).absolutePath();
+        if (const QString home = QDir::homePath(); home != QStringLiteral("/") && folder.startsWith(home))
+            folder.replace(0, home.size(), QLatin1Char('~'));
+        title = tr("%1 (%2)").arg(title, folder);
+    }
+    setWindowTitle(tr("%1 - qpscope").arg(title));
 }
 
 void MainWindow::begin(const Options& options) {
@@ -269,7 +289,7 @@ void MainWindow::open(const QStringList& files) {
 }
 
 void MainWindow::capture(const CaptureChoice& choice) {
-    if (!mayLose()) return;
+    if (!mayReplaceByCapture()) return;
     m_capture = choice;
     m_saidOfCapture.clear();
     m_recorder->start(choice);
@@ -285,6 +305,8 @@ void MainWindow::stopOnFinding() {
     for (const transport::Finding& finding : timeline->findings) {
         if (finding.severity < worst) continue;
         m_recorder->stop();
+        if (finding.connection) m_selection.selectConnection(*finding.connection);
+        m_selection.selectFinding(keyOf(finding));
         m_saidOfCapture << tr("Capture stopped on %1").arg(inText(m_session.names().get(), finding.summary));
         return;
     }
@@ -395,16 +417,25 @@ bool MainWindow::mayLose() {
     return answer == QMessageBox::Discard;
 }
 
-// Comments and marks are of packets by their number, and the files may be others than they were.
-void MainWindow::warnOfOtherPackets() {
-    const auto before = std::exchange(m_firstTime, std::nullopt);
-    const bool same = m_session.packets() != 0 ? m_session.index()->row(FrameIndex{1}).time() == before
-                                               : m_session.state() == Session::State::Stopped;
-    if (!before || same || (!m_unsaved.comments && m_selection.marks().size() == 0)) return;
-    QMessageBox::warning(
-        this, tr("Reload"),
-        tr("The capture no longer begins with the same packet. Comments and marks stay at the packet numbers where they "
-           "were, which may be other packets now."));
+// What is open is not dropped for a live capture without a question, be it saved or not.
+bool MainWindow::mayReplaceByCapture() {
+    if (!m_unsaved.none() || m_session.packets() == 0 || m_session.isLive()) return mayLose();
+    return QMessageBox::question(this, tr("Start capture"),
+                                 tr("%1 is open. Close it and start a capture?").arg(m_session.title()),
+                                 QMessageBox::Yes | QMessageBox::Cancel, QMessageBox::Cancel) == QMessageBox::Yes;
+}
+
+// Where the files are others by now they can be opened as what they are: without what was known of the packets before.
+void MainWindow::keepWhatIsOpen(const QStringList& why, bool others) {
+    if (!others) return showProblems(why, tr("The capture that is open stays as it is."));
+    QMessageBox box(QMessageBox::Question, tr("Reload"), why.join(QStringLiteral("\n\n")),
+                    QMessageBox::Open | QMessageBox::Cancel, this);
+    box.setInformativeText(
+        tr("The capture that is open stays as it is. Open the other one in its place, without comments and marks?"));
+    box.setTextFormat(Qt::PlainText);
+    box.setDefaultButton(QMessageBox::Cancel);
+    if (box.exec() != QMessageBox::Open || !mayLose()) return;
+    m_session.open(QStringList(m_session.files()), Clocks(m_session.clocks()));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -93,12 +93,12 @@ private:
     bool triggerFilter(ActionId id);
     bool triggerView(ActionId id);
     [[nodiscard]] bool mayLose();
-    void warnOfOtherPackets();
+    [[nodiscard]] bool mayReplaceByCapture();
+    void keepWhatIsOpen(const QStringList& why, bool others);
     void endWhatGoesOn();
     void copy();
     void chooseFiles();
     [[nodiscard]] QStringList askFiles();
-    void reload();
     void printView();
     void chooseCapture();
     void stopOnFinding();
@@ -141,9 +141,8 @@ private:
     };
     Events m_found;  // of the finding that was asked for last, so that the next step is at once
     Unsaved m_unsaved;
-    std::optional<dissect::Instant> m_firstTime;  // of the first packet before the files were reloaded
-    std::size_t m_finding = 0;                    // that was gone to last
-    double m_textSize = 0;                        // of the desktop, in points
+    std::size_t m_finding = 0;  // that was gone to last
+    double m_textSize = 0;      // of the desktop, in points
 };
 
 }  // namespace qps::gui

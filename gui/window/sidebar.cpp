@@ -13,6 +13,8 @@ namespace {
 constexpr int kId = Qt::UserRole;
 constexpr int kCount = Qt::UserRole + 1;
 constexpr int kSeparated = Qt::UserRole + 2;
+constexpr int kLack = Qt::UserRole + 3;
+constexpr int kTip = Qt::UserRole + 4;
 constexpr double kRowHeight = 1.8;  // of the font's
 constexpr int kRoomForCount = 11;   // characters: ten million with its separators
 
@@ -44,7 +46,10 @@ public:
         else if (option.state.testFlag(QStyle::State_MouseOver))
             painter->fillRect(row, mixed(palette.color(QPalette::Base), palette.color(QPalette::Highlight), 0.15));
         const QRect text = row.adjusted(margin(option.fontMetrics), 0, -margin(option.fontMetrics), 0);
-        const QColor ink = palette.color(chosen ? QPalette::HighlightedText : QPalette::Text);
+        const bool lacks = !index.data(kLack).toString().isEmpty();
+        const QColor ink = palette.color(chosen  ? QPalette::HighlightedText
+                                         : lacks ? QPalette::PlaceholderText
+                                                 : QPalette::Text);
         painter->setPen(ink);
         painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
         painter->setPen(chosen ? ink : palette.color(QPalette::PlaceholderText));
@@ -70,6 +75,7 @@ Sidebar::Sidebar(QWidget* parent) : QListWidget(parent) {
 void Sidebar::add(const QString& id, const QString& title, const QString& tip, bool separated) {
     auto* item = new QListWidgetItem(title, this);
     item->setToolTip(tip);
+    item->setData(kTip, tip);
     item->setData(kId, id);
     item->setData(kSeparated, separated);
     updateGeometry();
@@ -80,8 +86,23 @@ void Sidebar::setCount(int row, std::optional<std::uint64_t> count) {
     QListWidgetItem* entry = item(row);
     if (entry->data(kCount).toString() == text) return;
     entry->setData(kCount, text);
-    entry->setData(Qt::AccessibleTextRole,
-                   text.isEmpty() ? entry->text() : entry->text() + QStringLiteral(", ") + text);
+    describe(*entry);
+}
+
+void Sidebar::setLack(int row, const QString& why) {
+    QListWidgetItem* entry = item(row);
+    if (entry->data(kLack).toString() == why) return;
+    entry->setData(kLack, why);
+    const QString tip = entry->data(kTip).toString();
+    entry->setToolTip(why.isEmpty() ? tip : tr("%1. %2.").arg(tip, why));
+    describe(*entry);
+}
+
+// For a screen reader: what the eye sees beside the name.
+void Sidebar::describe(QListWidgetItem& entry) {
+    QStringList parts{entry.text(), entry.data(kCount).toString(), entry.data(kLack).toString()};
+    parts.removeAll(QString());
+    entry.setData(Qt::AccessibleTextRole, parts.join(QStringLiteral(", ")));
 }
 
 QString Sidebar::id(int row) const { return row < 0 || row >= count() ? QString() : item(row)->data(kId).toString(); }

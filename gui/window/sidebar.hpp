@@ -16,6 +16,8 @@ public:
     // A line above it separates it from those before.
     void add(const QString& id, const QString& title, const QString& tip, bool separated);
     void setCount(int row, std::optional<std::uint64_t> count);
+    // Grey, and the tip says why; empty: it has something to show. It can be chosen all the same.
+    void setLack(int row, const QString& why);
     [[nodiscard]] QString id(int row) const;
     // -1 where there is none of that name.
     [[nodiscard]] int rowOf(const QString& id) const;
@@ -25,6 +27,9 @@ public:
 
 protected:
     void changeEvent(QEvent* event) override;
+
+private:
+    static void describe(QListWidgetItem& entry);
 };
 
 }  // namespace qps::gui

@@ -146,7 +146,7 @@ void StatusLine::showCounts() {
     m_range->setVisible(range.has_value());
     const auto start = m_session.index()->start();
     if (range && start)
-        m_range->setText(tr("Time %1 to %2 s")
+        m_range->setText(tr("Time %1 to %2 s  |")
                              .arg(QString::fromStdString(transport::seconds_text(range->from - *start)),
                                   QString::fromStdString(transport::seconds_text(range->to - *start))));
 }

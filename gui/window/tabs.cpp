@@ -1,23 +1,34 @@
 #include <gui/launch/options.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/tabs.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QCloseEvent>
 #include <QDir>
 #include <QFileInfo>
+#include <QMessageBox>
+#include <QScreen>
 #include <QSettings>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace qps::gui {
 
 namespace {
 
-constexpr QSize kUsualSize{1180, 760};  // device independent; until the user chose another
+constexpr QSize kUsualSize{1180, 760};
+constexpr QSize kLargestSize{1800, 1100};  // a line of more is hard to read along
+constexpr QSize kFrame{16, 48};            // that window managers put around
 
 }  // namespace
+
+QSize firstWindowSize(const QSize& available) {
+    const QSize share(available.width() * 4 / 5, available.height() * 4 / 5);
+    return kUsualSize.expandedTo(share.boundedTo(kLargestSize)).boundedTo(available - kFrame);
+}
 
 Tabs::Tabs(std::size_t jobs, const transport::MemoryBudget& memory, QWidget* parent)
     : QWidget(parent), m_jobs(jobs), m_memory(memory), m_bar(new QTabBar(this)), m_pages(new QStackedWidget(this)) {
@@ -35,7 +46,7 @@ Tabs::Tabs(std::size_t jobs, const transport::MemoryBudget& memory, QWidget* par
     column->addWidget(m_pages, 1);
     connect(m_bar, &QTabBar::currentChanged, this, &Tabs::showTab);
     connect(m_bar, &QTabBar::tabCloseRequested, this, [this](int tab) { closeTab(tab); });
-    resize(kUsualSize);
+    resize(firstWindowSize(screen()->availableGeometry().size()));
     restoreGeometry(QSettings().value(MainWindow::geometryKey()).toByteArray());
     add();
 }
@@ -68,18 +79,35 @@ MainWindow& Tabs::current() const { return at(m_bar->currentIndex()); }
 void Tabs::begin(const Options& options) {
     if (!options.tabs || options.files.size() < 2) return current().begin(options);
     Options each = options;
-    for (const QString& file : options.files) {
-        if (&file != &options.files.front() && count() == kMost) break;
-        each.files = QStringList{file};
-        (&file == &options.files.front() ? current() : add()).begin(each);
+    for (qsizetype i = 0; i < std::min<qsizetype>(options.files.size(), kMost); ++i) {
+        each.files = QStringList{options.files[i]};
+        (i == 0 ? current() : add()).begin(each);
     }
     showTab(0);
+    if (options.files.size() > kMost) tellFull(options.files.mid(kMost));
+}
+
+// Each tab has its part of the memory: there are no more.
+void Tabs::tellFull(const QStringList& files) {
+    QTimer::singleShot(0, this, [this, files] {
+        QMessageBox box(
+            QMessageBox::Warning, tr("Tabs"),
+            tr("%1 tabs are open, and there can be no more. Not opened: %2.")
+                .arg(kMost)
+                .arg(QString::fromStdString(transport::counted(static_cast<std::uint64_t>(files.size()), "file"))),
+            QMessageBox::Ok, this);
+        constexpr qsizetype kNamed = 10;
+        box.setInformativeText(files.mid(0, kNamed).join(QLatin1Char('\n')) +
+                               (files.size() > kNamed ? QStringLiteral("\n...") : QString()));
+        box.setTextFormat(Qt::PlainText);
+        box.exec();
+    });
 }
 
 void Tabs::open(const QStringList& files) {
     if (files.isEmpty()) return;
     const bool empty = current().session().state() == Session::State::Empty;
-    if (!empty && count() == kMost) return;
+    if (!empty && count() == kMost) return tellFull(files);
     (empty ? current() : add()).open(files);
 }
 

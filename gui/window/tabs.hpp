@@ -4,6 +4,7 @@
 
 #include <gui/session/session.hpp>
 
+#include <QSize>
 #include <QStringList>
 #include <QWidget>
 
@@ -14,6 +15,10 @@ namespace qps::gui {
 
 class MainWindow;
 struct Options;
+
+// The size of the first window on a screen of which so much is free, device independent: 1180 x 760 or four fifths of
+// the screen, what is more, but never more than fits with its frame.
+[[nodiscard]] QSize firstWindowSize(const QSize& available);
 
 class Tabs : public QWidget {
     Q_OBJECT
@@ -29,7 +34,7 @@ public:
 
     // What the command line asks for, in the first tab; or each file in a tab of its own.
     void begin(const Options& options);
-    // In a new tab, or, if the one that is shown is empty, there. Nothing happens where there are kMost.
+    // In a new tab, or, if the one that is shown is empty, there. Where there are kMost it says so.
     void open(const QStringList& files);
     [[nodiscard]] int count() const;
     [[nodiscard]] MainWindow& current() const;
@@ -45,6 +50,7 @@ private:
     void step(int by);
     bool closeTab(int tab);  // false: the user keeps it
     void describe();
+    void tellFull(const QStringList& files);
     [[nodiscard]] MainWindow& at(int tab) const;
 
     std::size_t m_jobs;

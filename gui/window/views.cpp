@@ -35,6 +35,44 @@ template <class View> QWidget* make(Session& session, Selection& selection, cons
 
 using Count = std::optional<std::uint64_t>;
 
+// Why a view has nothing to show of what was read.
+
+const char* noFindings(const Session& session) {
+    return session.timeline()->findings.empty() ? QT_TRANSLATE_NOOP("views", "Nothing was found") : nullptr;
+}
+const char* noConnections(const Session& session) {
+    return session.timeline()->connections.empty()
+               ? QT_TRANSLATE_NOOP("views", "The capture has no traffic of queue pairs")
+               : nullptr;
+}
+const char* noMessages(const Session& session) {
+    return session.index()->messages.size() == 0
+               ? QT_TRANSLATE_NOOP("views", "The capture has no message of a connection")
+               : nullptr;
+}
+const char* noOperations(const Session& session) {
+    return session.index()->operations.size() == 0
+               ? QT_TRANSLATE_NOOP("views", "No connection carries an upper protocol whose operations are known")
+               : nullptr;
+}
+const char* noSetup(const Session& session) {
+    return session.timeline()->cm.attempts.empty()
+               ? QT_TRANSLATE_NOOP("views", "The capture has no message of the connection manager")
+               : nullptr;
+}
+const char* noCongestion(const Session& session) {
+    const transport::CongestionReport& report = session.timeline()->congestion;
+    return report.marked == 0 && report.cnps == 0 && report.pauses.empty()
+               ? QT_TRANSLATE_NOOP("views", "The capture has no CE marks, CNPs or pause frames")
+               : nullptr;
+}
+const char* noFabric(const Session& session) {
+    return session.timeline()->management.datagrams == 0
+               ? QT_TRANSLATE_NOOP("views",
+                                   "The capture has no management datagrams but those of the connection manager")
+               : nullptr;
+}
+
 constexpr std::array kViewRows{
     ViewRow{"summary", QT_TRANSLATE_NOOP("views", "Summary"), QT_TRANSLATE_NOOP("views", "Overview of the capture"),
             make<SummaryView>},
@@ -43,43 +81,47 @@ constexpr std::array kViewRows{
             [](const Session& session) -> Count { return session.packets(); }},
     ViewRow{"findings", QT_TRANSLATE_NOOP("views", "Findings"),
             QT_TRANSLATE_NOOP("views", "Problems, with evidence and advice"), make<FindingsView>,
-            [](const Session& session) -> Count { return session.timeline()->findings.size(); }},
+            [](const Session& session) -> Count { return session.timeline()->findings.size(); }, false, noFindings},
     ViewRow{"connections", QT_TRANSLATE_NOOP("views", "Connections"),
             QT_TRANSLATE_NOOP("views", "Connections between queue pairs"), make<ConnectionsView>,
-            [](const Session& session) -> Count { return session.timeline()->connections.size(); }},
+            [](const Session& session) -> Count { return session.timeline()->connections.size(); }, false,
+            noConnections},
     ViewRow{"messages", QT_TRANSLATE_NOOP("views", "Messages"),
             QT_TRANSLATE_NOOP("views", "Work requests and their outcome"), make<MessagesView>,
-            [](const Session& session) -> Count { return session.index()->messages.size(); }},
+            [](const Session& session) -> Count { return session.index()->messages.size(); }, false, noMessages},
     ViewRow{"operations", QT_TRANSLATE_NOOP("views", "Operations"),
             QT_TRANSLATE_NOOP("views", "Operations of storage and other upper-layer protocols, and their latency"),
-            make<OperationsView>, [](const Session& session) -> Count { return session.index()->operations.size(); }},
+            make<OperationsView>, [](const Session& session) -> Count { return session.index()->operations.size(); },
+            false, noOperations},
     ViewRow{"cm", QT_TRANSLATE_NOOP("views", "Connection setup"),
             QT_TRANSLATE_NOOP("views", "CM exchanges: setup and teardown of connections"), make<CmView>,
-            [](const Session& session) -> Count { return session.timeline()->cm.attempts.size(); }},
+            [](const Session& session) -> Count { return session.timeline()->cm.attempts.size(); }, false, noSetup},
     ViewRow{"psn", QT_TRANSLATE_NOOP("views", "PSN over time"),
             QT_TRANSLATE_NOOP("views", "PSNs sent, retransmitted and acknowledged by a connection"), make<PsnPicture>,
-            nullptr, true},
+            nullptr, true, noConnections},
     ViewRow{"ladder", QT_TRANSLATE_NOOP("views", "Ladder"),
-            QT_TRANSLATE_NOOP("views", "Messages of a connection as a ladder diagram"), make<LadderPicture>},
+            QT_TRANSLATE_NOOP("views", "Messages of a connection as a ladder diagram"), make<LadderPicture>, nullptr,
+            false, noConnections},
     ViewRow{"follow", QT_TRANSLATE_NOOP("views", "Payload"),
             QT_TRANSLATE_NOOP("views", "What the messages of a connection carried: decoded, as bytes or as text"),
-            make<FollowView>},
+            make<FollowView>, nullptr, false, noMessages},
     ViewRow{"throughput", QT_TRANSLATE_NOOP("views", "Throughput"),
             QT_TRANSLATE_NOOP("views", "Throughput, goodput and outstanding bytes over time"), make<ThroughputPicture>},
     ViewRow{"latency", QT_TRANSLATE_NOOP("views", "Latency"), QT_TRANSLATE_NOOP("views", "Message latency over time"),
-            make<LatencyPicture>},
+            make<LatencyPicture>, nullptr, false, noMessages},
     ViewRow{"congestion", QT_TRANSLATE_NOOP("views", "Congestion"),
-            QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"),
-            make<CongestionPicture>},
+            QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"), make<CongestionPicture>,
+            nullptr, false, noCongestion},
     ViewRow{"io", QT_TRANSLATE_NOOP("views", "I/O graph"),
             QT_TRANSLATE_NOOP("views",
                               "Series of your own over time: packets of a filter, or sums and percentiles of a field"),
             make<IoPicture>},
     ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
             QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr,
-            true},
+            true, noConnections},
     ViewRow{"fabric", QT_TRANSLATE_NOOP("views", "Fabric"),
-            QT_TRANSLATE_NOOP("views", "Nodes, ports and links as management datagrams show them"), make<FabricView>},
+            QT_TRANSLATE_NOOP("views", "Nodes, ports and links as management datagrams show them"), make<FabricView>,
+            nullptr, false, noFabric},
     ViewRow{
         "checks", QT_TRANSLATE_NOOP("views", "Checks"),
         QT_TRANSLATE_NOOP(

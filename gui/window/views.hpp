@@ -25,6 +25,8 @@ struct ViewRow {
     // How many rows it has, for the sidebar; nothing: it does not count.
     std::optional<std::uint64_t> (*count)(const Session& session) = nullptr;
     bool separated = false;  // a line above it
+    // Why it shows nothing of a capture that was read, a sentence; nullptr: it shows something, or always does.
+    const char* (*lacks)(const Session& session) = nullptr;
 };
 
 [[nodiscard]] std::span<const ViewRow> viewRows();

@@ -147,7 +147,7 @@ bool MainWindow::triggerFile(ActionId id) {
         case ActionId::NewTab: Q_EMIT tabWanted(askFiles()); return true;
         case ActionId::CloseTab: Q_EMIT tabCloseWanted(); return true;
         case ActionId::OpenLog: logs().chooseFiles(); return true;
-        case ActionId::Reload: reload(); return true;
+        case ActionId::Reload: m_session.reload(); return true;
         case ActionId::Close:
             if (mayLose()) m_session.close();
             return true;
@@ -267,9 +267,8 @@ void MainWindow::chooseFiles() { open(askFiles()); }
 QStringList MainWindow::askFiles() {
     QSettings settings;
     const QString key = QStringLiteral("files/folder");
-    QStringList files = QFileDialog::getOpenFileNames(
-        this, tr("Open captures"), settings.value(key).toString(),
-        tr("Captures (*.pcap *.pcapng *.cap *.erf *.pcap.gz *.pcapng.gz *.pcap.zst *.pcapng.zst);;All files (*)"));
+    QStringList files =
+        QFileDialog::getOpenFileNames(this, tr("Open captures"), settings.value(key).toString(), Session::fileFilter());
     if (files.isEmpty()) return files;
     files.sort();
     settings.setValue(key, QFileInfo(files.front()).absolutePath());
@@ -282,11 +281,6 @@ void MainWindow::printView() {
     printer.setDocName(windowTitle());
     QPrintDialog dialog(&printer, this);
     if (dialog.exec() == QDialog::Accepted) print(*m_stack->currentWidget(), m_session, printer);
-}
-
-void MainWindow::reload() {
-    if (m_session.packets() != 0) m_firstTime = m_session.index()->row(FrameIndex{1}).time();
-    m_session.reload();
 }
 
 void MainWindow::chooseCapture() {

@@ -99,10 +99,16 @@ void restore_messages(const std::shared_ptr<CaptureIndex>& index) {
 }
 
 void draw_ladder(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection) {
-    const auto messages = series::LadderMessages::of(index, connection);
-    demand(messages.has_value());
-    const auto ladder = series::ladder(index, timeline, *messages, 0, messages->size(), {0, messages->size() / 2});
+    const auto entries = series::LadderEntries::of(index, connection);
+    demand(entries.has_value());
+    const auto ladder = series::ladder(index, timeline, *entries, 0, entries->size(), {0, entries->size() / 2});
     demand(ladder.has_value());
+    // Every packet of the connection that has a time is of an entry.
+    for (std::uint64_t number = 1; number <= index.packets.size(); ++number) {
+        const PacketRow& row = index.row(FrameIndex{number});
+        const bool drawn = row.connection() == connection && !row.has(Mark::timeless);
+        demand(entries->entry_of(index, FrameIndex{number}).has_value() == drawn);
+    }
     const series::LadderLayout layout(*ladder, {});
     double top = 0;
     for (const auto& line : layout.lines()) {

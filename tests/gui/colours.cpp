@@ -164,8 +164,11 @@ Inks ofCongestion() {
     congestion.marks = congestion.notifications = {{Instant{1}, 1, FrameIndex{1}}};
     std::vector<HitFlow> flows;
     for (std::size_t i = 0; i < kMostHitFlows; ++i) flows.push_back({QString::number(i), someThroughput()});
-    return inksOf(
-        congestionPlot(congestion, std::vector<qps::transport::PausePeriod>(1), std::move(flows), someThroughput()));
+    series::PauseRows pauses;
+    pauses.rows.resize(1);
+    pauses.rows[0].periods.resize(1);
+    pauses.rows[0].stops = pauses.rows[0].resumes = {{Instant{1}, 1, FrameIndex{1}}};
+    return inksOf(congestionPlot(congestion, pauses, std::move(flows), someThroughput()));
 }
 
 struct View {

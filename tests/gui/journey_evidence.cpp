@@ -99,6 +99,9 @@ TEST_CASE("journey: evidence for the vendor is what the dialog said, and what th
         dialog.previewed();
         CHECK(
             dialog.named<QComboBox>("Packets that leave").currentText().contains(QStringLiteral("Connection ") + uid));
+        // As captured only if they are asked for.
+        CHECK_FALSE(dialog.named<QAbstractButton>("Packets as captured (pcapng)").isChecked());
+        dialog.press("Packets as captured (pcapng)");
         dialog.press("Key and pseudonyms, for yourself (JSON)");
         dialog.type("Folder", folder.path());
         dialog.type("Name of the files", QStringLiteral("case17"));
@@ -182,6 +185,7 @@ TEST_CASE("journey: evidence of a finding, as captured, with its findings in the
         auto& names = dialog.named<QComboBox>("Addresses in the report");
         names.setFocus();
         QTest::keyClick(&names, Qt::Key_Down);
+        dialog.press("Packets as captured (pcapng)");
         dialog.press("Packets under pseudonyms (pcapng)");
         dialog.type("Folder", folder.path());
         findings = dialog.table("Findings that leave").column(QStringLiteral("Finding"));

@@ -194,7 +194,7 @@ TEST_CASE("journey: columns, filters and colours are the user's, also the next t
         REQUIRE(ok->isEnabled());
         QTest::mouseClick(ok, Qt::LeftButton);
     });
-    chooseInBar(window.window, QStringLiteral("View"), QStringLiteral("Coloring rules"));
+    chooseInBar(window.window, QStringLiteral("View"), QStringLiteral("Colouring rules"));
     REQUIRE(Journey::soon([&] { return list.rules().rules().size() == standardRules().size() + 1; }));
     REQUIRE(list.textAt(0).rule != nullptr);
     CHECK(list.textAt(0).rule->name == QStringLiteral("Mine"));

@@ -133,6 +133,37 @@ TEST_CASE("journey: each file of the command line in a tab of its own", "[.journ
     CHECK(window.tabs.close());
 }
 
+TEST_CASE("journey: of more files than there are tabs it is said which are not opened", "[.journey]") {
+    TabbedWindow window;
+    Options options;
+    for (int i = 0; i < Tabs::kMost + 2; ++i) options.files << sample(i % 2 == 0 ? "rc_pingpong" : "write_8k");
+    options.tabs = true;
+    QString which;
+    const Answering answering([&](QWidget& dialog) {
+        if (auto* box = qobject_cast<QMessageBox*>(&dialog)) which = box->informativeText();
+    });
+    window.tabs.begin(options);
+    REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() == 1; }, kPatience));
+    CHECK(window.tabs.count() == Tabs::kMost);
+    CHECK(answering.said()[0].contains(QStringLiteral("Not opened: 2 files.")));
+    CHECK(which.count(QLatin1Char('\n')) == 1);
+    CHECK(window.tabs.close());
+}
+
+TEST_CASE("the first window is within the screen, however small or fine it is") {
+    for (const QSize screen : {QSize(1280, 800), QSize(1280, 720), QSize(1920, 1080), QSize(2560, 1440),
+                               QSize(800, 600), QSize(5120, 2880)}) {
+        CAPTURE(screen.width());
+        const QSize size = firstWindowSize(screen);
+        CHECK(size.width() <= screen.width() - 16);
+        CHECK(size.height() <= screen.height() - 48);
+        CHECK((size.width() >= 1180 || size.width() == screen.width() - 16));
+        CHECK((size.height() >= 760 || size.height() == screen.height() - 48));
+        CHECK(size.width() <= 1800);
+    }
+    CHECK(firstWindowSize(QSize(2560, 1440)) == QSize(1800, 1100));
+}
+
 TEST_CASE("journey: another port of RoCE in the preferences, for all tabs", "[.journey]") {
     const qps::test::TemporaryFolder folder;
     const QString other = QString::fromStdString(

@@ -19,7 +19,7 @@ LadderLine line(std::int64_t begins, std::int64_t ends, End from = End::a, bool 
     made.ends = Instant{ends};
     made.from = from;
     made.collapsed = collapsed;
-    made.message = 0;
+    made.entry = 0;
     return made;
 }
 
@@ -30,7 +30,9 @@ struct Drawn {
     LadderGeometry geometry;
     Drawn()
         : ladder{{line(0, 4000, End::a, true), line(6000, 6000, End::b), line(900'000, 900'000, End::b, true)},
-                 {{End::a, Instant{0}, Instant{6000}, {}, FrameIndex{1}, {}, "wait"}}},
+                 {{End::a, Instant{2000}, FrameIndex{2}, LadderTone::request}},
+                 {{End::a, Instant{0}, Instant{6000}, {}, FrameIndex{1}, {}, "wait"}},
+                 0},
           layout(ladder, {.scale = 0.02, .line = 20, .longest_gap = 200, .broken_gap = 70}),
           geometry{ladder, layout, LadderLanes::of({0, 0, 600, 400}, kType), 20, 0} {}
 };
@@ -45,6 +47,17 @@ TEST_CASE("Lanes keep their order in any area", "[gui][ladder]") {
         if (width >= 300) CHECK(lanes.b < 50 + width);
         CHECK(lanes.body().top() == Approx(50));
     }
+}
+
+TEST_CASE("A mark stands beside the lane of who sent its packet, at its time", "[gui][ladder]") {
+    const Drawn drawn;
+    const QLineF tick = drawn.geometry.tick(0);
+    CHECK(tick.x1() == Approx(drawn.geometry.lanes.a));
+    CHECK(tick.x2() > tick.x1());
+    CHECK(tick.y1() == Approx(drawn.geometry.screen(40)));
+    CHECK(drawn.geometry.markAt(tick.center()) == 0U);
+    CHECK_FALSE(drawn.geometry.markAt(tick.center() + QPointF(0, 20)));
+    CHECK_FALSE(drawn.geometry.markAt(QPointF(drawn.geometry.lanes.b, tick.y1())));
 }
 
 TEST_CASE("Arrows lead from lane to lane, and the box stands outside where they begin", "[gui][ladder]") {

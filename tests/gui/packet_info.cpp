@@ -8,6 +8,7 @@
 #include <tests/gui/sample.hpp>
 #include <tests/support/packets.hpp>
 
+#include <array>
 #include <map>
 
 #include "application.hpp"
@@ -65,6 +66,56 @@ TEST_CASE("a row names the protocol that a packet carries, and says its message 
     CHECK(infos("nfs_v3").contains("NFS"));
     CHECK(infos("congestion").contains("CNP"));
     CHECK(infos("iwarp_write").contains("iWARP"));
+}
+
+TEST_CASE("what a row is tinted for it says in words, first") {
+    struct Told {
+        const char* words;
+        const char* filter;
+    };
+    constexpr std::array kTold{Told{"[retransmission]", "rdma.retransmission"},
+                               Told{"[duplicate]", "rdma.duplicated"},
+                               Told{"[mirror copy]", "rdma.mirror_copy"},
+                               Told{"[PSN gap, ", "rdma.psn_missing"},
+                               Told{"[ICRC wrong]", "rdma.icrc.status == bad"},
+                               Told{"NAK ", "infiniband.aeth.syndrome.opcode == NAK"},
+                               Told{"RNR NAK, timer ", "infiniband.aeth.syndrome.opcode == RNR_NAK"}};
+    std::array<std::size_t, kTold.size()> seen{};
+    for (const char* sample : {"loss_write", "dup_write", "corrupt_send", "err_rnr", "err_mixed", "loss_at_receiver"}) {
+        const ReadSample read = readSample(sample);
+        PacketReader reader(read.index);
+        std::vector<Filter> filters;
+        for (const Told& told : kTold) filters.push_back(Filter::compile(told.filter).value());
+        for (std::uint64_t frame = 1; frame <= read.index->packets.size(); ++frame) {
+            const Packet* packet = reader.read(FrameIndex{frame});
+            REQUIRE(packet != nullptr);
+            std::string info;
+            appendInfo(info, *packet);
+            CAPTURE(sample, frame, info);
+            for (std::size_t i = 0; i < kTold.size(); ++i) {
+                const bool told = kTold[i].words[0] == '['
+                                      ? info.find(kTold[i].words) != std::string::npos
+                                      : info.rfind(kTold[i].words, 0) == 0 ||
+                                            info.find(std::string("] ") + kTold[i].words) != std::string::npos;
+                REQUIRE(told == filters[i].matches(*packet));
+                seen[i] += told ? 1 : 0;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < kTold.size(); ++i) {
+        CAPTURE(kTold[i].words);
+        CHECK((seen[i] != 0 || std::string_view(kTold[i].words) == "[mirror copy]"));
+    }
+    const ReadSample loss = readSample("loss_write");
+    PacketReader reader(loss.index);
+    for (std::uint64_t frame = 1; frame <= loss.index->packets.size(); ++frame) {
+        if (loss.index->row(FrameIndex{frame}).syndrome() != 0x60) continue;
+        std::string info;
+        appendInfo(info, *reader.read(FrameIndex{frame}));
+        CHECK(info.starts_with("NAK PSN sequence error, PSN " +
+                               std::to_string(loss.index->row(FrameIndex{frame}).psn().value()) + ", QP "));
+        break;
+    }
 }
 
 TEST_CASE("the filter of a protocol finds packets of that protocol") {

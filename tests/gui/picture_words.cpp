@@ -178,9 +178,9 @@ TEST_CASE("a saved ladder has all messages of its range, not those in sight") {
     picture.show();
     selection.selectConnection(session.timeline()->connections.front().uid);
     REQUIRE(QTest::qWaitFor([&] { return !picture.view().ladder().lines.empty(); }, kPatience));
-    const auto messages = series::LadderMessages::of(*session.index(), session.timeline()->connections.front().uid);
-    REQUIRE(messages);
-    REQUIRE(messages->size() > 5);
+    const auto entries = series::LadderEntries::of(*session.index(), session.timeline()->connections.front().uid);
+    REQUIRE(entries);
+    REQUIRE(entries->size() > 5);
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("ladder.svg"));
     const auto saved = [&] {
@@ -190,23 +190,23 @@ TEST_CASE("a saved ladder has all messages of its range, not those in sight") {
         return file.readAll();
     };
     const LadderView::Sheet sheet = picture.view().sheet(700, 1e6);
-    CHECK(sheet.messages == messages->size());
+    CHECK(sheet.entries == entries->size());
     CHECK(sheet.left_out == 0);
     CHECK(sheet.height > picture.view().viewport()->height());
     const QByteArray whole = saved();
     CHECK(static_cast<std::size_t>(whole.count("<text")) >= sheet.ladder.lines.size());
 
-    const auto time = [&](std::size_t at) { return session.index()->row((*messages)[at].first_frame()).time(); };
+    const auto time = [&](std::size_t at) { return session.index()->row(entries->first_frame(at)).time(); };
     selection.setRange(TimeRange{time(0), time(2)});
     const LadderView::Sheet part = picture.view().sheet(700, 1e6);
-    CHECK(part.messages >= 3);
-    CHECK(part.messages < messages->size());
+    CHECK(part.entries >= 3);
+    CHECK(part.entries < entries->size());
     CHECK(saved().size() < whole.size());
     // What is too tall for an image is cut, and says so.
     selection.setRange(std::nullopt);
     const LadderView::Sheet cut = picture.view().sheet(700, sheet.height / 2);
     CHECK(cut.height <= sheet.height / 2);
-    CHECK(cut.messages + cut.left_out == messages->size());
+    CHECK(cut.entries + cut.left_out == entries->size());
     CHECK(cut.left_out > 0);
 }
 

@@ -156,20 +156,42 @@ TEST_CASE("latencies stand by kind, with their percentiles and a histogram") {
 TEST_CASE("marks, notifications and pauses each have a row") {
     series::CongestionSeries congestion;
     congestion.marks = {{Instant{100}, 1000, FrameIndex{1}}};
-    std::vector<qps::transport::PausePeriod> pauses(2);
-    pauses[0].priority = 3;
-    pauses[0].end = Instant{50};
-    pauses[1].priority = 4;
+    series::PauseRows pauses;
+    pauses.rows.resize(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        series::PauseRow& row = pauses.rows[i];
+        row.summary.priority = static_cast<std::uint8_t>(3 + i);
+        row.summary.sender = {{0, 0x0200000000aa + i}, qps::transport::AddressSpace::ethernet};
+        row.periods.resize(1);
+        row.periods[0].end = Instant{50};
+        row.periods[0].ended = qps::transport::PauseEnd::resumed;
+        row.stops = {{Instant{0}, 0xffff, FrameIndex{2}}};
+        row.resumes = {{Instant{50}, 0, FrameIndex{3}}};
+    }
     const PlotData data = congestionPlot(congestion, pauses, {}, {});
     REQUIRE(data.panels.size() == 2);
     CHECK(data.panels[1].lanes);
-    REQUIRE(data.panels[1].layers.size() == 4);
-    CHECK(data.panels[1].layers[2].name == QStringLiteral("PFC 3, port 0"));
+    const auto& layers = data.panels[1].layers;
+    REQUIRE(layers.size() == 2 + 2 * 3);
+    CHECK(layers[2].name == QStringLiteral("PFC 3 by 02:00:00:00:00:aa"));
+    CHECK(layers[2].bands->all()[0].text == QStringLiteral("paused for 50 ns, ended by XON"));
+    CHECK(layers[5].name == QStringLiteral("PFC 4 by 02:00:00:00:00:ab"));
+    CHECK(layers[3].points->points()[0].frame == FrameIndex{2});
+    CHECK(layers[4].points->points()[0].frame == FrameIndex{3});
+    // The frames stand in the lane of their pauses.
+    const PlotLayout layout = layOut(data, Viewport(data.whole), {}, QRectF(0, 0, 900, 600), QFontMetricsF(QFont()));
+    CHECK(layout.panels[1].laneCount == 4);
+    CHECK(layout.panels[1].laneOf(2) == layout.panels[1].laneOf(4));
+    CHECK(layout.panels[1].laneOf(2) != layout.panels[1].laneOf(5));
     CHECK(congestionPlot({}, {}, {}, {}).empty());
-    std::vector<qps::transport::PausePeriod> flood(100);
-    for (std::size_t i = 0; i < flood.size(); ++i)
-        flood[i].interface = qps::dissect::InterfaceId{static_cast<std::uint32_t>(i)};
-    CHECK(congestionPlot(congestion, flood, {}, {}).panels[1].layers.size() == 2 + kMostPauseLanes);
+    pauses.rows[1].summary.interface = qps::dissect::InterfaceId{1};
+    CHECK(congestionPlot(congestion, pauses, {}, {}).panels[1].layers[2].name ==
+          QStringLiteral("PFC 3 by 02:00:00:00:00:aa, interface 0"));
+    series::PauseRows flood;
+    flood.rows.resize(100);
+    const PlotData many = congestionPlot(congestion, flood, {}, {});
+    CHECK(many.panels[1].layers.size() == 2 + 3 * kMostPauseLanes);
+    CHECK(many.panels[1].subject.contains(QStringLiteral("88")));
 }
 
 TEST_CASE("CSV has the points that are seen, and quotes what needs it") {

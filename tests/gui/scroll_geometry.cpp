@@ -32,8 +32,8 @@ TEST_CASE("of any number of rows each can be brought into sight, and the last is
             REQUIRE(top <= row);
             REQUIRE(row - top < 40);
             REQUIRE(top <= geometry.lastTop());
-            const std::uint64_t centred = geometry.centring(row);
-            REQUIRE((centred <= row && row - centred < 40));
+            const std::uint64_t centred = geometry.jumpingTo(row);
+            REQUIRE((centred <= row && (row - centred <= 13 || centred == geometry.lastTop())));
         }
 }
 

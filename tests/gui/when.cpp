@@ -32,6 +32,23 @@ TEST_CASE("a life lies where its times are, within the cell") {
     CHECK(whenShape({std::nullopt, {}}, axis, 101, 2).width == 0);
 }
 
+TEST_CASE("what lies outside of the time range is not drawn, what reaches into it is cut") {
+    const TimeRange range{Instant{400}, Instant{600}};
+    CHECK(whenShape({TimeRange{Instant{0}, Instant{399}}, {}}, range, 101, 2).width == 0);
+    CHECK(whenShape({TimeRange{Instant{601}, Instant{900}}, {}}, range, 101, 2).width == 0);
+    const WhenShape cut = whenShape(
+        {TimeRange{Instant{0}, Instant{500}}, {{Instant{450}, Trouble::Resent}, {Instant{10}, Trouble::Refused}}},
+        range, 101, 2);
+    CHECK(cut.left == 0);
+    CHECK(cut.width == 51);
+    CHECK(cut.ticks == std::vector{WhenTick{25, Trouble::Resent}});
+    const TimeRange whole{Instant{0}, Instant{1000}};
+    const std::vector<std::uint8_t> heights{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    CHECK(heightsIn(heights, whole, whole) == heights);
+    CHECK(heightsIn(heights, whole, range) == std::vector<std::uint8_t>{4, 4, 4, 4, 4, 5, 5, 5, 5, 5});
+    CHECK(heightsIn({}, whole, range).empty());
+}
+
 TEST_CASE("times that a file makes up stay in the cell") {
     for (const TimeRange axis : {TimeRange{kLeast, kMost}, TimeRange{kMost, kLeast}, TimeRange{Instant{5}, Instant{5}}})
         for (const Instant time : {kLeast, Instant{0}, kMost}) {

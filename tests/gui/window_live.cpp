@@ -118,3 +118,18 @@ TEST_CASE("window: of a live capture everything can be done as soon as there are
     });
     opened.window.close();
 }
+
+TEST_CASE("window: a capture does not take the place of a file that is open without a question") {
+    OpenWindow opened("write_8k");
+    const std::uint64_t packets = opened.session().packets();
+    CaptureChoice choice;
+    choice.interface = QStringLiteral("no-such-interface");
+    {
+        const Answering cancelling;
+        opened.window.capture(choice);
+        CHECK(cancelling.dialogs() == 1);
+        CHECK(cancelling.said()[0].contains(QStringLiteral("capture.pcap is open")));
+    }
+    CHECK(opened.session().packets() == packets);
+    CHECK(opened.session().files().size() == 1);
+}

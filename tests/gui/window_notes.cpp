@@ -133,21 +133,54 @@ TEST_CASE("window: comments and marks stay across reload and decode as") {
     CHECK(cancelling.dialogs() == 1);
 }
 
-TEST_CASE("window: reloaded files that begin with another packet are said to") {
+TEST_CASE("window: what is open stays where its file is gone, or begins with another packet") {
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("ring.pcap"));
     REQUIRE(QFile::copy(QString::fromStdString(sampleFile("write_8k")), path));
     OpenWindow opened;
     opened.open({path});
+    const std::uint64_t packets = opened.session().packets();
+    const auto index = opened.session().index();
     opened.window.showView(QStringLiteral("packets"));
     opened.selection().selectPacket(FrameIndex{7});
     opened.key(Qt::Key_M, Qt::ControlModifier);
+    const auto stays = [&] {
+        return opened.session().packets() == packets && opened.session().index() == index &&
+               opened.selection().marks().contains(FrameIndex{7}) && opened.session().state() == Session::State::Done;
+    };
     REQUIRE(QFile::remove(path));
+    {
+        const Answering answering;
+        opened.key(Qt::Key_R, Qt::ControlModifier);
+        opened.settle();
+        REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
+        CHECK(answering.said()[0].contains(QStringLiteral("ring.pcap")));
+        CHECK(stays());
+        // Nor by what else reads the files again.
+        opened.session().decodeAs(opened.session().timeline()->connections.front().uid,
+                                  qps::transport::UlpProtocol::none);
+        REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() == 2; }, kPatience));
+        CHECK(stays());
+    }
     REQUIRE(QFile::copy(QString::fromStdString(sampleFile("loss_write")), path));
-    const Answering answering;
+    {
+        const Answering refusing;
+        opened.key(Qt::Key_R, Qt::ControlModifier);
+        opened.settle();
+        REQUIRE(QTest::qWaitFor([&] { return refusing.dialogs() != 0; }, kPatience));
+        CHECK(refusing.said()[0].endsWith(QStringLiteral("no longer begins with the same packet.")));
+        CHECK(stays());
+    }
+    // Who wants the other one opens it, and is asked for the marks.
+    const Answering opening([](QWidget& dialog) {
+        auto* box = qobject_cast<QMessageBox*>(&dialog);
+        if (box == nullptr) return;
+        for (const auto wanted : {QMessageBox::Open, QMessageBox::Discard})
+            if (auto* button = box->button(wanted)) return button->click();
+    });
     opened.key(Qt::Key_R, Qt::ControlModifier);
+    REQUIRE(QTest::qWaitFor([&] { return opening.dialogs() == 2; }, kPatience));
     opened.settle();
-    REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
-    CHECK(answering.said()[0].startsWith(QStringLiteral("The capture no longer begins with the same packet.")));
-    CHECK(opened.selection().marks().contains(FrameIndex{7}));
+    CHECK(opened.session().packets() == 2228);
+    CHECK(opened.selection().marks().size() == 0);
 }

@@ -19,7 +19,7 @@ namespace {
 struct Conversation {
     Rows rows;
     Timeline timeline;
-    LadderMessages messages;
+    LadderEntries entries;
     Conversation() {
         const FrameIndex first = rows.request(1000, 10, kSendFirst);
         const FrameIndex second = rows.request(2000, 12, kSendFirst);
@@ -44,10 +44,10 @@ struct Conversation {
         recovery.time = OrderedSpan{Instant{3000}};
         recovery.resumed_time = Instant{9000};
         recovery.time.end_at(Instant{9500});
-        messages = LadderMessages::of(rows.index, kOne).value();
+        entries = LadderEntries::of(rows.index, kOne).value();
     }
     [[nodiscard]] Ladder drawn(std::size_t first, std::size_t end, const std::set<std::size_t>& expanded = {}) const {
-        auto made = ladder(rows.index, timeline, messages, first, end, expanded);
+        auto made = ladder(rows.index, timeline, entries, first, end, expanded);
         REQUIRE(made);
         return std::move(*made);
     }
@@ -63,16 +63,72 @@ using Labels = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Messages stand in the order in which they began", "[series][ladder]") {
+TEST_CASE("Messages stand in the order in which they began, each with its packets", "[series][ladder]") {
     const Conversation made;
-    REQUIRE(made.messages.size() == 3);
-    CHECK(made.messages[0].first_frame() == FrameIndex{1});
-    CHECK(made.messages[1].first_frame() == FrameIndex{2});
-    CHECK(made.messages.position_of(FrameIndex{1}) == 0);
-    CHECK(made.messages.position_of(FrameIndex{7}) == 1);
-    CHECK(made.messages.position_of(FrameIndex{8}) == 2);
-    CHECK(LadderMessages().position_of(FrameIndex{8}) == 0);
-    CHECK_FALSE(LadderMessages::of(made.rows.index, kOne, [] { return true; }));
+    REQUIRE(made.entries.size() == 3);
+    CHECK(made.entries.first_frame(0) == FrameIndex{1});
+    CHECK(made.entries.first_frame(1) == FrameIndex{2});
+    CHECK(made.entries.message(0) == 1U);  // it ended after the other
+    CHECK(made.entries.position_of(FrameIndex{1}) == 0);
+    CHECK(made.entries.position_of(FrameIndex{7}) == 1);
+    CHECK(made.entries.position_of(FrameIndex{8}) == 2);
+    CHECK(LadderEntries().position_of(FrameIndex{8}) == 0);
+    CHECK(made.entries.entry_of(made.rows.index, FrameIndex{4}) == 0U);  // the NAK, of PSN 11
+    CHECK(made.entries.entry_of(made.rows.index, FrameIndex{6}) == 1U);
+    CHECK_FALSE(made.entries.entry_of(made.rows.index, FrameIndex{3}));  // of another connection
+    CHECK_FALSE(made.entries.entry_of(made.rows.index, FrameIndex{99}));
+    CHECK_FALSE(LadderEntries::of(made.rows.index, kOne, [] { return true; }));
+}
+
+TEST_CASE("What is of no message stands by itself", "[series][ladder]") {
+    Rows rows;
+    const FrameIndex first = rows.request(1000, 0, kSendFirst);
+    const FrameIndex refused = rows.answer(2000, 0, kAccessNak);
+    rows.message({first, first, refused}, Verb::send, 2, 1000, Outcome::failed);
+    const FrameIndex behind = rows.request(3000, 1, kSendLast);
+    const FrameIndex late = rows.answer(4000, 7, kRnrNak);
+    const FrameIndex slowed = rows.notification(5000);
+    const auto entries = LadderEntries::of(rows.index, kOne).value();
+    REQUIRE(entries.size() == 4);
+    CHECK(entries.entry_of(rows.index, refused) == 0U);
+    CHECK(entries.entry_of(rows.index, behind) == 1U);
+    CHECK_FALSE(entries.message(1));
+    CHECK(entries.first_frame(2) == late);
+    CHECK(entries.entry_of(rows.index, slowed) == 3U);
+    const auto drawn = ladder(rows.index, {}, entries, 0, 4, {});
+    REQUIRE(drawn);
+    CHECK(labels(*drawn) == Labels{"SEND, 1,000 bytes, refused", "NAK, remote access error, PSN 0", "SEND LAST, PSN 1",
+                                   "RNR NAK, PSN 7", "CNP"});
+    CHECK(drawn->lines[2].single);
+    CHECK(drawn->lines[3].tone == LadderTone::nak);
+    CHECK(drawn->lines[4].tone == LadderTone::notification);
+    CHECK(drawn->marks.empty());
+}
+
+TEST_CASE("A message that stands as one line marks its packets, and shows all that refuse", "[series][ladder]") {
+    Rows rows;
+    const FrameIndex first = rows.request(1000, 0, kSendFirst);
+    const FrameIndex middle = rows.request(2000, 1, kSendMiddle);
+    const FrameIndex nak = rows.answer(3000, 1, kRnrNak);
+    const FrameIndex again = rows.retransmission(4000, 1, kSendMiddle);
+    const FrameIndex another = rows.answer(5000, 1, kRnrNak);
+    const FrameIndex last = rows.request(6000, 2, kSendLast);
+    const FrameIndex ack = rows.answer(7000, 2);
+    rows.message({first, last, ack}, Verb::send, 3, 3000);
+    const auto entries = LadderEntries::of(rows.index, kOne).value();
+    const auto drawn = ladder(rows.index, {}, entries, 0, 1, {});
+    REQUIRE(drawn);
+    std::vector<FrameIndex> lines, marks;
+    for (const LadderLine& line : drawn->lines) lines.push_back(line.frame);
+    for (const LadderMark& mark : drawn->marks) marks.push_back(mark.frame);
+    CHECK(lines == std::vector{first, nak, another, ack});
+    CHECK(marks == std::vector{middle, again, last});
+    CHECK(drawn->marks[1].tone == LadderTone::retransmission);
+    CHECK(drawn->unmarked == 0);
+    const LadderLayout layout(*drawn, {});
+    REQUIRE(layout.marks().size() == 3);
+    CHECK(std::ranges::is_sorted(layout.marks()));
+    CHECK(layout.marks().front() > layout.lines().front().top);
 }
 
 TEST_CASE("A message is a line, what answers several stands once", "[series][ladder]") {
@@ -81,11 +137,11 @@ TEST_CASE("A message is a line, what answers several stands once", "[series][lad
                                   "ACK, PSN 13, answers 2 messages", "SEND, not answered"});
     CHECK(drawn.lines[0].ends == Instant{9000});
     CHECK(drawn.lines[0].collapsed);
-    CHECK(drawn.lines[0].message == 0U);
+    CHECK(drawn.lines[0].entry == 0U);
     CHECK(drawn.lines[2].from == End::b);
     CHECK(drawn.lines[2].tone == LadderTone::nak);
     CHECK(drawn.lines[3].tone == LadderTone::acknowledgment);
-    CHECK_FALSE(drawn.lines[3].message);
+    CHECK_FALSE(drawn.lines[3].entry);
     REQUIRE(drawn.waits.size() == 1);
     CHECK(drawn.waits[0].from == Instant{3000});
     CHECK(drawn.waits[0].to == Instant{9500});
@@ -99,10 +155,10 @@ TEST_CASE("A message that is expanded shows its packets, and no others", "[serie
     CHECK(first.lines[0].heading);
     CHECK_FALSE(first.lines[0].collapsed);
     CHECK(first.lines[2].tone == LadderTone::retransmission);
-    CHECK(first.lines[3].message == 0U);
+    CHECK(first.lines[3].entry == 0U);
     CHECK(made.drawn(2, 9).lines.size() == 1);
     CHECK(made.drawn(3, 9).lines.empty());
-    CHECK_FALSE(ladder(made.rows.index, made.timeline, made.messages, 0, 3, {0}, [] { return true; }));
+    CHECK_FALSE(ladder(made.rows.index, made.timeline, made.entries, 0, 3, {0}, [] { return true; }));
 }
 
 TEST_CASE("A message of too many packets says that not all are shown", "[series][ladder]") {
@@ -111,7 +167,7 @@ TEST_CASE("A message of too many packets says that not all are shown", "[series]
     for (std::size_t i = 0; i < kMaxMessagePackets + 10; ++i)
         last = rows.retransmission(static_cast<std::int64_t>(i), 5);
     rows.message({FrameIndex{1}, last, last}, Verb::send, 1, 10);
-    const auto made = ladder(rows.index, {}, LadderMessages::of(rows.index, kOne).value(), 0, 1, {0});
+    const auto made = ladder(rows.index, {}, LadderEntries::of(rows.index, kOne).value(), 0, 1, {0});
     REQUIRE(made);
     CHECK(made->lines.size() == kMaxMessagePackets + 1);  // and what answered it
     CHECK(made->lines[0].label.ends_with(", only its first 4,096 packets shown"));
@@ -199,7 +255,7 @@ TEST_CASE("a ladder of Ultra Ethernet names its packets as they are") {
     Indexing indexing;
     indexing.files = {std::string(QPSCOPE_SOURCE_DIR) + "/captures/ultra_ethernet_paths/capture.pcap"};
     timeline = build_index(index, indexing, {}).timeline;
-    const auto messages = LadderMessages::of(index, kOne);
+    const auto messages = LadderEntries::of(index, kOne);
     REQUIRE(messages);
     const auto closed = ladder(index, timeline, *messages, 0, 2, {});
     REQUIRE(closed);

@@ -281,13 +281,31 @@ bool ladder_of_a_message(HeapWatch& peak) {
     rows.message({first, last, rows.answer(packets * 1001, packets - 1)}, Verb::send, packets,
                  std::uint64_t{packets} * 1000);
     peak = {};
-    const auto messages = LadderMessages::of(rows.index, kOne);
-    REQUIRE(messages);
-    const auto made = ladder(rows.index, {}, *messages, 0, 1, {0});
+    const auto entries = LadderEntries::of(rows.index, kOne);
+    REQUIRE(entries);
+    const auto made = ladder(rows.index, {}, *entries, 0, 1, {0});
     peak.look();
     REQUIRE(made);
     CHECK(made->lines.size() >= kMaxMessagePackets);
     return made->lines.size() <= kMaxMessagePackets + 2;
+}
+
+// A connection of more packets than are kept: the last one, which is of no message, is all the same.
+bool ladder_of_a_connection(HeapWatch& peak) {
+    Rows rows;
+    const auto packets = low(share(LadderEntries::kMostPackets + 10'000));
+    const FrameIndex first = rows.request(0, 0, kSendFirst);
+    for (std::uint32_t i = 1; i < packets; ++i) rows.request(i, i & 0xffU, kSendMiddle);
+    rows.message({first, FrameIndex{packets}, rows.answer(packets, 255)}, Verb::send, 256, packets);
+    const FrameIndex refused = rows.answer(packets + 1, 0x1000, kAccessNak);
+    peak = {};
+    const auto entries = LadderEntries::of(rows.index, kOne);
+    peak.look();
+    REQUIRE(entries);
+    CHECK(entries->size() == 2);
+    CHECK(entries->entry_of(rows.index, refused) == 1U);
+    CHECK(entries->entry_of(rows.index, FrameIndex{packets}) == 0U);
+    return kSanitized || entries->left_out() != 0;
 }
 
 struct Trial {
@@ -306,6 +324,7 @@ constexpr std::array kTrials{
     Trial{"throughput", throughput_of_centuries},
     Trial{"bins of an I/O graph", graph_of_centuries},
     Trial{"ladder of a message", ladder_of_a_message},
+    Trial{"ladder of a connection", ladder_of_a_connection},
 };
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;

@@ -120,7 +120,48 @@ private:
     Observation observation_;
 };
 
+FrameIndex last_of(const CaptureIndex& index, const MessageRow& row) {
+    const FrameIndex last = index.has(row.last_frame()) ? row.last_frame() : row.first_frame();
+    return std::max(last, row.answer_frame().value_or(last));
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> followed_number(const CaptureIndex& index, ConnectionId connection, FrameIndex packet) {
+    if (!index.has(packet) || index.row(packet).connection() != connection) return std::nullopt;
+    std::optional<std::uint64_t> answered;
+    std::uint64_t number = 0;
+    for (std::uint64_t at = 0; at < index.messages.size(); ++at) {
+        const MessageRow& row = index.messages[at];
+        if (row.connection() != connection) continue;
+        ++number;
+        if (!index.has(row.first_frame()) || packet < row.first_frame() || last_of(index, row) < packet) continue;
+        const PacketRow& last = index.row(index.has(row.last_frame()) ? row.last_frame() : row.first_frame());
+        if (carries(row, index.row(row.first_frame()), last, index.row(packet))) return number;
+        if (row.answer_frame() == packet) answered = number;
+    }
+    return answered;
+}
+
+FrameIndex packet_of_byte(const CaptureIndex& index, ConnectionId connection, const FollowedMessage& followed,
+                          std::size_t byte) {
+    const auto piece = std::ranges::find_if(followed.payload.pieces, [&](const PayloadPiece& each) {
+        return each.begin <= byte && byte < each.begin + each.length;
+    });
+    if (piece == followed.payload.pieces.end()) return {};
+    const Psn wanted = followed.message.first + piece->packet;
+    const FrameIndex last = std::max(followed.message.last_frame, followed.message.answer_frame);
+    const End sender = payload_sender(followed);
+    // Backwards: what came again replaces what was there.
+    for (std::uint64_t number = std::min(std::to_underlying(last), index.packets.size());
+         number >= std::max<std::uint64_t>(1, std::to_underlying(followed.message.first_frame)); --number) {
+        const PacketRow& row = index.row(FrameIndex{number});
+        if (row.connection() == connection && row.kind() == ObservationKind::transport && row.from() == sender &&
+            row.psn() == wanted && row.payload_length() != 0 && !row.has(Mark::mirror_copy))
+            return FrameIndex{number};
+    }
+    return {};
+}
 
 std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection,
                                    std::uint64_t first, std::size_t most, std::size_t most_bytes,

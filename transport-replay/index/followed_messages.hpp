@@ -35,4 +35,18 @@ struct FollowedPart {
                                                  ConnectionId connection, std::uint64_t first, std::size_t most,
                                                  std::size_t most_bytes, const std::function<bool()>& stopped = {});
 
+// Who sent what a message carried: of a READ the end that was asked.
+[[nodiscard]] constexpr End payload_sender(const FollowedMessage& followed) {
+    return followed.message.verb == dissect::Verb::read_request ? other(followed.requester) : followed.requester;
+}
+
+// The number, as above, of the message that a packet of the connection is of, or answers; nothing where it is of none.
+[[nodiscard]] std::optional<std::uint64_t> followed_number(const CaptureIndex& index, ConnectionId connection,
+                                                           dissect::FrameIndex packet);
+
+// The packet that carried a byte of a message, by its place in the payload: of several that did the last, whose bytes
+// are those that are shown. 0: no captured packet did.
+[[nodiscard]] dissect::FrameIndex packet_of_byte(const CaptureIndex& index, ConnectionId connection,
+                                                 const FollowedMessage& followed, std::size_t byte);
+
 }  // namespace qps::transport

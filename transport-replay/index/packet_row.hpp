@@ -64,9 +64,11 @@ public:
     [[nodiscard]] std::uint32_t tcp_acknowledged() const { return dest_qp_ | std::uint32_t{opcode_} << 24U; }
 
     // Of a packet of Ultra Ethernet too: its PSN, and the number of the message that a standard request is of, 0 of
-    // others.
+    // others; whether it only answers (an ACK or control packet); whether a switch trimmed it, or a NACK refuses one.
     [[nodiscard]] std::uint32_t uet_psn() const { return psn_ | std::uint32_t{syndrome_} << 24U; }
     [[nodiscard]] std::uint16_t uet_message() const { return static_cast<std::uint16_t>(dest_qp_); }
+    [[nodiscard]] bool uet_answers() const { return (opcode_ & kUetAnswers) != 0; }
+    [[nodiscard]] bool uet_fails() const { return (opcode_ & kUetFails) != 0; }
 
     // Nothing for a packet of no connection.
     [[nodiscard]] std::optional<ConnectionId> connection() const {
@@ -84,7 +86,8 @@ public:
 
 private:
     static constexpr std::uint64_t kNoPayload = 0xff;
-    static constexpr unsigned kMarks = 10;  // bits of them
+    static constexpr unsigned kMarks = 10;                          // bits of them
+    static constexpr std::uint32_t kUetAnswers = 1, kUetFails = 2;  // in place of an opcode
     void take_transport(const Observation& observation);
     void take_segment(const Observation& observation);
     void take_context(const Observation& observation);

@@ -97,6 +97,8 @@ void PacketRow::take_context(const Observation& observation) {
     const std::uint32_t psn = packet->is_ack() ? packet->answered : packet->psn;
     psn_ = psn & Psn::kMask;
     syndrome_ = static_cast<std::uint8_t>(psn >> 24U);
+    const bool fails = packet->is_nack() || observation.fault == Fault::trimmed;
+    opcode_ = fails ? kUetFails : packet->is_ack() || packet->is_control() ? kUetAnswers : 0U;
     if (packet->is_request() && packet->semantics && packet->semantics->form == SesForm::standard)
         dest_qp_ = packet->semantics->message;
 }

@@ -28,11 +28,7 @@ template <Duration LatencyParts::* Part> std::string part_words(const ReportedOp
     const auto parts = parts_of(row.operation);
     return parts ? duration_text((*parts).*Part) : std::string();
 }
-// As each protocol's tools print it: command IDs of 16 bits in decimal, longer tags in hexadecimal.
-std::string tag_words(const ReportedOperation& row) {
-    const std::uint64_t tag = row.operation.tag;
-    return tag <= UINT16_MAX ? std::to_string(tag) : fmt::format("0x{:x}", tag);
-}
+std::string tag_words(const ReportedOperation& row) { return tag_text(row.operation.tag); }
 Cell frame(FrameIndex index) { return index == FrameIndex{} ? Cell{} : number(index); }
 
 constexpr std::array kOperationColumns{

@@ -29,9 +29,11 @@ std::string_view part_name(UlpLabel::Part part) {
     return kParts[static_cast<std::size_t>(part)];
 }
 
+std::string tag_text(std::uint64_t tag) { return fmt::format("{:#x}", tag); }
+
 std::string label_text(const UlpLabel& label) {
-    return fmt::format("{} {} {} {}", info(label.protocol).word, operation_name(label.protocol, label.code), label.tag,
-                       part_name(label.part));
+    return fmt::format("{} {} {} {}", info(label.protocol).word, operation_name(label.protocol, label.code),
+                       tag_text(label.tag), part_name(label.part));
 }
 
 std::string subject_text(const UlpOperation& operation) {

@@ -19,7 +19,10 @@ using dissect::info;
 // "Read", "operation 7" where the protocol has no name for it.
 [[nodiscard]] std::string operation_name(UlpProtocol protocol, OperationCode code);
 [[nodiscard]] std::string_view part_name(UlpLabel::Part part);  // "request", "data", "answer"
-// "nvme Read 17 data": an operation and what a message is of it; 17 is its tag.
+// "0x3000": a command identifier, a task tag, an XID, as its field shows it.
+[[nodiscard]] std::string tag_text(std::uint64_t tag);
+
+// "nvme Read 0x11 data": an operation and what a message is of it; 0x11 is its tag.
 [[nodiscard]] std::string label_text(const UlpLabel& label);
 
 // "nsid 1, lba 0, 8 blocks"; may be empty.

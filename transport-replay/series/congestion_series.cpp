@@ -44,14 +44,6 @@ std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, con
     return series;
 }
 
-std::vector<PausePeriod> pauses_in(const CongestionReport& report, const Range& range) {
-    std::vector<PausePeriod> found;
-    std::ranges::copy_if(report.periods, std::back_inserter(found),
-                         [&](const PausePeriod& pause) { return pause.start < range.to && range.from <= pause.end; });
-    std::ranges::stable_sort(found, {}, &PausePeriod::start);
-    return found;
-}
-
 PauseHit hit_by(const PausePeriod& pause, const Way& way) {
     if (way.packets == 0 || way.last_time < pause.start || pause.end < way.first_time) return PauseHit::no;
     if (pause.priority == kWholeLink) return PauseHit::yes;

@@ -33,9 +33,6 @@ struct CongestionSeries {
 [[nodiscard]] std::optional<CongestionSeries> congestion_series(const CaptureIndex& index, const Scope& scope,
                                                                 const Range& range, const Stop& stop = {});
 
-// Pauses that touch a range, by their beginning.
-[[nodiscard]] std::vector<PausePeriod> pauses_in(const CongestionReport& report, const Range& range);
-
 // Whether a pause can have held up what an end sent: it was active then, and sent with that priority. Packets without a
 // VLAN tag do not say their priority (switches take it from the DSCP, by a table nobody tells us).
 enum class PauseHit : std::uint8_t { no, perhaps, yes };

@@ -1,15 +1,16 @@
-// Ladder: the sequence diagram of a connection: its messages as arrows between the two ends, what answered them, and
-// the times when a requester waited to send again. A message stands as one line, or as its packets.
+// Ladder: the sequence diagram of a connection: its messages as arrows between the two ends, what answered them, the
+// packets that are of no message, and the times when a requester waited to send again. A message stands as one line,
+// with its other packets as marks on the lanes of who sent them, or as its packets. What refuses is an arrow always.
 //
-// Only a window of the messages is drawn up at a time, so that a connection may have any number. What an attacker could
+// Only a window of the entries is drawn up at a time, so that a connection may have any number. What an attacker could
 // feed: a message that lasts as long as the capture, packets of one PSN without number; kMaxMessagePackets and
-// kMaxMessageRows bound what is looked for, and a message that has more says so.
+// kMaxLadderMarks bound what is drawn, and a message that has more says so.
 #pragma once
 
-#include <transport-replay/series/scope.hpp>
+#include <transport-replay/series/ladder_entries.hpp>
+#include <transport-replay/series/ladder_words.hpp>
 
 #include <set>
-#include <string>
 
 namespace qps::transport {
 struct Timeline;
@@ -17,34 +18,9 @@ struct Timeline;
 
 namespace qps::transport::series {
 
-inline constexpr std::size_t kMaxMessagePackets = 4096;      // of one message: more lines than anybody reads
-inline constexpr std::uint64_t kMaxMessageRows = 1U << 22;   // looked at for them: some 20 ms
-inline constexpr std::size_t kMaxLadderMessages = 1U << 12;  // of a window
-
-// The messages of a connection in the order of their first packets, both ends' together.
-class LadderMessages {
-public:
-    LadderMessages() = default;
-    // Nothing where it was stopped.
-    [[nodiscard]] static std::optional<LadderMessages> of(const CaptureIndex& index, ConnectionId connection,
-                                                          const Stop& stop = {});
-
-    [[nodiscard]] std::size_t size() const { return messages_.size(); }
-    [[nodiscard]] const MessageRow& operator[](std::size_t position) const { return messages_[position]; }
-    [[nodiscard]] ConnectionId connection() const { return connection_; }
-    // The last one that began no later than a packet; 0 where none did.
-    [[nodiscard]] std::size_t position_of(dissect::FrameIndex frame) const;
-    // The message that a packet is of, or answers; of several under way the one that has its PSN. Nothing where none
-    // does, or where more than kMaxLadderMessages have begun since.
-    [[nodiscard]] std::optional<std::size_t> message_of(const CaptureIndex& index, dissect::FrameIndex frame) const;
-
-private:
-    ConnectionId connection_{};
-    std::vector<MessageRow> messages_;
-};
-
-// What a line is about: its colour.
-enum class LadderTone : std::uint8_t { request, response, acknowledgment, retransmission, nak };
+inline constexpr std::size_t kMaxMessagePackets = 4096;     // of one message: more lines than anybody reads
+inline constexpr std::size_t kMaxLadderEntries = 1U << 12;  // of a window
+inline constexpr std::size_t kMaxLadderMarks = 1U << 14;    // of a window
 
 struct LadderLine {
     End from{};
@@ -53,11 +29,21 @@ struct LadderLine {
     dissect::FrameIndex frame{};
     dissect::FrameIndex last{};  // of a packet the same
     LadderTone tone{};
-    std::optional<std::size_t>
-        message;             // position of the message that it is, or is a packet of; an answer may be of several
-    bool collapsed = false;  // it stands for a message, which can be expanded
-    bool heading = false;    // it is the first packet of a message that is expanded
+    std::optional<std::size_t> entry;  // that it is, or is a packet of; an answer may be of several
+    bool collapsed = false;            // it stands for a message, which can be expanded
+    bool heading = false;              // it is the first packet of a message that is expanded
+    bool single = false;               // it is an entry itself: a packet of no message
     std::string label;
+    [[nodiscard]] bool opens() const { return collapsed || heading; }  // or closes: it has a message's box
+    [[nodiscard]] bool begins_entry() const { return opens() || single; }
+};
+
+// A packet of a message that stands as one line.
+struct LadderMark {
+    End from{};
+    dissect::Instant time{};
+    dissect::FrameIndex frame{};
+    LadderTone tone{};
 };
 
 struct LadderWait {
@@ -72,12 +58,14 @@ struct LadderWait {
 
 struct Ladder {
     std::vector<LadderLine> lines;  // by the time they begin
+    std::vector<LadderMark> marks;  // by time
     std::vector<LadderWait> waits;
+    std::uint64_t unmarked = 0;  // packets of messages that have neither line nor mark
 };
 
-// Messages first .. end - 1, of which those in `expanded` as their packets. Nothing where it was stopped.
+// Entries first .. end - 1, of which the messages in `expanded` as their packets. Nothing where it was stopped.
 [[nodiscard]] std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline,
-                                           const LadderMessages& messages, std::size_t first, std::size_t end,
+                                           const LadderEntries& entries, std::size_t first, std::size_t end,
                                            const std::set<std::size_t>& expanded, const Stop& stop = {});
 
 }  // namespace qps::transport::series

@@ -25,6 +25,7 @@ std::vector<Event> events_of(const Ladder& ladder) {
         events.push_back({wait.from, {}});
         events.push_back({wait.to, {}});
     }
+    if (!ladder.marks.empty()) events.push_back({ladder.marks.back().time, {}});  // none below the end
     std::ranges::stable_sort(events, {}, &Event::time);
     return events;
 }
@@ -44,6 +45,16 @@ LadderLayout::LadderLayout(const Ladder& ladder, const LadderMeasure& measure) :
         lines_[i].bottom = line.ends == line.begins ? lines_[i].top : std::max(lines_[i].top, y_of(line.ends));
     }
     for (const LadderWait& wait : ladder.waits) waits_.push_back({y_of(wait.from), y_of(wait.to)});
+    mark(ladder);
+}
+
+void LadderLayout::mark(const Ladder& ladder) {
+    marks_.reserve(ladder.marks.size());
+    for (const LadderMark& each : ladder.marks) marks_.push_back(y_of(each.time));
+    for (LadderBreak& silence : breaks_) {
+        const auto first = std::ranges::upper_bound(marks_, silence.top);
+        silence.marks = static_cast<std::size_t>(std::ranges::lower_bound(first, marks_.end(), silence.bottom) - first);
+    }
 }
 
 // The next instant, not above `least`.

@@ -21,6 +21,8 @@ struct LadderBreak {
     double top = 0;
     double bottom = 0;
     dissect::Duration length{};
+    std::size_t marks =
+        0;  // packets that passed meanwhile: then it is no silence, but a time that is not drawn to scale
 };
 
 class LadderLayout {
@@ -35,6 +37,7 @@ public:
     [[nodiscard]] const std::vector<Extent>& lines() const {
         return lines_;
     }  // as in the ladder: where they begin and end
+    [[nodiscard]] const std::vector<double>& marks() const { return marks_; }
     [[nodiscard]] const std::vector<Extent>& waits() const { return waits_; }
     [[nodiscard]] const std::vector<LadderBreak>& breaks() const { return breaks_; }
     [[nodiscard]] double height() const { return knots_.empty() ? 0 : knots_.back().y; }
@@ -49,9 +52,11 @@ private:
         double y = 0;
     };
     void add(dissect::Instant time, double least, const LadderMeasure& measure);
+    void mark(const Ladder& ladder);
 
     std::vector<Knot> knots_;  // both rise; between two the time runs evenly
     std::vector<Extent> lines_;
+    std::vector<double> marks_;
     std::vector<Extent> waits_;
     std::vector<LadderBreak> breaks_;
 };

@@ -74,6 +74,7 @@ SegmentContent segment_of(const CaptureIndex& index, FrameIndex frame) {
     if (named > kMostNamed) content.words += "; more";
     content.responds = !all.empty() && (all.front().opcode == RdmapOpcode::read_response ||
                                         all.front().opcode == RdmapOpcode::atomic_response);
+    content.terminates = std::ranges::find(all, RdmapOpcode::terminate, &Carried::opcode) != all.end();
     return content;
 }
 

@@ -13,8 +13,9 @@ namespace qps::transport::series {
 inline constexpr std::size_t kMostNamed = 4;  // a line has room for no more
 
 struct SegmentContent {
-    std::string words;      // "SEND, MSN 3"; empty: nothing that can be read
-    bool responds = false;  // what it begins with is the response of a READ or an atomic
+    std::string words;        // "SEND, MSN 3"; empty: nothing that can be read
+    bool responds = false;    // what it begins with is the response of a READ or an atomic
+    bool terminates = false;  // it has a TERMINATE (RFC 5040 4.8)
 };
 [[nodiscard]] SegmentContent segment_of(const CaptureIndex& index, dissect::FrameIndex frame);
 

@@ -25,6 +25,7 @@ inline constexpr std::array kViewRows{
     ViewRow{"throughput", 32},
     ViewRow{"bins of an I/O graph", 48},  // of kMostSeries series; values of percentiles are bounded by kMostKept
     ViewRow{"ladder of a message", 8},
+    ViewRow{"ladder of a connection", 112},
 };
 
 }  // namespace qps::transport::series
