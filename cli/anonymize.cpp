@@ -1,6 +1,7 @@
 // `anonymize`: the capture once more, with other addresses, keys and names and without payload, so that it may be given
 // away.
 #include <cli/analyzing.hpp>
+#include <cli/anonymize_key.hpp>
 #include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
@@ -14,11 +15,8 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <expected>
-#include <fstream>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -44,19 +42,6 @@ std::expected<Duration, std::string> read_shift(const std::string& typed) {
     return back ? -shift : shift;
 }
 
-// "64 hexadecimal digits"; nothing where it is none.
-std::optional<Pseudonyms::Key> read_anonymize_key(std::string_view text) {
-    Pseudonyms::Key key{};
-    if (text.size() != 2 * key.size()) return std::nullopt;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-        const auto high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        if (!high || !low) return std::nullopt;
-        key[i] = static_cast<std::byte>(*high << 4 | *low);
-    }
-    return key;
-}
-
-constexpr const char* kKeyVariable = "QPSCOPE_ANONYMIZE_KEY";
 constexpr std::array kPayloads{NamedValue{"zero", PayloadMode::zero}, NamedValue{"cut", PayloadMode::cut},
                                NamedValue{"keep", PayloadMode::keep}};
 
@@ -106,39 +91,6 @@ private:
 // costs, and how many kinds there are.
 constexpr std::uint64_t kPartForPairs = 16, kPairBytes = 256, kKinds = 10;
 
-Pseudonyms::Key drawn_key() {
-    Pseudonyms::Key key{};
-    std::random_device device;  // /dev/urandom or the processor
-    for (std::size_t i = 0; i < key.size(); i += sizeof(unsigned)) write_bits(key, i * 8, 32, device());
-    return key;
-}
-
-constexpr std::size_t kMostOfKeyFile = 4096;  // bytes: of 64 digits and what editors add
-
-// By --key, --key-file or QPSCOPE_ANONYMIZE_KEY, in this order; nothing: it is to be drawn.
-std::expected<std::optional<Pseudonyms::Key>, std::string> chosen_key(const AnonymizeOptions& asked) {
-    if (asked.key) return asked.key;
-    constexpr std::string_view kExpected = "expected 64 hexadecimal digits";
-    std::string text, from;
-    if (!asked.key_file.empty()) {
-        from = asked.key_file;
-        std::ifstream file(asked.key_file, std::ios::binary);
-        if (!file) return std::unexpected(cannot_read(asked.key_file));
-        text.resize(kMostOfKeyFile);
-        file.read(text.data(), static_cast<std::streamsize>(text.size()));
-        text.resize(static_cast<std::size_t>(file.gcount()));
-    } else if (const char* const set = std::getenv(kKeyVariable); set != nullptr && *set != '\0') {
-        from = kKeyVariable;
-        text = set;
-    } else {
-        return std::nullopt;
-    }
-    const std::size_t end = text.find_last_not_of(" \t\r\n");
-    const auto key = read_anonymize_key(std::string_view(text).substr(0, end == std::string::npos ? 0 : end + 1));
-    if (!key) return std::unexpected(fmt::format("{}: invalid key: {}", from, kExpected));
-    return key;
-}
-
 // The second reading: every packet anew.
 class Anonymizing {
 public:
@@ -173,7 +125,7 @@ ExitCode run_anonymize(const AnonymizeOptions& asked) {
         say("qpscope: missing output: name a capture file with -o\n");
         return ExitCode::usage;
     }
-    const auto chosen = chosen_key(asked);
+    const auto chosen = chosen_key(asked.key, asked.key_file);
     if (!chosen) {
         say("qpscope: {}\n", chosen.error());
         return ExitCode::usage;

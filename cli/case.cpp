@@ -2,6 +2,7 @@
 //
 // Names are listed first, links are not followed; then the process enters the sandbox, in which files are opened one
 // after the other, to be read. What is kept of them is bounded by --memory.
+#include <cli/anonymize_key.hpp>
 #include <cli/commands.hpp>
 #include <cli/decoding.hpp>
 #include <cli/message.hpp>
@@ -10,14 +11,21 @@
 #include <cli/output.hpp>
 #include <cli/wrapped.hpp>
 #include <dissect/capture/descriptor.hpp>
+#include <dissect/capture/file_map.hpp>
 #include <dissect/packet/render_value.hpp>
+#include <transport-replay/casework/archive_writer.hpp>
+#include <transport-replay/casework/case_anonymizer.hpp>
+#include <transport-replay/casework/case_page.hpp>
 #include <transport-replay/casework/case_reader.hpp>
 #include <transport-replay/casework/case_report.hpp>
 #include <transport-replay/casework/rules.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -37,17 +45,28 @@ struct CaseOptions {
     AnalysisOptions analysis;
     OutputOptions output;
     bool no_sandbox = false;
+    bool html = false;
+    bool markdown = false;
+    std::string anonymized;  // the case under pseudonyms, as a tar archive
 
     void add(OptionTable& table) {
         table.under(headings::kInput)
             .add("files", "", inputs,
-                 "Folders, files or tar archives: logs, counters before and after, settings, dumps")
+                 "Folders, files or tar archives: logs, counters before and after, settings, dumps, captures")
             .is(PathUse::read)
             .needed();
         analysis.add_memory(table);
         table.under(headings::kInput)
             .flag("--no-sandbox", no_sandbox, "Keep all system calls: for debuggers and profilers");
         output.add_format(table, "Print as table, json, csv or tsv (default: table)");
+        table.under(headings::kOutput);
+        table.flag("--html", html, "Print one HTML page that needs nothing else").not_with("--format");
+        table.flag("--markdown", markdown, "Print a ticket in Markdown").not_with("--format --html");
+        table
+            .add("--anonymize", "FILE", anonymized,
+                 "Write the texts of the case to FILE (tar) with other names, addresses, keys and paths; captures by "
+                 "qpscope anonymize with the same QPSCOPE_ANONYMIZE_KEY")
+            .is(PathUse::written);
         output.add_path(table);
         analysis.add_fail_on(table);
     }
@@ -60,13 +79,13 @@ struct Found {
 };
 
 // All files below a folder in the order of their names; links are not followed.
-void list_folder(const std::string& folder, std::vector<Found>& files) {
+void list_folder(const std::string& folder, std::size_t most, std::vector<Found>& files) {
     constexpr int kDeepest = 16;
     std::error_code error;
     std::filesystem::recursive_directory_iterator walk(
         folder, std::filesystem::directory_options::skip_permission_denied, error);
     const std::size_t from = files.size();
-    for (; !error && walk != std::filesystem::recursive_directory_iterator() && files.size() < casework::kMostFiles;
+    for (; !error && walk != std::filesystem::recursive_directory_iterator() && files.size() < most;
          walk.increment(error)) {
         if (walk.depth() > kDeepest) walk.disable_recursion_pending();
         std::error_code unknown;
@@ -78,29 +97,49 @@ void list_folder(const std::string& folder, std::vector<Found>& files) {
               [](const Found& a, const Found& b) { return a.name < b.name; });
 }
 
-struct Contents {
-    std::string bytes;
-    bool cut = false;
-};
-
-// At most so many bytes of a regular file.
-std::optional<Contents> contents_of(const std::string& path, std::size_t most) {
-    const dissect::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true);
-    struct stat status{};
-    if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    Contents read;
+// At most so many bytes of an open file.
+bool read_all(int file, std::size_t most, std::string& bytes, bool& cut) {
     std::vector<char> piece(1U << 18U);
     for (;;) {
-        const ssize_t got = ::read(file.number(), piece.data(), std::min(piece.size(), most - read.bytes.size() + 1));
+        const ssize_t got = ::read(file, piece.data(), std::min(piece.size(), most - bytes.size() + 1));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return std::nullopt;
-        if (got == 0) return read;
-        read.bytes.append(piece.data(), static_cast<std::size_t>(got));
-        if (read.bytes.size() <= most) continue;
-        read.bytes.resize(most);
-        read.cut = true;
-        return read;
+        if (got < 0) return false;
+        if (got == 0) return true;
+        bytes.append(piece.data(), static_cast<std::size_t>(got));
+        if (bytes.size() <= most) continue;
+        bytes.resize(most);
+        return cut = true;
     }
+}
+
+// Gives a regular file to the reader; false where it cannot be read. Large ones are mapped, and so read to their end.
+bool take_file(const Found& found, std::size_t most, casework::CaseReader& reader) {
+    constexpr off_t kMapped = 1 << 20;  // bytes from which on it is worth it
+    constexpr std::size_t kLooked = 4096;
+    const dissect::Descriptor file(open(found.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true);
+    struct stat status{};
+    if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    std::array<char, kLooked> head{};
+    const ssize_t got = pread(file.number(), head.data(), head.size(), 0);
+    if (got < 0) return false;
+    if (casework::CaseReader::is_capture({head.data(), static_cast<std::size_t>(got)})) {
+        reader.read_capture(found.name, found.path);
+        return true;
+    }
+    if (status.st_size >= kMapped) {
+        const dissect::FileMap map(file.number(), static_cast<std::size_t>(status.st_size));
+        if (map.good()) {
+            const dissect::Bytes bytes = map.bytes();
+            reader.read(found.name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+            if (map.lost_from()) say("qpscope: {}: it became shorter while it was read\n", found.path);
+            return true;
+        }
+    }
+    std::string bytes;
+    bool cut = false;
+    if (!read_all(file.number(), most, bytes, cut)) return false;
+    reader.read(found.name, bytes, cut);
+    return true;
 }
 
 void append_heading(std::string& out, std::string_view heading) { out += fmt::format("\n{}\n", heading); }
@@ -119,7 +158,9 @@ void append_claims(std::string& out, const casework::Case& read, std::string_vie
     if (claims.empty()) return;
     append_heading(out, heading);
     for (std::size_t i = 0; i < std::min(claims.size(), most); ++i) {
-        append_wrapped(out, "  * ", 4, dissect::printable(claims[i].text));
+        append_wrapped(out, "  * ", 4,
+                       dissect::printable(claims[i].id.empty() ? claims[i].text
+                                                               : fmt::format("[{}] {}", claims[i].id, claims[i].text)));
         append_places(out, read, claims[i].evidence);
     }
     if (claims.size() > most) out += fmt::format("    and {} more (-f json)\n", claims.size() - most);
@@ -160,20 +201,53 @@ std::string text_of(const casework::Case& read, const casework::Verdict& verdict
     return out;
 }
 
-// The severity that --fail-on compares: a claim that is shown is an error, a hint is a warning.
+// Every text of the case once more, under pseudonyms.
+ExitCode write_anonymized(const std::vector<Found>& files, const casework::Case& found, casework::CaseMemory memory,
+                          const transport::Pseudonyms::Key& key, Output& tar) {
+    constexpr std::size_t kMostPairs = 1U << 16U;  // of each kind that are remembered
+    transport::Pseudonyms pseudonyms(key, false, kMostPairs);
+    casework::CaseAnonymizer anonymizer(pseudonyms, found);
+    const std::size_t most = memory.bytes(casework::CaseShare::at_work);
+    casework::CaseReader reader(memory);
+    std::string out;
+    reader.listen([&](const std::string& name, std::string_view text) {
+        out.clear();
+        if (text.size() > most / 4) remark("qpscope: {}: only its first {} bytes are handed on\n", name, most / 4);
+        casework::append_tar_file(out, anonymizer.file_name(name), anonymizer.text(text.substr(0, most / 4)));
+        tar.write(out);
+    });
+    for (const Found& file : files) (void)take_file(file, most, reader);
+    for (const casework::CaseFile& file : found.files)
+        if (file.capture || file.binary) remark("qpscope: {}: not handed on: it is no text\n", file.name);
+    out.clear();
+    casework::append_tar_end(out);
+    tar.write(out);
+    remark("qpscope: {}; a name that stands nowhere as a host's stays: look before you give it away\n",
+           transport::counted(anonymizer.replaced(), "replacement"));
+    return finish(tar);
+}
+
+// The severity that --fail-on compares: of the heaviest.
 transport::Severity worst(const casework::Verdict& verdict) {
-    if (verdict.claims.empty()) return transport::Severity::note;
-    const casework::Weight weight = verdict.claims.front().weight;
-    if (weight >= casework::Weight::shown) return transport::Severity::error;
-    return weight == casework::Weight::hint ? transport::Severity::warning : transport::Severity::note;
+    return verdict.claims.empty() ? transport::Severity::note : casework::severity_of(verdict.claims.front().weight);
 }
 
 ExitCode run_case(const CaseOptions& options) {
     constexpr std::size_t kColumns = 79;
     Output output(options.output.path, options.inputs);
     if (!output.ok()) return finish(output);
+    const auto chosen = chosen_key({}, {});
+    if (!options.anonymized.empty() && !chosen) {
+        say("qpscope: {}\n", chosen.error());
+        return ExitCode::usage;
+    }
+    std::optional<Output> tar;
+    if (!options.anonymized.empty()) tar.emplace(options.anonymized, options.inputs);
+    if (tar && !tar->ok()) return finish(*tar);
+    const transport::Pseudonyms::Key key = chosen && *chosen ? **chosen : drawn_key();
     if (!terminal_width()) set_line_width(kColumns);
     ExitCode code = ExitCode::done;
+    const casework::CaseMemory memory(options.analysis.memory.bytes());
     std::vector<Found> files;
     for (const std::string& input : options.inputs) {
         struct stat status{};
@@ -181,24 +255,19 @@ ExitCode run_case(const CaseOptions& options) {
             say("qpscope: {}\n", cannot_read(input));
             code = ExitCode::unreadable;
         } else if (S_ISDIR(status.st_mode)) {
-            list_folder(input, files);
+            list_folder(input, memory.items(casework::CaseShare::files), files);
         } else {
             files.push_back({input, input.substr(input.find_last_of('/') + 1)});
         }
     }
     if (!options.no_sandbox && sandbox::is_possible())
-        if (const auto entered = sandbox::enter({.open_to_read = true, .rename = !options.output.path.empty()});
+        if (const auto entered =
+                sandbox::enter({.open_to_read = true, .rename = !options.output.path.empty() || tar.has_value()});
             !entered)
             remark("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
-    // One file takes a quarter packed and a quarter unpacked; what the readers keep of it takes about as much again.
-    const std::size_t most = options.analysis.memory.bytes() / 4;
-    casework::CaseReader reader(most);
+    casework::CaseReader reader(memory);
     for (const Found& file : files) {
-        const auto read = contents_of(file.path, most);
-        if (read) {
-            reader.read(file.name, read->bytes, read->cut);
-            continue;
-        }
+        if (take_file(file, memory.bytes(casework::CaseShare::at_work), reader)) continue;
         say("qpscope: {}\n", cannot_read(file.path));
         code = worse(code, ExitCode::unreadable);
     }
@@ -209,10 +278,13 @@ ExitCode run_case(const CaseOptions& options) {
     }
     const casework::Verdict verdict = casework::judge(found);
     std::string out;
-    if (options.output.format == OutputFormat::table) out = text_of(found, verdict);
+    if (options.html) casework::append_page(out, found, verdict, QPSCOPE_VERSION);
+    else if (options.markdown) casework::append_ticket(out, found, verdict);
+    else if (options.output.format == OutputFormat::table) out = text_of(found, verdict);
     else casework::append_document(out, options.output.format, found, verdict);
     if (!out.ends_with('\n')) out += '\n';
     output.write(out);
+    if (tar) code = worse(code, write_anonymized(files, found, memory, key, *tar));
     if (options.analysis.fail_on && !verdict.claims.empty() && !verdict.unrelated &&
         worst(verdict) >= *options.analysis.fail_on)
         code = worse(code, ExitCode::findings);
@@ -225,7 +297,9 @@ const Command kCaseCommand{"case", kAnalyse,
                            "Judge a folder of logs, counters and settings: party, evidence, next step",
                            "  qpscope case ticket-4711/                    # one verdict from all files in it\n"
                            "  qpscope case dmesg.txt nccl.log\n"
-                           "  qpscope case -f json ticket-4711/ | jq .party",
+                           "  qpscope case -f json ticket-4711/ | jq .party\n"
+                           "  qpscope case --html -o verdict.html ticket-4711/\n"
+                           "  qpscope case --anonymize clean.tar ticket-4711/     # to hand on",
                            prepared<CaseOptions, run_case>};
 
 }  // namespace qps::cli

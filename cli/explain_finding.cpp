@@ -5,6 +5,7 @@
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
 #include <dissect/packet/render_value.hpp>
+#include <transport-replay/casework/claim_rows.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/renamed.hpp>
 
@@ -78,9 +79,11 @@ std::string readable(std::string_view section, bool bold) {
 
 ExitCode explain_finding(std::string_view asked, const OutputOptions& options) {
     const std::string_view id = transport::current_finding(asked);
-    const std::string_view section = section_of(finding_pages(), id);
-    if (transport::finding_row(id) == nullptr || section.empty()) {
+    const bool of_case = casework::claim_row(id) != nullptr;
+    const std::string_view section = section_of(of_case ? case_finding_pages() : finding_pages(), id);
+    if ((transport::finding_row(id) == nullptr && !of_case) || section.empty()) {
         std::vector<std::string_view> ids;
+        for (const casework::ClaimRow& row : casework::claim_rows()) ids.push_back(row.id);
         for (const transport::FindingRow& row : transport::finding_rows()) ids.push_back(row.id);
         const std::string_view near = nearest_of(id, ids);
         say("qpscope: no finding '{}'{} (findings --list has them all)\n", dissect::printable(asked),

@@ -8,7 +8,8 @@
 
 namespace qps::cli {
 
-[[nodiscard]] std::string_view finding_pages();  // all of it
+[[nodiscard]] std::string_view finding_pages();       // all of it
+[[nodiscard]] std::string_view case_finding_pages();  // docs/case-findings.md: those of `case`
 
 // `findings --explain ID`: the section of that finding. An id that no finding has is a usage error, with the nearest
 // one.

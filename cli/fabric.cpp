@@ -7,6 +7,7 @@
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
 #include <cli/wrapped.hpp>
+#include <dissect/base/parse_value.hpp>
 #include <dissect/base/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>

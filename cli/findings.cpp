@@ -11,6 +11,7 @@
 #include <cli/shown.hpp>
 #include <cli/tone.hpp>
 #include <dissect/packet/render_value.hpp>
+#include <transport-replay/casework/claim_rows.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
@@ -156,6 +157,10 @@ ExitCode list_findings(const OutputOptions& options) {
     const std::span<const TableColumn<FindingRow>> columns = kMeaningColumns;
     Sheet sheet(options, output, "findings", columns);
     for (const FindingRow& row : finding_rows()) sheet.add(columns, row, tone_of(row.severity));
+    for (const casework::ClaimRow& row : casework::claim_rows())  // of `case`
+        sheet.add(columns,
+                  FindingRow{.id = row.id, .severity = row.severity, .clause = row.rests_on, .meaning = row.meaning},
+                  tone_of(row.severity));
     sheet.end();
     return finish(output);
 }

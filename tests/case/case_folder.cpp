@@ -60,6 +60,30 @@ std::vector<CaseFolder> case_folders() {
     return folders;
 }
 
+std::vector<CaseFolder> all_material() {
+    std::vector<CaseFolder> folders = case_folders();
+    for (const char* const room : {"unseen", "rows"})
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::string(QPSCOPE_SOURCE_DIR "/tests/case/") + room)) {
+            CaseFolder folder;
+            folder.name = entry.path().filename().string();
+            for (const auto& file : std::filesystem::recursive_directory_iterator(entry.path()))
+                if (file.is_regular_file() && file.path().filename() != "expected.json")
+                    folder.files.emplace_back(std::filesystem::relative(file.path(), entry.path()).string(),
+                                              bytes_of(file.path()));
+            std::ranges::sort(folder.files);
+            folders.push_back(std::move(folder));
+        }
+    std::ranges::sort(folders, {}, &CaseFolder::name);
+    return folders;
+}
+
+casework::Verdict verdict_of(const std::vector<std::pair<std::string, std::string>>& files) {
+    casework::CaseReader reader;
+    for (const auto& [name, bytes] : files) reader.read(name, bytes);
+    return casework::judge(reader.end());
+}
+
 Judged judged(const std::vector<std::pair<std::string, std::string>>& files) {
     casework::CaseReader reader;
     for (const auto& [name, bytes] : files) reader.read(name, bytes);

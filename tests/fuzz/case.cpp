@@ -16,8 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const std::string text(data + 1, data + size);
     const std::size_t end = text.size() * data[0] / 255;
-    constexpr std::size_t kMostUnpacked = 1U << 20U;  // inputs stay fast
-    casework::CaseReader reader(kMostUnpacked);
+    casework::CaseReader reader(casework::CaseMemory(std::uint64_t{4} << 20U));  // inputs stay fast
     reader.read("host-a.counters.before", std::string_view(text).substr(0, end));
     reader.read("host-b.counters.after", std::string_view(text).substr(end));
     const casework::Case read = reader.end();

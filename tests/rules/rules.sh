@@ -22,7 +22,7 @@ cd "$root" || exit 2
 # The rooms of a tree, each of which includes only those before it.
 declare -A floors_of=(
     [dissect]='base capture headers mad lldp omni_path ulp ultra_ethernet packet filter'
-    [transport-replay]='model capture queue_pair tracking watch cm management collectives ulp iwarp ultra_ethernet set_up report logs casework findings checks evidence analysis parts index series page live conformance'
+    [transport-replay]='model capture queue_pair tracking watch cm management collectives ulp iwarp ultra_ethernet set_up report logs findings checks evidence analysis casework parts index series page live conformance'
     [gui]='session base recorder tables packets preferences filter pictures live launch checks compare export fabric follow hosts logs statistics summary window'
 )
 max_lines=550  # the style card says about 500

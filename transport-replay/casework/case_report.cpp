@@ -1,7 +1,10 @@
 // Writes verdicts as documents.
 #include <transport-replay/casework/case_report.hpp>
+#include <transport-replay/casework/claim_rows.hpp>
+#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/findings.hpp>
 
 #include <algorithm>
 
@@ -23,16 +26,34 @@ constexpr std::string_view weight_name(Weight weight) {
     return "decisive";
 }
 
+bool is_frame(const Case& read, const Place& place) {
+    return place.file < read.files.size() && read.files[place.file].capture;
+}
+
 void add_evidence(Document& document, const Case& read, const std::vector<Place>& places) {
     document.open_list("evidence");
     for (const Place& place : places) {
         document.open();
         document.add("file", read.files[place.file].name);
-        document.add("line", place.line);
-        if (const auto line = quote(read, place); !line.empty()) document.add("text", line);
+        document.add(is_frame(read, place) ? "frame" : "line", place.line);
+        constexpr std::size_t kMost = 300;  // of a line that is shown whole
+        if (const auto line = quote(read, place); !line.empty() && line.size() <= kMost) document.add("text", line);
         document.close();
     }
     document.close_list();
+}
+
+void add_facts(Document& document, const transport::Facts& facts) {
+    document.open("facts");
+    for (const transport::Fact& fact : facts) transport::add_fact(document, fact);
+    document.close();
+}
+
+// What it rests on: of a finding of a capture its clause.
+std::string_view clause_of(const Claim& claim) {
+    if (const ClaimRow* row = claim_row(claim.id)) return row->rests_on;
+    const transport::FindingRow* row = transport::finding_row(claim.id);
+    return row == nullptr ? std::string_view() : row->clause;
 }
 
 void add_claims(Document& document, const Case& read, std::string_view name, const std::vector<Claim>& claims,
@@ -41,12 +62,18 @@ void add_claims(Document& document, const Case& read, std::string_view name, con
     for (std::size_t i = 0; i < std::min(claims.size(), most); ++i) {
         const Claim& claim = claims[i];
         document.open();
-        if (!claim.rule.empty()) {
-            document.add("rule", claim.rule);
+        if (!claim.id.empty()) {
+            document.add("id", claim.id);
+            document.add("severity", transport::kSeverityNames[static_cast<std::size_t>(severity_of(claim.weight))]);
             document.add("weight", weight_name(claim.weight));
+            document.add("party", casework::name(claim.party));
             document.add("host", claim.host);
         }
-        document.add("claim", claim.text);
+        document.add("summary", claim.text);
+        if (!claim.id.empty()) {
+            document.add("clause", clause_of(claim));
+            add_facts(document, claim.facts);
+        }
         add_evidence(document, read, claim.evidence);
         document.close();
     }
@@ -72,18 +99,22 @@ void add_files(Document& document, const Case& read) {
 }  // namespace
 
 std::string place_text(const Case& read, const Place& place) {
+    if (is_frame(read, place)) return fmt::format("{}, frame {}", read.files[place.file].name, place.line);
     return fmt::format("{}:{}", place.file < read.files.size() ? read.files[place.file].name : "", place.line);
 }
 
 std::string_view quote(const Case& read, const Place& place) {
-    if (place.file >= read.quotes.size() || place.line == 0 || place.line > read.quotes[place.file].size()) return {};
-    std::string_view line = read.quotes[place.file][place.line - 1];
+    if (place.file >= read.quotes.size()) return {};
+    const Quotes& quotes = read.quotes[place.file];
+    const auto at = std::ranges::lower_bound(quotes, place.line, {}, &Quotes::value_type::first);
+    if (at == quotes.end() || at->first != place.line) return {};
+    std::string_view line = at->second;
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     return line.substr(0, line.find_last_not_of(" \t") + 1);
 }
 
 std::string kinds_text(const CaseFile& file) {
-    if (file.capture) return "capture: see qpscope analyze";
+    if (file.capture) return file.problem.empty() ? "capture" : fmt::format("capture, {}", file.problem);
     if (file.binary) return "no text";
     std::string text;
     for (const FileKind& kind : file.kinds)
@@ -113,7 +144,7 @@ void append_document(std::string& out, transport::OutputFormat format, const Cas
     document.add("summary", head_text(verdict));
     document.add("not_the_network", verdict.not_network);
     document.add("unrelated_to_rdma", verdict.unrelated);
-    add_claims(document, read, "claims", verdict.claims, kShownClaims);
+    add_claims(document, read, "findings", verdict.claims, kShownClaims);
     add_claims(document, read, "consequences", verdict.consequences, kShownFollowing);
     add_claims(document, read, "contradictions", verdict.contradictions, kShownFollowing);
     std::vector<std::string> open;

@@ -11,8 +11,8 @@
 
 namespace qps::casework {
 
-void claim(Verdict& verdict, std::string_view rule, Weight weight, Party party, std::string host, std::string text,
-           std::vector<Place> evidence);
+void claim(Verdict& verdict, std::string_view id, Weight weight, Party party, std::string host, std::string text,
+           std::vector<Place> evidence, transport::Facts facts = {});
 void consequence(Verdict& verdict, std::string text, std::vector<Place> evidence);
 void contradiction(Verdict& verdict, std::string text, std::vector<Place> evidence);
 // Once each, in the order in which rules ask for them.
@@ -50,6 +50,7 @@ void judge_blocked(const Facts& facts, Verdict& verdict);
 void judge_gids(const Facts& facts, Verdict& verdict);
 void judge_queue_pairs(const Facts& facts, Verdict& verdict);
 void judge_acs(const Facts& facts, Verdict& verdict);
+void judge_environment(const Facts& facts, Verdict& verdict);
 void judge_link_settings(const Facts& facts, Verdict& verdict);
 void judge_classes(const Facts& facts, Verdict& verdict);
 void judge_loss(const Facts& facts, Verdict& verdict);
@@ -63,6 +64,7 @@ void judge_software(const Facts& facts, Verdict& verdict);
 void judge_ranks(const Facts& facts, Verdict& verdict);
 void judge_watchdogs(const Facts& facts, Verdict& verdict);
 void judge_order(const Facts& facts, Verdict& verdict);
+void judge_captures(const Facts& facts, Verdict& verdict);
 void judge_unrelated(const Facts& facts, Verdict& verdict);
 
 }  // namespace qps::casework

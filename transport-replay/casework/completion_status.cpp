@@ -178,6 +178,20 @@ constexpr std::array kEfa{
     VendorCode{15, 15, 20, "the receiver never answered"},
     VendorCode{18, 18, 9, "features of both ends differ"},
 };
+constexpr std::array kIonic{
+    VendorCode{1, 1, 1, "local length"},
+    VendorCode{2, 2, 2, "local queue pair operation"},
+    VendorCode{3, 3, 4, "local protection"},
+    VendorCode{4, 4, 5, "flushed"},
+    VendorCode{5, 5, 6, "memory management operation"},
+    VendorCode{6, 6, 7, "bad response"},
+    VendorCode{7, 7, 8, "local access"},
+    VendorCode{8, 8, 9, "remote invalid request"},
+    VendorCode{9, 9, 10, "remote access"},
+    VendorCode{10, 10, 11, "remote operation"},
+    VendorCode{11, 11, 12, "retries exceeded"},
+    VendorCode{12, 12, 13, "RNR retries exceeded"},
+};
 constexpr std::array kIrdma{
     VendorCode{0x0102, 0x010a, 0, "key, bounds or rights of memory"},
     VendorCode{0x0207, 0x0207, 0, "too many inbound reads or atomics"},
@@ -250,5 +264,6 @@ std::optional<std::uint32_t> status_of_kernel_event(std::string_view words) {
 const VendorCode* efa_status(std::uint32_t code) { return row_of(kEfa, code); }
 
 const VendorCode* irdma_event(std::uint32_t code) { return row_of(kIrdma, code); }
+const VendorCode* ionic_status(std::uint32_t code) { return row_of(kIonic, code); }
 
 }  // namespace qps::casework

@@ -39,5 +39,6 @@ struct VendorCode {
 };
 [[nodiscard]] const VendorCode* efa_status(std::uint32_t code);
 [[nodiscard]] const VendorCode* irdma_event(std::uint32_t code);
+[[nodiscard]] const VendorCode* ionic_status(std::uint32_t code);  // of its error CQEs
 
 }  // namespace qps::casework

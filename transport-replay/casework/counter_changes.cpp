@@ -51,10 +51,17 @@ bool saturates(std::string_view source, std::uint64_t value) {
     return source == "perfquery" && (value == 0xff || value == 0xffff || value == 0xf || value == 0xffffffff);
 }
 
-void add_pair(const CounterDump& before, const CounterDump& after, std::vector<CounterChange>& changes) {
+// Whether the dates before them say that the first was made later.
+bool dated_later(const CounterDump& one, const CounterDump& other) {
+    return !one.zone.empty() && one.zone == other.zone && one.local_time > other.local_time;
+}
+
+void add_pair(const CounterDump& before, const CounterDump& after, std::vector<CounterChange>& changes,
+              bool swapped = false) {
     for (const auto& [name, value] : after.values) {
         if (is_gauge(name) || value == kUnreadable) continue;
         CounterChange change = change_of(after, name, value);
+        change.swapped = swapped;
         const auto found = before.values.find(name);
         if (found != before.values.end() && found->second != kUnreadable) {
             change.paired = true;
@@ -78,11 +85,13 @@ void add_alone(const CounterDump& dump, std::vector<CounterChange>& changes) {
         if (!is_gauge(name) && value != kUnreadable) changes.push_back(change_of(dump, name, value));
 }
 
-// Dumps of one side joined: a tree of files has one counter in each.
-CounterDump joined(const std::vector<const CounterDump*>& dumps) {
+// Dumps of one side joined: a tree of files has one counter in each. Of what stands in several, such as in archives of
+// several days, the first reading counts before, the last one after.
+CounterDump joined(const std::vector<const CounterDump*>& dumps, bool first = false) {
     CounterDump all = *dumps.front();
     for (const CounterDump* dump : dumps)
         for (const auto& [name, value] : dump->values) {
+            if (first && all.values.contains(name)) continue;
             all.values.insert_or_assign(name, value);
             all.places.insert_or_assign(name, dump->places.at(name));
         }
@@ -103,7 +112,12 @@ std::vector<CounterChange> counter_changes(const Case& read) {
     std::vector<CounterChange> changes;
     for (auto& [key, sides] : groups) {
         if (!sides.before.empty() && !sides.after.empty()) {
-            add_pair(joined(sides.before), joined(sides.after), changes);
+            const CounterDump first = joined(sides.before, true);
+            const CounterDump last = joined(sides.after);
+            // Dates and counters together outweigh the names of files.
+            const bool swapped = dated_later(first, last) && growth(last, first) > 0;
+            if (swapped) add_pair(last, first, changes, true);
+            else add_pair(first, last, changes);
             continue;
         }
         std::vector<const CounterDump*> all = sides.unknown;
@@ -120,7 +134,10 @@ std::vector<CounterChange> counter_changes(const Case& read) {
         }
         const CounterDump* first = all.front();
         const CounterDump* last = all.back();
-        if (first->place.file != last->place.file && growth(*first, *last) < 0) std::swap(first, last);
+        const bool dated = dated_later(*first, *last) || dated_later(*last, *first);
+        if (dated_later(*first, *last) ||
+            (!dated && first->place.file != last->place.file && growth(*first, *last) < 0))
+            std::swap(first, last);
         add_pair(*first, *last, changes);
     }
     return changes;

@@ -77,7 +77,8 @@ struct CounterChange {
     bool wrapped = false;  // 32 bits
     bool reset = false;    // smaller afterwards, and no wrap explains it
     bool saturated = false;
-    Place place{};  // of `after`
+    bool swapped = false;  // the names of the files say the other order, the dates in them this one
+    Place place{};         // of `after`
     Place place_before{};
 };
 [[nodiscard]] std::vector<CounterChange> counter_changes(const Case& read);

@@ -26,9 +26,7 @@ std::optional<std::uint64_t> grouped_number(std::string_view text) {
 void put(Case& found, LineState& state, std::string_view source, std::string_view device, std::uint32_t port,
          std::string_view name, std::uint64_t value) {
     CounterDump* dump = dump_for(found, state, source, device, port, name);
-    if (dump == nullptr || dump->values.size() >= kMostCounters) return void(++found.left_out);
-    dump->values.emplace(std::string(name.substr(0, kMostWord)), value);
-    dump->places.emplace(std::string(name.substr(0, kMostWord)), state.place());
+    if (dump != nullptr) add_counter(found, *dump, name, value, state.place());
 }
 
 // A name that counters have, where nothing around it says that it is one.

@@ -1,4 +1,5 @@
 // Sums, growth and words of counters.
+#include <transport-replay/casework/claim_rows.hpp>
 #include <transport-replay/casework/counter_words.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -49,6 +50,15 @@ std::string grown_text(Changes changes, std::size_t most) {
                                     change->wrapped ? ", over a wrap of 32 bits" : ""));
     }
     return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+transport::Facts grown_facts(const Changes& changes) {
+    constexpr std::size_t kMost = 16;
+    std::vector<std::string> grown;
+    for (const CounterChange* change : changes)
+        if (change->grown != 0 && grown.size() < kMost)
+            grown.push_back(fmt::format("{} {}", change->vendor_name, change->grown));
+    return {{facts::kGrown, std::move(grown)}};
 }
 
 std::vector<Place> evidence_of(Changes changes, std::size_t most) {

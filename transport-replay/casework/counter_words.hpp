@@ -20,6 +20,8 @@ using Changes = std::vector<const CounterChange*>;
 [[nodiscard]] bool paired(const Changes& changes);
 // "out_of_sequence grew by 59,729 (181,204 to 240,933)", of those that grew, the largest first.
 [[nodiscard]] std::string grown_text(Changes changes, std::size_t most = 4);
+// The same as a fact: each with by how much it grew.
+[[nodiscard]] transport::Facts grown_facts(const Changes& changes);
 [[nodiscard]] std::vector<Place> evidence_of(Changes changes, std::size_t most = 4);
 [[nodiscard]] std::set<std::string> hosts_of(const Facts& facts);
 

@@ -5,6 +5,7 @@
 #include <transport-replay/casework/line_pattern.hpp>
 #include <transport-replay/casework/readers.hpp>
 #include <transport-replay/logs/error_cqe.hpp>
+#include <transport-replay/logs/log_time.hpp>
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,49 @@ std::string_view hex_row(std::string_view line) {
 }
 
 constexpr std::size_t kMostRows = 64 * 3;  // characters of an error CQE and a row more
+constexpr std::string_view kIonicDump = "ionic CQE";
+
+// Two rows of sixteen bytes: of the last eight the first four are ionic's own status, then the queue pair in the upper
+// 24 bits, bit 1 for an error.
+std::string_view take_ionic(std::string_view line, LineState& state, Case& found) {
+    constexpr std::size_t kBytes = 32;
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i + 1 < state.rows.size(); ++i) {
+        unsigned value = 0;
+        const char* at = state.rows.data() + i;
+        if (std::from_chars(at, at + 2, value, 16).ptr != at + 2) continue;
+        bytes.push_back(static_cast<std::uint8_t>(value));
+        ++i;
+    }
+    if (bytes.size() < kBytes) return "error CQE";
+    state.rows.clear();
+    state.reader = {};
+    if (bytes.size() > kBytes) return "error CQE";
+    const auto word = [&](std::size_t from) {
+        std::uint32_t value = 0;
+        for (std::size_t i = 0; i < 4; ++i) value = value << 8U | bytes[from + i];
+        return value;
+    };
+    const std::uint32_t last = word(28);
+    const std::uint32_t code = word(24);
+    const VendorCode* row = ionic_status(code);
+    if ((last & 2U) == 0 || row == nullptr) return "error CQE";
+    Event event;
+    event.kind = EventKind::completion_error;
+    event.place = state.place();
+    event.qpn = dissect::Qpn{last >> 8U};
+    event.status = row->status;
+    event.kernel = true;
+    event.responder = (last >> 5U & 7U) == 1;  // of a receive
+    event.text = "error CQE (ionic)";
+    event.code = fmt::format("ionic status {} ({})", code, row->words);
+    if (const auto time = transport::read_log_time(line, dissect::Instant{0}); time) {
+        event.clock = time->clock == transport::LogClock::boot ? ClockKind::boot : ClockKind::local;
+        event.time_ns = static_cast<std::int64_t>(time->time);
+    }
+    add(found, std::move(event));
+    return "error CQE";
+}
 
 }  // namespace
 
@@ -39,6 +83,12 @@ std::string_view take_error_cqe(std::string_view line, LineState& state, Case& f
     constexpr std::string_view kName = "error CQE";
     static const RE2 header(R"(mlx5: ([\w.-]+): got completion with error)");
     std::string host;
+    static const RE2 of_ionic(R"(ionic\w*.*: qp (\d+) (?:recv|msn|npg) cqe with error)");
+    if (line.contains("cqe with error") && finds(line, of_ionic, &host)) {
+        state.reader = kIonicDump;
+        state.rows.clear();
+        return kName;
+    }
     if (line.contains("mlx5: ") && finds(line, header, &host)) {
         state.reader = kName;
         state.subject = host.substr(0, host.find('.'));
@@ -53,6 +103,7 @@ std::string_view take_error_cqe(std::string_view line, LineState& state, Case& f
     }
     if (state.rows.size() > kMostRows) state.rows.clear();
     state.rows += std::string(row) + "\n";
+    if (state.reader == kIonicDump) return take_ionic(line, state, found);
     const auto cqe = transport::read_error_cqe(row);
     if (!cqe) return kName;
     Event event;
@@ -90,7 +141,6 @@ std::string_view take_error_cqe(std::string_view line, LineState& state, Case& f
 std::string_view take_blocked_task(std::string_view line, LineState& state, Case& found) {
     constexpr std::string_view kName = "blocked tasks";
     constexpr std::size_t kMostFunctions = 64;
-    constexpr std::size_t kMostTasks = 1000;
     static const RE2 header(R"(INFO: task (\S+?):(\d+) blocked for more than (\d+) seconds)");
     static const RE2 queue(R"(Workqueue: (.*))");
     static const RE2 function(R"((?:\]|^)\s+(?:\? )?([A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?)");
@@ -98,7 +148,7 @@ std::string_view take_blocked_task(std::string_view line, LineState& state, Case
     std::uint64_t seconds = 0;
     if (line.contains("blocked for more than") && finds(line, header, &name, &more, &seconds)) {
         state.reader = kName;
-        if (found.blocked.size() < kMostTasks) found.blocked.push_back({name, {}, {}, seconds, {}, {}, state.place()});
+        add(found, BlockedTask{name, {}, {}, seconds, {}, {}, state.place()});
         return kName;
     }
     if (found.blocked.empty() || found.blocked.back().place.file != state.file || state.reader != kName) return {};
@@ -135,7 +185,7 @@ std::string_view take_rank_state(std::string_view line, LineState& state, Case& 
     static const RE2 missing(R"(^\s+The missing ranks?: ([\d, ]+))");
     if (line.contains("Job summary") || line.contains("Communicators...")) return state.reader = kName, kName;
     if (state.reader != kName) return {};
-    constexpr std::size_t kMostStates = 10'000;
+    constexpr std::size_t kMostStates = 10'000;  // ranks of one line
     std::string text, hash, word;
     std::uint32_t rank = 0;
     std::uint64_t count = 0, launched = 0;
@@ -143,7 +193,7 @@ std::string_view take_rank_state(std::string_view line, LineState& state, Case& 
         made.communicator = state.subject;
         made.operation = state.command;
         made.place = state.place();
-        if (found.ranks.size() < kMostStates) found.ranks.push_back(std::move(made));
+        add(found, std::move(made));
     };
     if (finds(line, head, &text, &hash, &word)) {
         state.subject = hash;
@@ -195,10 +245,9 @@ std::string_view take_measurement(std::string_view line, LineState& state, Case&
     static const RE2 plain(R"(^\s*(RDMA|TCP|RoCE|UDP)\b(.*?)\s+([\d.]+) ?(G|M)b(?:it)?/s)");
     static const RE2 units(R"(BW average\[(MB|Gb|MiB)/sec\])");
     static const RE2 fio(R"(^(?:rw|rwmixread|iodepth|bs|ioengine|numjobs|blocksize)=|^\[global\])");
-    constexpr std::size_t kMostMeasurements = 10'000;
     const auto put = [&](Measurement made) {
         made.place = state.place();
-        if (found.measurements.size() < kMostMeasurements) found.measurements.push_back(std::move(made));
+        add(found, std::move(made));
     };
     std::string a, b, unit;
     const auto scale = [](std::string_view prefix) { return prefix == "G" ? 1e9 : prefix == "M" ? 1e6 : 1e3; };

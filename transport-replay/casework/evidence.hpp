@@ -5,20 +5,25 @@
 #pragma once
 
 #include <dissect/base/types.hpp>
+#include <transport-replay/casework/case_memory.hpp>
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace qps::casework {
 
-// A line of a file of the case.
+struct CaseCapture;
+
+// A line of a file of the case, or a frame of a capture.
 struct Place {
     std::uint32_t file = 0;  // index in Case::files
-    std::uint32_t line = 0;  // from 1
+    std::uint32_t line = 0;  // from 1; of a capture the number of the frame
     [[nodiscard]] auto operator<=>(const Place&) const = default;
 };
 
@@ -101,7 +106,9 @@ struct CounterDump {
     std::string source{};  // "hw_counters", "ethtool -S": what kind of dump
     std::string group{};   // dumps of one group may be before and after of each other
     Phase phase = Phase::unknown;
-    Place place{};  // of the first
+    std::string zone{};           // of the date that stands before it: as it is written; empty: none does
+    std::int64_t local_time = 0;  // that date, in seconds: comparable within one zone
+    Place place{};                // of the first
     std::map<std::string, std::uint64_t, std::less<>> values{};
     std::map<std::string, Place, std::less<>> places{};
 };
@@ -122,6 +129,7 @@ struct RankState {
     std::uint64_t count = 0;             // how many ranks are here
     std::string operation{};             // AllGather
     std::uint64_t launched = 0;          // the last operation launched
+    bool sampled = false;                // of one reading of a running job: others differ by a moment
     std::string state{};                 // "unresponsive", "dead", "INCOMPLETE"
     std::string process{};               // its number on the host
     std::string host{};
@@ -163,25 +171,32 @@ struct CaseFile {
     std::vector<FileKind> kinds{};
     std::uint64_t lines = 0;
     std::uint64_t unrecognised = 0;
-    bool capture = false;
+    bool capture = false;  // whether it was analysed, Case::captures says
     bool binary = false;
     bool archive = false;   // its members are files; `lines` counts them
     bool cut = false;       // longer than what is read of a file
     std::string problem{};  // a sentence: what is damaged, or why nothing was read
 };
 
+// A line that evidence may quote, by its number.
+using Quotes = std::vector<std::pair<std::uint32_t, std::string>>;
+
 // Everything that was read.
 struct Case {
+    CaseMemory memory{};  // what each list below may take
     std::vector<CaseFile> files{};
-    std::vector<std::vector<std::string>> quotes{};  // of each file, its lines that evidence may quote
+    std::vector<Quotes> quotes{};  // of each file, in the order of their lines
+    std::size_t quoted = 0;        // bytes of all of them
     std::vector<std::map<std::string, std::uint64_t>>
         hosts_said{};             // of each file: hosts, and how many lines name them
     std::vector<Event> events{};  // in order of files and lines
     std::vector<CounterDump> counters{};
+    std::size_t counted = 0;  // values in all of them
     std::vector<Setting> settings{};
     std::vector<RankState> ranks{};
     std::vector<BlockedTask> blocked{};
     std::vector<Measurement> measurements{};
+    std::vector<std::shared_ptr<const CaseCapture>> captures{};   // that were analysed, in order of files
     std::map<std::string, std::string, std::less<>> addresses{};  // IP -> host
     std::uint64_t left_out = 0;                                   // events, counters and settings beyond the bounds
     bool mentions_rdma = false;                                   // a word of RDMA stands somewhere

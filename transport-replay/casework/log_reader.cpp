@@ -2,9 +2,11 @@
 #include <dissect/base/parse_value.hpp>
 #include <transport-replay/casework/completion_status.hpp>
 #include <transport-replay/casework/log_signatures.hpp>
+#include <transport-replay/casework/log_words.hpp>
 #include <transport-replay/casework/readers.hpp>
 #include <transport-replay/logs/log_time.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -12,7 +14,6 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
-#include <re2/set.h>
 
 namespace qps::casework {
 
@@ -86,20 +87,14 @@ std::optional<std::vector<Captured>> groups_of(const Compiled& compiled, std::st
     return groups;
 }
 
-// Which signatures have their words in a line: one pass over it for all of them.
+// The patterns of all tables.
 struct SignatureTable {
     std::vector<Compiled> patterns;
     std::vector<Compiled> prefixes;
-    RE2::Set words{options(), RE2::UNANCHORED};
 
     SignatureTable() {
-        std::string error;
-        for (const Signature& row : signatures()) {
-            patterns.emplace_back(row.pattern);
-            words.Add(RE2::QuoteMeta(re2::StringPiece(row.words.data(), row.words.size())), &error);
-        }
+        for (const Signature& row : signatures()) patterns.emplace_back(row.pattern);
         for (const PrefixRow& row : kPrefixes) prefixes.emplace_back(row.pattern);
-        words.Compile();
     }
 };
 
@@ -128,6 +123,8 @@ void take_code(Event& event, std::string_view whose, std::string_view number, co
     event.kind = EventKind::completion_error;
 }
 
+constexpr std::string_view kMapped = "::ffff:";  // a GID that is an IPv4 address
+
 void fill(Event& event, const Captured& group) {
     const auto& [name, value] = group;
     const auto narrow = [&](int base = 10) { return static_cast<std::uint32_t>(number(value, base)); };
@@ -138,7 +135,7 @@ void fill(Event& event, const Captured& group) {
     else if (name == "qx") event.qpn = dissect::Qpn{narrow(16)};
     else if (name == "rq") event.peer_qpn = dissect::Qpn{narrow()};
     else if (name == "rqx") event.peer_qpn = dissect::Qpn{narrow(16)};
-    else if (name == "peer") event.peer = kept(value);
+    else if (name == "peer") event.peer = kept(value.starts_with(kMapped) ? value.substr(kMapped.size()) : value);
     else if (name == "rank") event.process = fmt::format("rank {}", value.substr(0, 9));
     else if (name == "proc") event.process = kept(value);
     else if (name == "st" || name == "stb") event.status = narrow();
@@ -206,18 +203,42 @@ struct NoteRow {
 };
 constexpr std::array kNotes{
     NoteRow{"set by environment to", R"((?P<name>\w+) set by environment to (?P<value>\S+?)\.?$)", "environment", ""},
+    NoteRow{"NCCL_IB_HCA set to", R"((?P<name>NCCL_IB_HCA) set to (?P<value>\S+))", "environment", ""},
     NoteRow{"qpn ", R"(Dev \d+ .*[Pp]ort \d+ qpn \d+ mtu \d+ .*GID (?P<value>\d+) \()", "GID in use", "index"},
-    NoteRow{"/RoCE", R"(Using (?:network IB|\[\d+\])(?P<dev>[\w.-]+):\d+/(?P<value>RoCE))", "port", "link layer"},
-    NoteRow{"/IB", R"(Using (?:network IB|\[\d+\])(?P<dev>[\w.-]+):\d+/(?P<value>IB)\b)", "port", "link layer"},
+    NoteRow{"Using ", R"(Using (?:network IB|\[\d+\])(?P<dev>[\w.-]+):\d+/(?P<value>RoCE))", "port", "link layer"},
+    NoteRow{"Using ", R"(Using (?:network IB|\[\d+\])(?P<dev>[\w.-]+):\d+/(?P<value>IB)\b)", "port", "link layer"},
     NoteRow{"etwork Socket", "Using (?:non-device net plugin version \\d+|network) ?(?P<value>Socket)", "NCCL",
             "network"},
     NoteRow{"NET/Socket", R"(via (?P<value>NET/Socket))", "NCCL", "network", "Socket"},
-    NoteRow{"NET/Socket", R"(NET/(?P<value>Socket) ?: Using)", "NCCL", "network", "Socket"},
+    NoteRow{"Using ", R"(NET/(?P<value>Socket) ?: Using)", "NCCL", "network", "Socket"},
     NoteRow{"GDRDMA", R"(via NET/\w+/\d+(?:\(\d+\))?/(?P<value>GDRDMA))", "NCCL", "GPU Direct RDMA", "on"},
     NoteRow{"NCCL version", R"((?P<value>[NR]CCL version ?:? ?\S+))", "NCCL", "version"},
     NoteRow{"Init COMPLETE", R"(rank (?P<name>\d+) nranks (?P<value>\d+) .*Init COMPLETE)", "rank", ""},
     NoteRow{"Init START", R"(rank (?P<name>\d+) nranks (?P<value>\d+) .*Init START)", "rank", ""},
 };
+
+// Beside the words of signatures and notes.
+constexpr std::array<std::string_view, 5> kOtherWords{"NCCL INFO ", "\n", "\x1b", "Bootstrap", "OOB"};
+constexpr std::size_t kNcclWord = 0, kNewline = 1;
+
+// Which signatures and notes have their words in a line, each once and in the order of their tables.
+struct WordsMet {
+    std::vector<std::size_t> signatures;
+    std::vector<std::size_t> notes;
+};
+WordsMet words_met(std::string_view line) {
+    const std::size_t rows = signatures().size();
+    WordsMet met;
+    log_words().find(line, [&](WordFinder::Id id, std::size_t) {
+        if (id < rows) met.signatures.push_back(id);
+        else if (id < rows + kNotes.size()) met.notes.push_back(id - rows);
+    });
+    for (auto* list : {&met.signatures, &met.notes}) {
+        std::ranges::sort(*list);
+        list->erase(std::ranges::unique(*list).begin(), list->end());
+    }
+    return met;
+}
 
 const std::vector<Compiled>& note_patterns() {
     static const std::vector<Compiled> made = [] {
@@ -228,16 +249,14 @@ const std::vector<Compiled>& note_patterns() {
     return made;
 }
 
-void take_notes(std::string_view line, const Prefix& prefix, LineState& state, Case& found) {
+void take_notes(std::string_view line, const Prefix& prefix, const WordsMet& met, LineState& state, Case& found) {
     static const RE2 address(R"((?:Bootstrap|OOB).*?:(\d+\.\d+\.\d+\.\d+)<)");
     std::string ip;
-    constexpr std::size_t kMostAddresses = 100'000;
-    if (!prefix.host.empty() && line.contains('<') && found.addresses.size() < kMostAddresses &&
+    if (!prefix.host.empty() && line.contains('<') &&
         RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), address, &ip))
-        found.addresses.emplace(ip, prefix.host);  // of the bootstrap, which peers are named by
-    for (std::size_t i = 0; i < kNotes.size(); ++i) {
+        add_address(found, ip, prefix.host);  // of the bootstrap, which peers are named by
+    for (const std::size_t i : met.notes) {
         const NoteRow& row = kNotes[i];
-        if (!line.contains(row.words)) continue;
         const auto groups = groups_of(note_patterns()[i], line);
         if (!groups) continue;
         Setting setting{.host = prefix.host,
@@ -279,15 +298,36 @@ void join_work_request(Event request, Case& found) {
 
 }  // namespace
 
+const WordFinder& log_words() {
+    static const WordFinder made = [] {
+        std::vector<std::string_view> words;
+        for (const Signature& row : signatures()) words.push_back(row.words);
+        for (const NoteRow& row : kNotes) words.push_back(row.words);
+        words.insert(words.end(), kOtherWords.begin(), kOtherWords.end());
+        return WordFinder(words);
+    }();
+    return made;
+}
+
+WordUse use_of(WordFinder::Id word) {
+    const std::size_t notes = signatures().size();
+    const std::size_t others = notes + kNotes.size();
+    WordUse use;
+    if (word == others + kNewline) use.kind = WordUse::Kind::newline;
+    if (word == others + kNcclWord) use = {WordUse::Kind::nccl, 0, kOtherWords[kNcclWord].size()};
+    static_assert(kNotes.size() <= 32);
+    if (word >= notes && word < others && !kNotes[word - notes].value.empty())
+        use = {WordUse::Kind::same_note, static_cast<std::uint32_t>(word - notes), 0};
+    return use;
+}
+
 std::string_view take_log_line(std::string_view line, LineState& state, Case& found) {
     const Prefix prefix = prefix_of(line);
     say_host(found, state, prefix.host);
-    std::vector<int> candidates;
-    signature_table().words.Match(re2::StringPiece(line.data(), line.size()), &candidates);
-    std::sort(candidates.begin(), candidates.end());
-    for (const int index : candidates) {
-        const Signature& row = signatures()[static_cast<std::size_t>(index)];
-        const auto groups = groups_of(signature_table().patterns[static_cast<std::size_t>(index)], line);
+    const WordsMet met = words_met(line);
+    for (const std::size_t index : met.signatures) {
+        const Signature& row = signatures()[index];
+        const auto groups = groups_of(signature_table().patterns[index], line);
         if (!groups) continue;
         Event event;
         event.kind = row.kind;
@@ -313,11 +353,11 @@ std::string_view take_log_line(std::string_view line, LineState& state, Case& fo
         }
         if (event.kind == EventKind::work_request) join_work_request(std::move(event), found);
         else add(found, std::move(event));
-        take_notes(line, prefix, state, found);
+        take_notes(line, prefix, met, state, found);
         return kind;
     }
     if (prefix.producer.empty() || prefix.producer == "error CQE") return {};
-    take_notes(line, prefix, state, found);
+    take_notes(line, prefix, met, state, found);
     return prefix.producer;
 }
 

@@ -18,10 +18,15 @@ constexpr std::array kReaders{
     Reader{"GID tables", take_gid},
     Reader{"queue pairs", take_queue_pair},
     Reader{"RAS dumps", take_rank_state},
+    Reader{"RAS dumps in JSON", take_ras_json},
+    Reader{"inspectors", take_inspector},
     Reader{"flight recorders", take_flight_record},
+    Reader{"mlxlink", take_mlxlink},
+    Reader{"switch ports", take_switch_ports},
     Reader{"switch tables", take_switch_table},
     Reader{"counters", take_counter},
     Reader{"benchmarks", take_measurement},
+    Reader{"dates", take_date},
     Reader{"settings", take_setting},
     Reader{"command lines", take_command},
 };
@@ -30,22 +35,55 @@ constexpr std::array kReaders{
 
 std::span<const Reader> readers() { return kReaders; }
 
-void say_host(Case& found, const LineState& state, const std::string& host) {
+void say_host(Case& found, const LineState& state, const std::string& host, std::uint64_t lines) {
     constexpr std::size_t kMostHosts = 4096;  // of a file
     if (host.empty() || state.file >= found.hosts_said.size()) return;
     auto& said = found.hosts_said[state.file];
-    if (const auto known = said.find(host); known != said.end()) ++known->second;
-    else if (said.size() < kMostHosts) said.emplace(host, 1);
+    if (const auto known = said.find(host); known != said.end()) known->second += lines;
+    else if (said.size() < kMostHosts) said.emplace(host, lines);
 }
+
+namespace {
+
+// Whether one more fits beside so many; else it is counted.
+bool fits(Case& found, CaseShare share, std::size_t kept) {
+    if (kept < found.memory.items(share)) return true;
+    ++found.left_out;
+    return false;
+}
+
+std::size_t states_of(const Case& found) {
+    return found.ranks.size() + found.blocked.size() + found.measurements.size() + found.addresses.size();
+}
+
+}  // namespace
 
 void add(Case& found, Event event) {
-    if (found.events.size() >= kMostEvents) ++found.left_out;
-    else found.events.push_back(std::move(event));
+    if (fits(found, CaseShare::events, found.events.size())) found.events.push_back(std::move(event));
+}
+void add(Case& found, Setting setting) {
+    if (fits(found, CaseShare::settings, found.settings.size())) found.settings.push_back(std::move(setting));
+}
+void add(Case& found, RankState state) {
+    if (fits(found, CaseShare::states, states_of(found))) found.ranks.push_back(std::move(state));
+}
+void add(Case& found, BlockedTask task) {
+    if (fits(found, CaseShare::states, states_of(found))) found.blocked.push_back(std::move(task));
+}
+void add(Case& found, Measurement measurement) {
+    if (fits(found, CaseShare::states, states_of(found))) found.measurements.push_back(std::move(measurement));
+}
+void add_address(Case& found, const std::string& address, const std::string& host) {
+    if (!found.addresses.contains(address) && fits(found, CaseShare::states, states_of(found)))
+        found.addresses.emplace(address, host);
 }
 
-void add(Case& found, Setting setting) {
-    if (found.settings.size() >= kMostSettings) ++found.left_out;
-    else found.settings.push_back(std::move(setting));
+void add_counter(Case& found, CounterDump& dump, std::string_view name, std::uint64_t value, Place place) {
+    if (dump.values.size() >= kMostCounters || !fits(found, CaseShare::counters, found.counted))
+        return void(found.left_out += dump.values.size() >= kMostCounters ? 1U : 0U);
+    const std::string kept(name.substr(0, kMostWord));
+    if (dump.values.emplace(kept, value).second) ++found.counted;
+    dump.places.emplace(kept, place);
 }
 
 CounterDump* dump_for(Case& found, LineState& state, std::string_view source, std::string_view device,
@@ -67,13 +105,17 @@ CounterDump* dump_for(Case& found, LineState& state, std::string_view source, st
         state.dump = index;
         return &dump;
     }
-    if (found.counters.size() >= kMostDumps) return nullptr;
+    constexpr std::size_t kCountersOfDump = 4;  // its own cost, in those of counters
+    if (!fits(found, CaseShare::counters, found.counted)) return nullptr;
+    found.counted += kCountersOfDump;
     CounterDump made;
     made.host = state.host;
     made.device = std::string(device.substr(0, kMostWord));
     made.port = port;
     made.source = std::string(source);
     made.phase = state.phase;
+    made.zone = state.zone;
+    made.local_time = state.local_time;
     made.place = state.place();
     found.counters.push_back(std::move(made));
     state.dump = found.counters.size() - 1;

@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace qps::casework {
 
@@ -21,6 +23,23 @@ struct FlightEntry {
     std::uint64_t elements = 0;  // of the input: the product of its sizes
     bool in_sizes = false;
     bool in_group = false;
+};
+
+// The rank of a RAS dump in JSON that is being read.
+struct RasRank {
+    bool any = false;
+    std::uint32_t number = 0;
+    std::string host, process;
+    bool silent = false, dead = false;
+    bool counting = false;  // its counts of operations have begun
+    std::vector<std::pair<std::string, std::uint64_t>> counts;
+    Place place{};
+};
+struct RasDump {
+    bool open = false;
+    bool missing = false;  // the ranks that follow are missing
+    std::string communicator;
+    RasRank rank;
 };
 
 // What readers remember of a file from line to line.
@@ -37,11 +56,14 @@ struct LineState {
     std::string_view reader;  // whose block it is
     std::string subject;      // of the block
     FlightEntry entry;
+    RasDump ras;
     std::string rows;  // hex rows of a dump so far
     std::uint32_t rows_line = 0;
     std::set<std::string> noted;   // settings that logs repeat
     std::size_t dump = SIZE_MAX;   // index of the counter dump that goes on
     Phase phase = Phase::unknown;  // that a header names
+    std::string zone;              // of the last date that stands alone on a line
+    std::int64_t local_time = 0;   // that date, in seconds
     [[nodiscard]] Place place() const { return {file, line}; }
 };
 
@@ -64,21 +86,28 @@ struct Reader {
 [[nodiscard]] std::string_view take_queue_pair(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_setting(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_rank_state(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_ras_json(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_inspector(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_mlxlink(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_switch_ports(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_flight_record(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_measurement(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_date(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_command(std::string_view line, LineState& state, Case& found);
 
-// Bounds of what is kept; more is counted in Case::left_out. A million events take some 300 MB.
-inline constexpr std::size_t kMostEvents = 200'000;
-inline constexpr std::size_t kMostDumps = 20'000;
+// Lists are bounded by Case::memory; what finds no place is counted in Case::left_out.
+inline constexpr std::size_t kMostWord = 256;        // bytes of a value that is kept
 inline constexpr std::size_t kMostCounters = 4'096;  // of a dump
-inline constexpr std::size_t kMostSettings = 200'000;
-inline constexpr std::size_t kMostWord = 256;  // bytes of a value that is kept
 
 // A line of the file is of this host.
-void say_host(Case& found, const LineState& state, const std::string& host);
+void say_host(Case& found, const LineState& state, const std::string& host, std::uint64_t lines = 1);
 void add(Case& found, Event event);
 void add(Case& found, Setting setting);
+void add(Case& found, RankState state);
+void add(Case& found, BlockedTask task);
+void add(Case& found, Measurement measurement);
+void add_address(Case& found, const std::string& address, const std::string& host);
+void add_counter(Case& found, CounterDump& dump, std::string_view name, std::uint64_t value, Place place);
 // The dump that a counter belongs to: the one that goes on, or a new one where its source, device or port changes, or
 // the name stands in it already.
 [[nodiscard]] CounterDump* dump_for(Case& found, LineState& state, std::string_view source, std::string_view device,

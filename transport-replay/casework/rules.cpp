@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array kRules{
     Rule{"unrelated", "lines of programs or the kernel, none of RDMA", "nothing here is about RDMA", judge_unrelated},
+    Rule{"captures", "captures, beside logs and counters", "their findings, and what lines are about", judge_captures},
     Rule{"completion", "error completions", "side, queue pair, what the status proves and excludes", judge_completions},
     Rule{"flush", "status 5", "a consequence, or a cause that nobody logged", judge_flushes},
     Rule{"port", "a port that went down", "where to look, and what follows", judge_ports},
@@ -24,6 +25,7 @@ constexpr std::array kRules{
     Rule{"gid", "GID tables and the index in use", "an index that does not fit", judge_gids},
     Rule{"queue-pairs", "lists of queue pairs", "which are in error, which have no partner", judge_queue_pairs},
     Rule{"acs", "ACS of PCIe switches, a local error", "peer-to-peer DMA is redirected", judge_acs},
+    Rule{"environment", "an environment and a list of devices", "a device that is not there", judge_environment},
     Rule{"link-settings", "MTU, state, firmware of several hosts", "what differs", judge_link_settings},
     Rule{"classes", "PFC, trust and traffic classes", "priorities that differ", judge_classes},
     Rule{"loss", "differences of transport counters", "loss, its direction, and what should slow senders", judge_loss},
@@ -55,19 +57,32 @@ std::string_view name(Party party) {
     return kNames[static_cast<std::size_t>(party)];
 }
 
-void claim(Verdict& verdict, std::string_view rule, Weight weight, Party party, std::string host, std::string text,
-           std::vector<Place> evidence) {
+transport::Severity severity_of(Weight weight) {
+    if (weight >= Weight::shown) return transport::Severity::error;
+    return weight == Weight::hint ? transport::Severity::warning : transport::Severity::note;
+}
+
+void claim(Verdict& verdict, std::string_view id, Weight weight, Party party, std::string host, std::string text,
+           std::vector<Place> evidence, transport::Facts facts) {
     constexpr std::size_t kMostClaims = 200;
-    if (verdict.claims.size() < kMostClaims)
-        verdict.claims.push_back({rule, weight, party, std::move(host), std::move(text), std::move(evidence)});
+    if (verdict.claims.size() == kMostClaims) return;
+    const auto is_empty = [](const transport::Fact& fact) {
+        const auto* list = std::get_if<std::vector<std::string>>(&fact.value);
+        return std::holds_alternative<std::monostate>(fact.value) || (list != nullptr && list->empty());
+    };
+    std::erase_if(facts, is_empty);
+    verdict.claims.push_back(
+        {id, weight, party, std::move(host), std::move(text), std::move(evidence), std::move(facts)});
 }
 
 void consequence(Verdict& verdict, std::string text, std::vector<Place> evidence) {
-    verdict.consequences.push_back({"", Weight::remark, Party::undecided, "", std::move(text), std::move(evidence)});
+    verdict.consequences.push_back(
+        {"", Weight::remark, Party::undecided, "", std::move(text), std::move(evidence), {}});
 }
 
 void contradiction(Verdict& verdict, std::string text, std::vector<Place> evidence) {
-    verdict.contradictions.push_back({"", Weight::remark, Party::undecided, "", std::move(text), std::move(evidence)});
+    verdict.contradictions.push_back(
+        {"", Weight::remark, Party::undecided, "", std::move(text), std::move(evidence), {}});
 }
 
 void next_step(Verdict& verdict, std::string command, std::string where, std::vector<Outcome> outcomes) {
@@ -147,6 +162,14 @@ std::string_view host_of_peer(std::string_view peer) {
 Tie tie_of(const Case& read, const Event& event) {
     constexpr std::int64_t kNear = 60 * dissect::kNanosecondsPerSecond;
     Tie tie;
+    // What storage does when its transport fails counts where nothing else but flushes complains: they decide nothing.
+    const bool storage = std::ranges::none_of(
+        read.events, [](const Event& each) { return each.kind == EventKind::completion_error && each.status != 5; });
+    if (storage)
+        for (const Event* each : events_of(read, {EventKind::controller_reset, EventKind::address_unresolved}))
+            if (each->host == event.host && each->clock == event.clock && each->clock != ClockKind::none &&
+                each->time_ns >= event.time_ns && each->time_ns < event.time_ns + kNear)
+                tie.near = true;
     bool before = false, after = false;  // complaints in the file of the event
     for (const Event* complaint :
          events_of(read, {EventKind::completion_error, EventKind::watchdog, EventKind::storage_timeout,
@@ -169,23 +192,13 @@ Verdict judge(const Case& read) {
     for (const CounterChange& change : facts.changes) facts.of_host[change.host].push_back(&change);
     Verdict verdict;
     for (const Rule& rule : kRules) rule.apply(facts, verdict);
-    for (const CaseFile& file : read.files)
-        if (file.capture)
-            verdict.next.push_back(
-                {Weight::hint,
-                 fmt::format("qpscope analyze {} (a capture of this case)", file.name),
-                 "here",
-                 {{"it has findings", "they are of the same time: connections --match takes the log lines"}}});
     std::ranges::stable_sort(verdict.claims, std::ranges::greater{}, &Claim::weight);
     std::ranges::stable_sort(verdict.next, std::ranges::greater{}, &NextStep::weight);
     std::ranges::stable_sort(verdict.undecided, std::ranges::greater{}, &OpenQuestion::weight);
     if (verdict.claims.empty()) {
-        undecided(verdict,
-                  read.mentions_rdma || !facts.changes.empty()
-                      ? "undecided: nothing that was read shows a failure of RDMA, nor that all is well"
-                  : std::ranges::any_of(read.files, &CaseFile::capture)
-                      ? "undecided: captures are not analysed here, and nothing else that is recognised is about RDMA"
-                      : "undecided: nothing here that is recognised is about RDMA");
+        undecided(verdict, read.mentions_rdma || !facts.changes.empty()
+                               ? "undecided: nothing that was read shows a failure of RDMA, nor that all is well"
+                               : "undecided: nothing here that is recognised is about RDMA");
         next_step(verdict,
                   "the log of the program that failed, and counters before and after: grep . "
                   "/sys/class/infiniband/*/ports/*/hw_counters/* twice, with the failure between",

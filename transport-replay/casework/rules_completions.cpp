@@ -1,5 +1,6 @@
 // Rules about completions: the first status of a queue pair that is not 5 is the finding; who is named by many is where
 // to look; what follows is told apart.
+#include <transport-replay/casework/claim_rows.hpp>
 #include <transport-replay/casework/claims.hpp>
 #include <transport-replay/casework/completion_status.hpp>
 #include <transport-replay/logs/error_cqe.hpp>
@@ -88,11 +89,13 @@ std::set<std::string> peers_of(const Group& group) {
 // What the peers of status 12 amount to: one named by many, many named by one, or nobody.
 void judge_peers(const Group& group, Verdict& verdict) {
     std::map<std::string, std::set<std::string>> named_by, names;
-    for (const Event* event : group)
-        for (const std::string& peer : peers_of({event})) {
-            named_by[peer].insert(event->host);
-            names[event->host].insert(peer);
-        }
+    for (const Event* event : group) {
+        std::set<std::string> peers = peers_of({event});
+        const std::string host = event->peer.substr(0, event->peer.find('<'));
+        if (event->peer_qpn && !host.empty()) peers.insert(host);  // its queue pairs have a host in common
+        for (const std::string& peer : peers) named_by[peer].insert(event->host);
+        if (!peers.empty()) names[event->host].insert(host.empty() ? *peers.begin() : host);
+    }
     if (named_by.empty()) {
         undecided(verdict,
                   "undecided: no line names the peer; the lines say which queue pairs gave up, not who did not answer, "
@@ -104,18 +107,43 @@ void judge_peers(const Group& group, Verdict& verdict) {
             {{"all name one peer", "look at that host and its port"}, {"one host names many", "look at its own port"}});
     }
     for (const auto& [peer, hosts] : named_by)
-        if (hosts.size() >= 2)
+        if (hosts.size() >= 2) {
             claim(
-                verdict, "completion", Weight::hint, Party::undecided, peer,
+                verdict, "case-peer-named-by-many", Weight::hint, Party::undecided, peer,
                 fmt::format("{} hosts ({}) gave up on one peer, {}: what they have in common is that peer or its port",
                             hosts.size(), list_text(hosts), peer),
                 places_of(group));
+            next_step(verdict,
+                      "its log and dmesg from before that time, rdma resource show qp and counters of its port", peer,
+                      {{"its process ended, or its port was down", "it is the cause"},
+                       {"all is well there", "look at the switch port of that host"}});
+        }
     for (const auto& [host, peers] : names)
         if (peers.size() >= 3 && names.size() == 1)
-            claim(verdict, "completion", Weight::hint, Party::undecided, host,
+            claim(verdict, "case-many-peers-of-one-host", Weight::hint, Party::undecided, host,
                   fmt::format("{} alone gave up on {} peers ({}): what they have in common is the port of {}",
                               at_host(host), peers.size(), list_text(peers), at_host(host)),
                   places_of(group));
+}
+
+transport::Facts facts_of(std::uint32_t status, const Group& group) {
+    const auto list = [](const std::set<std::string>& words) {
+        constexpr std::size_t kMost = 16;
+        std::vector<std::string> first(words.begin(), words.end());
+        if (first.size() > kMost) first.resize(kMost);
+        return first;
+    };
+    std::set<std::string> own;
+    std::optional<std::uint64_t> vendor;
+    for (const Event* event : group) {
+        if (event->qpn) own.insert(queue_pair_text(*event->qpn));
+        if (!vendor && event->vendor.value_or(0) != 0) vendor = event->vendor;
+    }
+    return {{facts::kCompletionStatus, std::uint64_t{status}},
+            {facts::kVendorError, vendor},
+            {facts::kComplaining, list(hosts_of(group))},
+            {facts::kOwnQueuePairs, list(own)},
+            {facts::kNamedPeers, list(peers_of(group))}};
 }
 
 void judge_group(const Case& read, std::uint32_t status, const Group& group, Verdict& verdict) {
@@ -151,8 +179,8 @@ void judge_group(const Case& read, std::uint32_t status, const Group& group, Ver
                 break;
             }
     std::vector<Place> evidence = places_of(group);
-    claim(verdict, "completion", weight, party, hosts.size() == 1 ? *hosts.begin() : "", std::move(text),
-          std::move(evidence));
+    claim(verdict, "case-completion-error", weight, party, hosts.size() == 1 ? *hosts.begin() : "", std::move(text),
+          std::move(evidence), facts_of(status, group));
     if (status == 12) {
         undecided(verdict,
                   "undecided: status 12 says that no answer came, not why; peer, path, port and addresses remain");
@@ -191,7 +219,7 @@ void judge_lengths(const std::map<std::uint32_t, Group>& groups, Verdict& verdic
     const bool all_receives =
         std::ranges::all_of(receives, [](const Event* event) { return event->operation.starts_with("RECV"); });
     if (!all_receives || receivers.size() != 1 || senders.size() != 1 || receivers == senders) return;
-    claim(verdict, "completion", Weight::decisive, Party::remote_host, *receivers.begin(),
+    claim(verdict, "case-message-longer-than-receive", Weight::decisive, Party::remote_host, *receivers.begin(),
           fmt::format(
               "a message of {} is longer than the receive that {} posted (status 9 there, status 1 on RECV here): "
               "the two programs do not agree about sizes; not the network: the message arrived, and so did the "
@@ -232,7 +260,7 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
     if (!flushed.empty() && !causes) {
         const bool own = std::ranges::any_of(flushed, [](const Event* event) { return event->vendor == 0xf5; });
         claim(
-            verdict, "flush", Weight::hint, Party::undecided, flushed.front()->host,
+            verdict, "case-flushed-only", Weight::hint, Party::undecided, flushed.front()->host,
             own ? fmt::format(
                       "{}: only flushed work requests (status 5), the first with vendor error 0xf5: software of this host moved "
                       "the queue pair to the error state",
@@ -256,7 +284,7 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
                     places_of(closed, 2));
     else if (!closed.empty()) {
         claim(
-            verdict, "peer-closed", Weight::hint, Party::undecided, closed.front()->host,
+            verdict, "case-peer-closed-first", Weight::hint, Party::undecided, closed.front()->host,
             fmt::format(
                 "{}: the bootstrap (TCP) connection was closed by the peer {}: that process ended or aborted first; it says nothing of the "
                 "RDMA path",
@@ -274,7 +302,7 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
                                 crashed.front()->text),
                     places_of(crashed, 2));
     if (!crashed.empty() && !causes) {
-        claim(verdict, "process", Weight::hint, Party::undecided, crashed.front()->host,
+        claim(verdict, "case-process-ended", Weight::hint, Party::undecided, crashed.front()->host,
               fmt::format("{}: a process ended ({}): what its peers report afterwards follows from that",
                           at_host(crashed.front()->host), crashed.front()->text),
               places_of(crashed));

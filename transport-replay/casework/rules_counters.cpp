@@ -12,6 +12,19 @@ namespace qps::casework {
 
 using transport::grouped;
 
+namespace {
+
+// Requests that came twice at another host, where only one has any.
+Changes duplicates_of_others(const Facts& facts, const std::string& host) {
+    Changes others = of(facts, {Counter::duplicate});
+    std::erase_if(others, [&](const CounterChange* change) { return change->host == host || change->grown == 0; });
+    const bool one =
+        std::ranges::all_of(others, [&](const CounterChange* each) { return each->host == others.front()->host; });
+    return one ? others : Changes{};
+}
+
+}  // namespace
+
 void judge_loss(const Facts& facts, Verdict& verdict) {
     for (const std::string& host : hosts_of(facts)) {
         const Changes timeouts = of(facts, {Counter::ack_timeout, Counter::retry_exceeded}, &host);
@@ -38,7 +51,13 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
         else if (growth(duplicates) > 0)
             text += fmt::format(", and {}: responses or ACKs got lost, or the peer answers later than the timer",
                                 grown_text(duplicates, 1));
-        else text += ": the peer did not answer in time, or the last packets of messages were lost";
+        else if (const Changes others = duplicates_of_others(facts, host); growth(others) > 0) {
+            text += fmt::format(": no answer in time; {}, {}, so requests came twice there: if it is the peer, its "
+                                "responses or ACKs got lost on the way back, or came later than the timer",
+                                at_host(others.front()->host), grown_text(others, 1));
+            const auto more = evidence_of(others, 2);
+            evidence.insert(evidence.end(), more.begin(), more.end());
+        } else text += ": the peer did not answer in time, or the last packets of messages were lost";
         if (priorities.used.size() == 1 && priorities.counted.size() > 1)
             text += fmt::format("; all traffic is in priority {} (one class)", *priorities.used.begin());
         const bool braked = growth(brakes) > 0;
@@ -53,7 +72,8 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
             text += fmt::format("; no {} was counted in the same time, so nothing slowed the senders down",
                                 fmt::join(none, ", no "));
         } else if (braked) text += fmt::format("; meanwhile {}", grown_text(brakes, 2));
-        claim(verdict, "loss", Weight::shown, Party::undecided, host, std::move(text), std::move(evidence));
+        claim(verdict, "case-packets-lost", Weight::shown, Party::undecided, host, std::move(text), std::move(evidence),
+              grown_facts(all));
         undecided(
             verdict,
             "undecided: where the packets were lost, and whether the switch or the NICs lack the setting; counters of the switch are needed");
@@ -88,7 +108,7 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
                                         grouped(change->after), full ? " (its maximum: at least so many)" : ""));
             evidence.push_back(change->place);
         }
-        claim(verdict, "loss", Weight::hint, Party::undecided, host,
+        claim(verdict, "case-counters-once", Weight::hint, Party::undecided, host,
               fmt::format(
                   "{}: {}: one reading, so this happened at some time since the counters began, not necessarily now",
                   at_host(host), fmt::join(parts, ", ")),
@@ -114,7 +134,7 @@ void judge_receivers(const Facts& facts, Verdict& verdict) {
             for (const CounterChange* here : received)
                 if (!there->paired && !here->paired && there->after == here->after && there->after > 10) {
                     claim(
-                        verdict, "receivers", Weight::hint, Party::undecided, there->host,
+                        verdict, "case-receiver-not-ready", Weight::hint, Party::undecided, there->host,
                         fmt::format(
                             "{} and {} are equal ({}): every request without a posted receive was answered by RNR NAK, so the network carried both; the application did not keep up with posting receives, at some time since the counters began",
                             there->vendor_name, here->vendor_name, grouped(there->after)),
@@ -145,8 +165,8 @@ void judge_receivers(const Facts& facts, Verdict& verdict) {
         text += ". No retry limit was reached: it costs time only";
     const bool loss =
         growth(of(facts, {Counter::out_of_sequence, Counter::sequence_nak_received, Counter::ack_timeout})) > 0;
-    claim(verdict, "receivers", loss ? Weight::hint : Weight::shown, loss ? Party::undecided : Party::application,
-          where, std::move(text), evidence_of(all));
+    claim(verdict, "case-receiver-not-ready", loss ? Weight::hint : Weight::shown,
+          loss ? Party::undecided : Party::application, where, std::move(text), evidence_of(all), grown_facts(all));
     next_step(
         verdict,
         "the stack of the receiving process (py-spy, gdb) while it grows; its receive queue depth; compare with peers of the same job",
@@ -178,7 +198,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                 for (const CounterChange* change : *changes)
                     if (change->grown > 0 && (most == nullptr || change->grown > most->grown)) most = change;
                 if (most == nullptr) continue;
-                claim(verdict, "pauses", Weight::hint, Party::undecided, host,
+                claim(verdict, "case-pause-at-switch", Weight::hint, Party::undecided, host,
                       fmt::format("{}: port {}, {} grew by {} ({} to {}): {}", at_host(host), most->device,
                                   most->vendor_name, grouped(most->grown), grouped(most->before), grouped(most->after),
                                   means),
@@ -197,8 +217,8 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
         }
         if (growth(out) > 0) {
             const bool pcie = growth(stalls) > 0;
-            claim(verdict, "pauses", pcie ? Weight::shown : Weight::hint, pcie ? Party::local_host : Party::undecided,
-                  host,
+            claim(verdict, "case-pause-sent", pcie ? Weight::shown : Weight::hint,
+                  pcie ? Party::local_host : Party::undecided, host,
                   fmt::format("{}: {}: this host cannot take what it is sent{}", at_host(host), grown_text(out, 2),
                               pcie ? fmt::format(", and {}: its bus or memory is the bottleneck, the root of the pause",
                                                  grown_text(stalls, 1))
@@ -211,7 +231,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                        {"it does not", "the receiving application or the buffers of the NIC"}});
         }
         if (growth(in) > 0) {
-            claim(verdict, "pauses", Weight::hint, Party::undecided, host,
+            claim(verdict, "case-pause-received", Weight::hint, Party::undecided, host,
                   fmt::format("{}: {}: the switch paused this NIC, so the congestion is behind the switch",
                               at_host(host), grown_text(in, 2)),
                   evidence_of(in));
@@ -222,7 +242,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                        {"none", "the port whose queue fills"}});
         }
         if (growth(discards) > 0 && growth(of(facts, {Counter::out_of_sequence, Counter::ack_timeout}, &host)) == 0) {
-            claim(verdict, "pauses", Weight::shown, Party::undecided, host,
+            claim(verdict, "case-dropped-in-nic", Weight::shown, Party::undecided, host,
                   fmt::format("{}: {}: packets were dropped in this NIC, on receive; the loss point is found",
                               at_host(host), grown_text(discards, 3)),
                   evidence_of(discards));
@@ -247,8 +267,8 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                           {Counter::requests_in, Counter::rdma_bytes, Counter::out_of_sequence, Counter::ack_timeout},
                           &host)) > 0;
             claim(
-                verdict, "pauses", rdma ? Weight::shown : Weight::hint, rdma ? Party::host_setting : Party::undecided,
-                host,
+                verdict, "case-class-without-pfc", rdma ? Weight::shown : Weight::hint,
+                rdma ? Party::host_setting : Party::undecided, host,
                 fmt::format(
                     "{}: all traffic is in priority {}, but PFC is enabled for priority {} only: no pause protects it",
                     at_host(host), *used.begin(), bits.find('1')),
@@ -267,7 +287,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
             if (change->grown > 0 && change->what.priority >= 0 && !priorities.used.empty() &&
                 !priorities.used.contains(change->what.priority)) {
                 claim(
-                    verdict, "pauses", Weight::hint, Party::undecided, host,
+                    verdict, "case-pause-of-other-class", Weight::hint, Party::undecided, host,
                     fmt::format(
                         "{}: pause frames move on priority {}, traffic on priority {}: the map of DSCP to priority of NIC and switch differ",
                         at_host(host), change->what.priority, *priorities.used.begin()),
@@ -277,7 +297,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
             }
         const Changes storms = of(facts, {Counter::pause_storms}, &host);
         if (growth(storms) > 0) {
-            claim(verdict, "pauses", Weight::shown, Party::undecided, host,
+            claim(verdict, "case-pause-storm-counted", Weight::shown, Party::undecided, host,
                   fmt::format("{}: {}: a pause lasted so long that the watchdog took it for a storm", at_host(host),
                               grown_text(storms, 2)),
                   evidence_of(storms));
@@ -287,32 +307,65 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
     }
 }
 
+namespace {
+
+// An ICRC is checked at the end, an FCS at each link: what is wrong in the one alone was changed within a device, or
+// sent so.
+void judge_icrcs(const Facts& facts, const std::string& host, Verdict& verdict) {
+    const Changes bad = of(facts, {Counter::bad_icrc}, &host);
+    if (growth(bad) == 0) return;
+    Changes frames = of(facts, {Counter::signal_error}, &host);
+    std::erase_if(frames, [](const CounterChange* change) { return !change->paired || change->reset; });
+    std::string text = fmt::format("{}: {}: packets came with a wrong ICRC, and this NIC dropped them", at_host(host),
+                                   grown_text(bad, 1));
+    std::vector<Place> evidence = evidence_of(bad, 2);
+    if (!frames.empty() && growth(frames) == 0) {
+        text += fmt::format("; {} did not grow, so the FCS of their last link was right: they were changed within a "
+                            "device on the way, or sent so",
+                            frames.front()->vendor_name);
+        evidence.push_back(frames.front()->place);
+    }
+    claim(verdict, "case-bad-icrc", Weight::hint, Party::undecided, host, std::move(text), std::move(evidence));
+    undecided(verdict, "undecided: whether the sender or a device on the way made the ICRC wrong");
+    next_step(verdict,
+              "capture udp port 4791 at the sender and at this host, and compare one packet in both: qpscope packets "
+              "-f 'infiniband.invariant.crc' shows the ICRC; what on the path rewrites headers (router, NAT, tunnel)?",
+              "sender and receiver",
+              {{"it is right where it was sent", "a device on the path changes packets: its firmware, or go around it"},
+               {"it is wrong there", "the sender: its firmware and driver"}});
+}
+
+}  // namespace
+
 void judge_signals(const Facts& facts, Verdict& verdict) {
     for (const std::string& host : hosts_of(facts)) {
+        judge_icrcs(facts, host, verdict);
         const Changes down = of(facts, {Counter::link_down}, &host);
         const Changes signal = of(facts, {Counter::signal_error}, &host);
         const Changes upstream = of(facts, {Counter::upstream_signal_error}, &host);
         const Changes wait = of(facts, {Counter::transmit_wait}, &host);
-        const auto say = [&](const Changes& changes, Weight weight, Party party, std::string_view means,
-                             std::string command) {
+        const auto say = [&](std::string_view id, const Changes& changes, Weight weight, Party party,
+                             std::string_view means, std::string command) {
             if (growth(changes) == 0) return;
-            claim(verdict, "signals", weight, party, host,
-                  fmt::format("{}: {}: {}", at_host(host), grown_text(changes, 3), means), evidence_of(changes));
+            claim(verdict, id, weight, party, host,
+                  fmt::format("{}: {}: {}", at_host(host), grown_text(changes, 3), means), evidence_of(changes),
+                  grown_facts(changes));
             next_step(verdict, std::move(command), at_host(host),
                       {{"errors go on growing", "replace cable or transceiver of this link, then read again"},
                        {"they stand still", "it is over: compare their time with the failure"}});
         };
-        say(down, Weight::shown, Party::undecided,
+        say("case-link-went-down", down, Weight::shown, Party::undecided,
             "the link of this port went down in the time between; every status 12 of that port can follow from it; why it went down cannot be told from here",
             "mlxlink -d DEVICE -m -c; dmesg; the log of the switch port");
-        say(signal, Weight::shown, Party::network,
+        say("case-signal-errors", signal, Weight::shown, Party::network,
             "signal errors on the receive side of this very link (cable, transceiver, port)",
             "mlxlink -d DEVICE -m -c (BER, FEC), ethtool -m IF");
-        say(upstream, Weight::hint, Party::undecided,
+        say("case-upstream-errors", upstream, Weight::hint, Party::undecided,
             "a switch passed on packets that were broken before: the bad link is further up",
             "ibqueryerrors over the fabric");
         if (growth(down) + growth(signal) == 0)
-            say(wait, Weight::hint, Party::undecided, "data waited for credits: the next hop is slow or congested",
+            say("case-waits-for-credits", wait, Weight::hint, Party::undecided,
+                "data waited for credits: the next hop is slow or congested",
                 "perfquery of the switch ports on the path, twice");
     }
 }

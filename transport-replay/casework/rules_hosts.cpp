@@ -1,4 +1,5 @@
-// Rules about hosts: links that go down, events of the machine, refused commands, blocked tasks, set-up and storage.
+// Rules about hosts: links that go down, events of the machine, refused commands, blocked tasks and storage.
+#include <transport-replay/casework/claim_rows.hpp>
 #include <transport-replay/casework/claims.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -17,6 +18,7 @@ using Group = std::vector<const Event*>;
 
 struct HostRow {
     EventKind kind;
+    std::string_view id;
     Weight weight;
     Party party;  // local_host: by side_of()
     std::string_view words;
@@ -25,52 +27,55 @@ struct HostRow {
     std::string_view other;  // what it means where nothing more is found
 };
 constexpr std::array kHostRows{
-    HostRow{EventKind::iommu_fault, Weight::decisive, Party::local_host, "the IOMMU refused a DMA of the device",
-            "not the network: the fault is in the host", "dmesg around the fault; iommu=pt and the driver's version",
+    HostRow{EventKind::iommu_fault, "case-iommu-fault", Weight::decisive, Party::local_host,
+            "the IOMMU refused a DMA of the device", "not the network: the fault is in the host",
+            "dmesg around the fault; iommu=pt and the driver's version",
             "ask the vendor of the driver which mapping that address belonged to"},
-    HostRow{EventKind::pcie_error, Weight::shown, Party::local_host, "errors of PCIe",
+    HostRow{EventKind::pcie_error, "case-pcie-error", Weight::shown, Party::local_host, "errors of PCIe",
             "not the network: the fault is on the bus of the host",
             "lspci -vvv -s that device (LnkSta, DevSta); reseat the card", "watch whether the errors grow under load"},
-    HostRow{EventKind::machine_check, Weight::shown, Party::local_host, "a hardware error of the machine",
-            "not the network: the machine itself", "mcelog or rasdaemon, EDAC counters",
-            "replace the part that the record names"},
-    HostRow{EventKind::gpu_error, Weight::shown, Party::local_host,
+    HostRow{EventKind::machine_check, "case-machine-check", Weight::shown, Party::local_host,
+            "a hardware error of the machine", "not the network: the machine itself",
+            "mcelog or rasdaemon, EDAC counters", "replace the part that the record names"},
+    HostRow{EventKind::gpu_error, "case-gpu-error", Weight::shown, Party::local_host,
             "an error of a GPU, which ends the rank that uses it", "not the network: the GPU or its program",
             "nvidia-smi -q -d ECC,PAGE_RETIREMENT; dmesg | grep Xid", "run the job on other GPUs"},
-    HostRow{EventKind::gpu_memory, Weight::shown, Party::application,
+    HostRow{EventKind::gpu_memory, "case-gpu-memory", Weight::shown, Party::application,
             "the program wanted more memory of its GPU than there is, which ends its rank",
             "not the network: the GPU's memory", "nvidia-smi on that host; batch size and model of that rank",
             "another process holds memory of that GPU"},
-    HostRow{EventKind::out_of_memory, Weight::decisive, Party::local_host,
+    HostRow{EventKind::out_of_memory, "case-out-of-memory", Weight::decisive, Party::local_host,
             "the kernel ran out of memory and killed a process", "not the network: the process was killed",
             "dmesg | grep -i oom; the memory limit of the job", "raise the limit or lower the use"},
-    HostRow{EventKind::cpu_stuck, Weight::shown, Party::local_host, "a CPU was stuck and made no progress",
-            "not the network: the host did not run", "dmesg: the stack below this line",
-            "look at the task that it names"},
+    HostRow{EventKind::cpu_stuck, "case-cpu-stuck", Weight::shown, Party::local_host,
+            "a CPU was stuck and made no progress", "not the network: the host did not run",
+            "dmesg: the stack below this line", "look at the task that it names"},
     HostRow{
-        EventKind::kernel_bug, Weight::shown, Party::library, "the kernel reports a fault in its own code",
-        "not the network: it is software of the host",
+        EventKind::kernel_bug, "case-kernel-bug", Weight::shown, Party::library,
+        "the kernel reports a fault in its own code", "not the network: it is software of the host",
         "decode the trace (scripts/decode_stacktrace.sh) and report it to linux-rdma, or the list of that subsystem; try a newer kernel",
         "without the trace nobody can place it: get the lines below it"},
-    HostRow{EventKind::transmit_stuck, Weight::hint, Party::undecided,
+    HostRow{EventKind::transmit_stuck, "case-transmit-stuck", Weight::hint, Party::undecided,
             "a transmit queue was stuck: the NIC failed or was paused for long", "",
             "ethtool -S IF | grep -i pause, twice", "without pause frames the NIC or its driver is stuck"},
-    HostRow{EventKind::device_fatal, Weight::shown, Party::firmware, "the NIC or its firmware failed", "",
+    HostRow{EventKind::device_fatal, "case-device-fatal", Weight::shown, Party::firmware,
+            "the NIC or its firmware failed", "",
             "dmesg before this line; devlink health show; firmware version (ethtool -i)",
             "give the record to the vendor of the NIC"},
-    HostRow{EventKind::queue_overrun, Weight::shown, Party::undecided,
+    HostRow{EventKind::queue_overrun, "case-queue-overrun", Weight::shown, Party::undecided,
             "a completion queue overran or could not be written: it was made too small",
             "not the network: the queue is the host's own",
             "the size of the completion queue against the work requests posted", "then look at the driver"},
-    HostRow{EventKind::pause_storm, Weight::shown, Party::undecided,
+    HostRow{EventKind::pause_storm, "case-pause-storm", Weight::shown, Party::undecided,
             "a PFC storm was detected: the device behind that port paused without end", "",
             "the device behind that port: ethtool -S IF | grep pause twice, and its PCIe and CPU",
             "look further along the pause"},
-    HostRow{EventKind::lossy_pause, Weight::shown, Party::undecided,
+    HostRow{EventKind::lossy_pause, "case-lossy-pause", Weight::shown, Party::undecided,
             "pause frames came for a queue that is not lossless: priorities differ between the two ends", "",
             "show pfc and QoS maps of that port, mlnx_qos of the host behind it",
             "the two maps name one priority: then the switch names its queues wrongly"},
-    HostRow{EventKind::queue_pair_error, Weight::hint, Party::undecided, "an asynchronous error of a queue pair", "",
+    HostRow{EventKind::queue_pair_error, "case-queue-pair-event", Weight::hint, Party::undecided,
+            "an asynchronous error of a queue pair", "",
             "dmesg of this host, and the log of the peer of that queue pair", "rdma resource show qp on both ends"},
 };
 
@@ -120,8 +125,10 @@ void judge_ports(const Facts& facts, Verdict& verdict) {
         text += fmt::format(
             "; {} hosts at once: a common piece (switch, power, subnet manager) is as likely as single cables",
             hosts.size());
-    claim(verdict, "port", Weight::decisive, Party::undecided, hosts.empty() ? "" : *hosts.begin(), std::move(text),
-          places_of(down, 6));
+    claim(verdict, "case-port-down", Weight::decisive, Party::undecided, hosts.empty() ? "" : *hosts.begin(),
+          std::move(text), places_of(down, 6),
+          {{facts::kNamedDevices, std::vector<std::string>(ports.begin(), ports.end())},
+           {facts::kComplaining, std::vector<std::string>(hosts.begin(), hosts.end())}});
     for (const Event* event : others) {
         const bool named = hosts.contains(event->peer);
         consequence(
@@ -202,7 +209,7 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
                 text +=
                     ". Whether it was at the time of the failure, and on the peer that others name, the material does not show";
             } else if (!tie.complaints && weight == Weight::decisive) weight = Weight::shown;
-            claim(verdict, "host-event", weight, party, host, std::move(text), places_of(group));
+            claim(verdict, row.id, weight, party, host, std::move(text), places_of(group));
             if (!tied)
                 undecided(
                     verdict,
@@ -212,145 +219,6 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
             next_step(verdict, std::string(row.command), at_host(host),
                       {{"it happened before the failure", "it explains what peers report afterwards"},
                        {"otherwise", std::string(row.other)}});
-        }
-    }
-}
-
-void judge_set_up(const Facts& facts, Verdict& verdict) {
-    for (const Event& event : facts.read.events) {
-        const std::string where = at_host(event.host);
-        const auto say = [&](Weight weight, Party party, std::string text, std::string command, std::string at,
-                             std::vector<Outcome> outcomes) {
-            const bool told = std::ranges::any_of(verdict.claims, [&](const Claim& each) { return each.text == text; });
-            if (told) return;
-            claim(verdict, "set-up", weight, party, event.host, std::move(text), {event.place});
-            next_step(verdict, std::move(command), std::move(at), std::move(outcomes));
-        };
-        const bool timed_out = event.number == 110 || event.text.contains("timed out");
-        const bool invalid = event.number == 22 || event.text.contains("nvalid argument");
-        const bool no_route = event.number == 113 || event.number == 101 || event.text.contains("o route") ||
-                              event.text.contains("unreachable");
-        switch (event.kind) {
-            case EventKind::setup_failed:
-                if (timed_out)
-                    say(Weight::hint, Party::undecided,
-                        fmt::format(
-                            "{}: a queue pair could not reach RTR, {}: the neighbour of the remote GID did not resolve (ARP, ND), or the device did not answer",
-                            where, event.text),
-                        "ip neigh; ip route get the peer's address; show_gids on both hosts", where,
-                        {{"FAILED or no entry", "addresses, VLAN or rail differ: compare GIDs of both hosts"},
-                         {"it resolves", "look at driver and firmware"}});
-                else if (invalid)
-                    say(Weight::shown, Party::host_setting,
-                        fmt::format(
-                            "{}: a queue pair could not be set up, {}: the NIC refuses an attribute, most often a GID index or type that does not exist on both hosts, or an MTU",
-                            where, event.text),
-                        "show_gids on both hosts at the index in use (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX), active_mtu of both",
-                        "both hosts",
-                        {{"the index differs or is missing", "choose one that is alike on all hosts"},
-                         {"they are alike", "look at active_mtu and the driver"}});
-                else if (no_route)
-                    say(Weight::shown, Party::host_setting,
-                        fmt::format(
-                            "{}: a queue pair could not be set up, {}: no route leads from the local GID's interface to the remote GID",
-                            where, event.text),
-                        "ip route get the peer's address from that interface; ip rule", where,
-                        {{"no route", "set the address or route of that rail"},
-                         {"a route", "compare the GID index on both hosts"}});
-                else
-                    say(Weight::hint, Party::undecided,
-                        fmt::format("{}: a queue pair could not be set up: {}", where, event.text),
-                        "show_gids and ibv_devinfo -v on both hosts", "both hosts", {});
-                break;
-            case EventKind::no_device:
-                say(Weight::shown, Party::host_setting,
-                    fmt::format("{}: the library found no RDMA device it can use ({}): RDMA was not used at all", where,
-                                event.text),
-                    "ibv_devices; ls /dev/infiniband; ulimit -l; the user-space driver (rdma-core) inside the container",
-                    where,
-                    {{"nothing is listed", "the driver, or the devices of the container, are missing"},
-                     {"devices are listed",
-                      "the library's own filter (NCCL_IB_HCA, UCX_NET_DEVICES) leaves them out"}});
-                break;
-            case EventKind::memory_refused:
-                say(event.operation.empty() ? Weight::hint : Weight::shown,
-                    event.operation.empty() ? Party::undecided : Party::host_setting,
-                    fmt::format(
-                        "{}: memory could not be registered or a queue not be made ({}{}{}): most often the limit of locked memory; not the network",
-                        where, event.operation, event.operation.empty() ? "" : ": ", event.text),
-                    "ulimit -l in the very job (Max locked memory in /proc/PID/limits)", where,
-                    {{"it is small", "set memlock to unlimited for the job, also of the daemon that starts it"},
-                     {"it is unlimited",
-                      "free memory, the number of memory regions, peer memory of the GPU (nvidia_peermem)"}});
-                break;
-            case EventKind::address_unresolved:
-                say(Weight::shown, Party::undecided,
-                    fmt::format(
-                        "{}: the address or route of the peer did not resolve ({}): no connection request was sent",
-                        where, event.text),
-                    "ip neigh and ip route get the peer's address; for InfiniBand the subnet manager (sminfo)", where,
-                    {{"it does not resolve by IP either", "addresses or routes are wrong"},
-                     {"IP works", "the address belongs to an interface without an RDMA device"}});
-                undecided(verdict, "undecided: whether the address, the route or the subnet manager is wrong");
-                break;
-            case EventKind::unreachable:
-                if (event.number == 104) {  // ECONNRESET: a REJ came
-                    if (events_of(facts.read, {EventKind::rejected}).empty())
-                        say(Weight::hint, Party::undecided,
-                            fmt::format(
-                                "{}: the peer refused the connection ({}, -104): it was reached; not the network",
-                                where, event.text),
-                            "the log of the peer at this time", "the peer", {});
-                    break;
-                }
-                say(Weight::hint, Party::undecided,
-                    fmt::format(
-                        "{}: a connection request of RDMA CM got no answer ({}): the listener's host is down, or UDP 4791 or QP 1 does not get through",
-                        where, event.text),
-                    "capture udp port 4791 at the listener while connecting", "the listener's host",
-                    {{"the REQ arrives", "the listener or its driver does not answer"},
-                     {"it does not arrive", "the path or a filter drops it"}});
-                break;
-            case EventKind::rejected:
-                if (event.number == 8)
-                    say(Weight::shown, Party::remote_host,
-                        fmt::format(
-                            "{}: the peer rejected the connection with reason 8 (invalid service ID): its host was reached, but nobody listens on that port; not the network",
-                            where),
-                        "is the service running, and on that port and address? (rdma resource show cm_id)", "the peer",
-                        {{"no listener", "start it"}, {"a listener", "it listens on another address or device"}});
-                else if (event.text.contains("allow"))
-                    say(Weight::shown, Party::host_setting,
-                        fmt::format(
-                            "{}: the target does not allow the host NQN {} ({}): the target answered and refused by its list of hosts; not the network",
-                            where, event.peer, event.text),
-                        "at the target: add that host NQN to allowed_hosts of the subsystem (nvmetcli, configfs, nvmf_subsystem_add_host); at the host: /etc/nvme/hostnqn",
-                        "the target",
-                        {{"the list lacks it", "add it, or connect with the NQN that is listed (--hostnqn)"},
-                         {"it is listed", "subsystem or port differ: compare their names"}});
-                else if (event.number == 28)
-                    say(Weight::shown, Party::remote_host,
-                        fmt::format(
-                            "{}: the peer's application refused the connection (reason 28, consumer defined); not the network",
-                            where),
-                        "the log of the peer's application at this time", "the peer", {});
-                else
-                    say(Weight::hint, Party::remote_host,
-                        fmt::format("{}: the connection was rejected ({}{}): the peer was reached; not the network",
-                                    where, event.text, event.number != 0 ? fmt::format(", {}", event.number) : ""),
-                        "the log of the peer at this time", "the peer", {});
-                break;
-            case EventKind::socket_failed:
-                say(Weight::hint, Party::undecided,
-                    fmt::format(
-                        "{}: a TCP connection of the program itself failed{} ({}): TCP is not RDMA, and this line says nothing of a queue pair",
-                        where, event.peer.empty() ? "" : " towards " + event.peer, event.text),
-                    "is the other side running, and listening on that address and port (ss -ltnp)? which interface is chosen (NCCL_SOCKET_IFNAME)?",
-                    "the peer",
-                    {{"nothing listens", "its process ended, or was not started: its log"},
-                     {"it listens", "address, interface or a filter between"}});
-                break;
-            default: break;
         }
     }
 }
@@ -379,7 +247,7 @@ void judge_device(const Facts& facts, Verdict& verdict) {
     if (management)
         text +=
             ". Without its MAD queue the port takes no part in connection management (rdma_cm, CM), although its link is up";
-    claim(verdict, "device", Weight::shown, Party::undecided, first.host, std::move(text),
+    claim(verdict, "case-command-refused", Weight::shown, Party::undecided, first.host, std::move(text),
           places_of(refused.empty() ? failed : refused));
     undecided(
         verdict,
@@ -421,7 +289,7 @@ void judge_storage(const Facts& facts, Verdict& verdict) {
         text += "; no link event and no completion error stands beside it";
         if (!events_of(facts.read, {EventKind::port_down, EventKind::completion_error}).empty())
             text.erase(text.rfind(';'));
-        claim(verdict, "storage", weight, party, event.host, std::move(text), std::move(evidence));
+        claim(verdict, "case-keep-alive-expired", weight, party, event.host, std::move(text), std::move(evidence));
         if (weight == Weight::hint)
             undecided(
                 verdict,
@@ -449,7 +317,7 @@ void judge_storage(const Facts& facts, Verdict& verdict) {
     }
     if (timeouts.empty()) return;
     const Event& event = *timeouts.front();
-    claim(verdict, "storage", Weight::hint, Party::undecided, event.host,
+    claim(verdict, "case-storage-timeout", Weight::hint, Party::undecided, event.host,
           fmt::format("{}: {} {}: a request was not answered in time", at_host(event.host), event.device, event.text),
           places_of(timeouts));
     undecided(verdict, "undecided: whether the target was slow, gone or out of reach; its log is needed");
@@ -515,8 +383,8 @@ void judge_blocked(const Facts& facts, Verdict& verdict) {
     else text += ". Whether they wait for each other, or for an answer that never comes, these stacks do not show";
     verdict.not_network |= cycle;
     const Party party = !cycle ? Party::undecided : rdma.empty() ? Party::local_host : Party::library;
-    claim(verdict, "blocked", cycle ? Weight::decisive : Weight::hint, party, tasks.front().host, std::move(text),
-          std::move(evidence));
+    claim(verdict, "case-tasks-blocked", cycle ? Weight::decisive : Weight::hint, party, tasks.front().host,
+          std::move(text), std::move(evidence));
     if (!cycle) undecided(verdict, "undecided: what the blocked tasks wait for");
     next_step(
         verdict,

@@ -49,7 +49,7 @@ void judge_silent(const Facts& facts, Verdict& verdict) {
         });
         // With one silent process, the ranks that are missing are its own.
         const bool own = all.size() == 1 && !ranks.empty() && !who.starts_with("rank");
-        claim(verdict, "ranks", dead ? Weight::shown : Weight::hint, Party::undecided, silent.host,
+        claim(verdict, "case-rank-silent", dead ? Weight::shown : Weight::hint, Party::undecided, silent.host,
               fmt::format("RAS: {}{} is {}: errors of other ranks towards it follow from that", who,
                           own ? fmt::format(" (rank {})", list_text(ranks)) : "", list_text(silent.states)),
               silent.places);
@@ -62,7 +62,7 @@ void judge_silent(const Facts& facts, Verdict& verdict) {
     }
     if (!all.empty() || headings.empty()) return;
     headings.resize(std::min<std::size_t>(headings.size(), 4));
-    claim(verdict, "ranks", Weight::hint, Party::undecided, "",
+    claim(verdict, "case-rank-silent", Weight::hint, Party::undecided, "",
           ranks.empty() ? std::string("RAS got no data of some ranks, and does not name them here")
                         : fmt::format("RAS: rank {} is missing: errors of other ranks towards it follow from that",
                                       list_text(ranks)),
@@ -76,6 +76,31 @@ void judge_silent(const Facts& facts, Verdict& verdict) {
 
 }  // namespace
 
+namespace {
+
+// Ranks that launched as many operations are one group.
+std::vector<RankState> by_count(const std::vector<const RankState*>& states) {
+    constexpr std::size_t kMostNamed = 16;
+    std::map<std::uint64_t, RankState> groups;
+    for (const RankState* state : states) {
+        const auto [at, fresh] = groups.try_emplace(state->launched, *state);
+        if (fresh) continue;
+        RankState& group = at->second;
+        group.count += state->count;
+        for (const std::uint32_t rank : state->ranks)
+            if (group.ranks.size() < kMostNamed) group.ranks.push_back(rank);
+        if (group.host != state->host) group.host.clear();
+    }
+    std::vector<RankState> merged;
+    for (auto& [launched, group] : groups) {
+        if (group.count > group.ranks.size() && group.count > kMostNamed) group.ranks.clear();
+        merged.push_back(std::move(group));
+    }
+    return merged;
+}
+
+}  // namespace
+
 void judge_ranks(const Facts& facts, Verdict& verdict) {
     judge_silent(facts, verdict);
     std::map<std::pair<std::string, std::string>, std::vector<const RankState*>> groups;  // communicator, operation
@@ -83,7 +108,10 @@ void judge_ranks(const Facts& facts, Verdict& verdict) {
         if (!state.state.empty()) continue;
         if (state.launched != 0 || state.count != 0) groups[{state.communicator, state.operation}].push_back(&state);
     }
-    for (const auto& [key, states] : groups) {
+    for (const auto& [key, all] : groups) {
+        const std::vector<RankState> merged = by_count(all);
+        std::vector<const RankState*> states;
+        for (const RankState& state : merged) states.push_back(&state);
         if (states.size() < 2) continue;
         const auto [least, most] = std::ranges::minmax(states, {}, &RankState::launched);
         if (least->launched == most->launched) continue;
@@ -98,6 +126,7 @@ void judge_ranks(const Facts& facts, Verdict& verdict) {
         for (const RankState* state : states)
             if (state->launched == least->launched) behind += state->count;
         const bool few_ahead = most->count < least->count;
+        const bool sampled = most->sampled || least->sampled;
         std::string text =
             fmt::format("{}: {} launched operation {}, {} only {}: {} ahead, {} behind",
                         key.second.empty() ? "the communicator" : key.second, names(*most), most->launched,
@@ -106,9 +135,10 @@ void judge_ranks(const Facts& facts, Verdict& verdict) {
             text += fmt::format(
                 ". RAS lists the smaller group, which here is the one ahead: not the stragglers. The {} behind have not launched operation {} yet",
                 transport::counted(behind, "other rank"), most->launched);
+        else if (sampled) text += ". Ranks of a job that runs differ so at any moment: one reading shows no straggler";
         else text += ". The smaller count is what the others wait for: a straggler in software, or its GPU";
         text += ". Nothing here is about the network";
-        claim(verdict, "ranks", few_ahead ? Weight::hint : Weight::shown, Party::undecided,
+        claim(verdict, "case-ranks-apart", few_ahead || sampled ? Weight::hint : Weight::shown, Party::undecided,
               few_ahead ? "" : least->host, std::move(text), {least->place, most->place});
         undecided(
             verdict,
@@ -152,7 +182,7 @@ bool judge_sizes(const Facts& facts, Verdict& verdict) {
             parts.push_back(fmt::format("{} elements on rank {}", elements, list_text(size.ranks)));
             evidence.push_back(size.place);
         }
-        claim(verdict, "sizes", Weight::shown, Party::application, "",
+        claim(verdict, "case-collective-sizes", Weight::shown, Party::application, "",
               fmt::format("{}, {}: its size differs between ranks: {}. Such a collective does not end; the programs of "
                           "the ranks do not agree. Nothing here shows the network failing",
                           call.second, call.first, fmt::join(parts, ", ")),
@@ -179,7 +209,7 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
     std::vector<const Event*> dogs;
     for (const Event& event : facts.read.events) {
         if (event.kind == EventKind::transport_timeout) {
-            claim(verdict, "watchdog", Weight::hint, Party::undecided, event.host,
+            claim(verdict, "case-transport-timeout", Weight::hint, Party::undecided, event.host,
                   fmt::format(
                       "{}: the {} transport of UCX gave up on {}: {}; its peer stopped answering, or never could",
                       at_host(event.host), event.operation, event.peer.empty() ? "its peer" : event.peer, event.text),
@@ -219,7 +249,7 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
             for (const auto& [rank, last] : enqueued)
                 if (last.first == least->second.first) behind.insert(rank);
             claim(
-                verdict, "watchdog", Weight::shown, Party::application, "",
+                verdict, "case-rank-behind", Weight::shown, Party::application, "",
                 fmt::format(
                     "rank {} enqueued work up to {} only, others up to {}: the others wait for it; it never issued the call, so its program (or its GPU) is behind. Nothing here shows the network failing",
                     list_text(behind), least->second.first, most->second.first),
@@ -231,14 +261,14 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
             return;
         }
         claim(
-            verdict, "watchdog", Weight::hint, Party::undecided, "",
+            verdict, "case-ranks-equal", Weight::hint, Party::undecided, "",
             fmt::format(
                 "all ranks here enqueued work up to {}: none is behind in software, so a GPU or the network did not complete it",
                 most->second.first),
             {most->second.second->place});
     } else {
         claim(
-            verdict, "watchdog", Weight::hint, Party::undecided, dogs.front()->host,
+            verdict, "case-collective-timeout", Weight::hint, Party::undecided, dogs.front()->host,
             fmt::format(
                 "a collective timed out ({}): the rank that says so first only waited longest; the cause lies that much earlier",
                 dogs.front()->text.substr(0, 80)),
@@ -267,7 +297,7 @@ void judge_order(const Facts& facts, Verdict& verdict) {
     std::vector<const Event*> order;
     for (const auto& [host, event] : first) order.push_back(event);
     std::ranges::stable_sort(order, {}, &Event::time_ns);
-    claim(verdict, "order", Weight::remark, Party::undecided, order.front()->host,
+    claim(verdict, "case-failed-first", Weight::remark, Party::undecided, order.front()->host,
           fmt::format("by their UTC stamps {} failed first, {} {:.3f} s later; clocks of hosts may be apart by more",
                       order.front()->host, order[1]->host,
                       static_cast<double>(order[1]->time_ns - order[0]->time_ns) / 1e9),
@@ -294,7 +324,7 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
         const bool set = off != read.settings.end();
         std::vector<Place> evidence{said->place};
         if (set) evidence.push_back(off->place);
-        claim(verdict, "unrelated", Weight::shown, set ? Party::host_setting : Party::undecided, said->host,
+        claim(verdict, "case-sockets-not-rdma", Weight::shown, set ? Party::host_setting : Party::undecided, said->host,
               fmt::format("{}: NCCL used sockets (TCP) here, not RDMA{}: nothing of this is about a queue pair",
                           at_host(said->host), set ? ", because NCCL_IB_DISABLE=1 is set in its environment" : ""),
               std::move(evidence));
@@ -309,6 +339,7 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
     if (read.mentions_rdma || !rdma.empty() || !facts.changes.empty() || !read.ranks.empty()) return;
     // What was not read may be about it.
     const auto unread = [](const CaseFile& file) { return file.capture || file.binary || file.cut; };
+    // A capture without a packet of RDMA says nothing of what it does not show.
     if (read.left_out != 0 || std::ranges::any_of(read.files, unread)) return;
     std::string text = "nothing here is about RDMA: no line is of an RDMA device, a queue pair or a verb";
     std::vector<Place> evidence;
@@ -336,7 +367,7 @@ void judge_unrelated(const Facts& facts, Verdict& verdict) {
     }
     if (evidence.empty() || !other.empty()) return;
     verdict.unrelated = true;
-    claim(verdict, "unrelated", Weight::decisive, party, "", std::move(text), std::move(evidence));
+    claim(verdict, "case-unrelated", Weight::decisive, party, "", std::move(text), std::move(evidence));
     if (!locks.empty())
         next_step(
             verdict,

@@ -68,8 +68,8 @@ void judge_failed(const Facts& facts, Verdict& verdict) {
                 queue_pair_text(*event->qpn), at_host(event->host));
             evidence.push_back(event->place);
         }
-        claim(verdict, "queue-pairs", event != nullptr ? Weight::shown : Weight::hint, Party::undecided, host,
-              std::move(text), std::move(evidence));
+        claim(verdict, "case-queue-pair-in-error", event != nullptr ? Weight::shown : Weight::hint, Party::undecided,
+              host, std::move(text), std::move(evidence));
         if (event != nullptr)
             undecided(verdict, fmt::format("undecided: whether queue pair {} of {} failed before its peer gave up, or "
                                            "was closed because of that",
@@ -82,7 +82,7 @@ void judge_failed(const Facts& facts, Verdict& verdict) {
                    {"it was closed afterwards", "look at the path and at the peer's log"}});
     }
     if (told > kMost)
-        claim(verdict, "queue-pairs", Weight::hint, Party::undecided, "",
+        claim(verdict, "case-queue-pair-in-error", Weight::hint, Party::undecided, "",
               fmt::format("{} more queue pairs are in an error state", told - kMost), {all.back().state->place});
 }
 
@@ -115,7 +115,7 @@ void judge_partners(const Facts& facts, Verdict& verdict) {
             if (evidence.size() < 4) evidence.push_back(end.place);
         }
         if (alone.empty()) continue;
-        claim(verdict, "queue-pairs", Weight::hint, Party::undecided, *other,
+        claim(verdict, "case-queue-pair-alone", Weight::hint, Party::undecided, *other,
               fmt::format("{} of {} has no partner in the list of {}: it was closed there, or belongs to a third host",
                           list_text(alone, 4), *host, *other),
               std::move(evidence));

@@ -23,6 +23,12 @@ bool is_rxe(const Facts& facts, const std::string& host) {
         facts.read.settings, [&](const Setting& each) { return each.host == host && each.device.starts_with("rxe"); });
 }
 
+std::string wrap_text(const CounterChange& change) {
+    if (!change.wrapped) return {};
+    return fmt::format(" (it is a counter of 32 bits and went round: {} to {}; not a reset)", grouped(change.before),
+                       grouped(change.after));
+}
+
 }  // namespace
 
 void judge_traffic(const Facts& facts, Verdict& verdict) {
@@ -37,10 +43,11 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
             std::vector<std::string> parts;
             for (const CounterChange* change : bytes)
                 if (change->grown > 0 && parts.size() < 2)
-                    parts.push_back(counts_bytes
-                                        ? fmt::format("{} grew by {} bytes ({:.1f} GB)", change->vendor_name,
-                                                      grouped(change->grown), static_cast<double>(change->grown) / 1e9)
-                                        : fmt::format("{} grew by {}", change->vendor_name, grouped(change->grown)));
+                    parts.push_back((counts_bytes
+                                         ? fmt::format("{} grew by {} bytes ({:.1f} GB)", change->vendor_name,
+                                                       grouped(change->grown), static_cast<double>(change->grown) / 1e9)
+                                         : fmt::format("{} grew by {}", change->vendor_name, grouped(change->grown))) +
+                                    wrap_text(*change));
             text += fmt::format("RDMA traffic flows (not idle): {}", fmt::join(parts, ", "));
             const Changes brakes = of(
                 facts,
@@ -72,7 +79,8 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
                     {missing != nullptr ? missing->place : ports.front()->place, bytes.front()->place});
                 text +=
                     "; port_rcv_data and port_xmit_data show nothing of it: this driver does not fill them, the totals stand in hw_counters";
-                claim(verdict, "traffic", Weight::decisive, Party::library, host, std::move(text), evidence_of(bytes));
+                claim(verdict, "case-traffic-flows", Weight::decisive, Party::library, host, std::move(text),
+                      evidence_of(bytes));
                 next_step(
                     verdict,
                     "let the collector (dashboard, exporter) read hw_counters: rdma statistic show link, rx_rdma_ucast_bytes",
@@ -80,14 +88,22 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
                     {{"it shows the traffic", "nothing was wrong but the collector"},
                      {"otherwise", "compare the names with rdma statistic"}});
             } else {
-                claim(verdict, "traffic", clean ? Weight::shown : Weight::remark, Party::undecided, host,
+                claim(verdict, "case-traffic-flows", clean ? Weight::shown : Weight::remark, Party::undecided, host,
                       std::move(text), evidence_of(bytes));
+                if (clean)
+                    next_step(
+                        verdict,
+                        "nothing more for the network; if it is slower than wanted: ib_write_bw -q 4 against the rate of the port (ibstat), then a profile of the application",
+                        at_host(host),
+                        {{"several queue pairs reach the rate of the port",
+                          "one queue pair or its process is the limit"},
+                         {"they do not", "PCIe (lspci -vvv, LnkSta), NUMA placement, MTU"}});
             }
         }
         for (const CounterChange* change : of(facts, {Counter::port_data}, &host))
             if (change->grown > 0 &&
                 (change->source == "counters" || change->source == "perfquery" || change->source == "hw_counters")) {
-                claim(verdict, "traffic", Weight::remark, Party::undecided, host,
+                claim(verdict, "case-words-of-four-bytes", Weight::remark, Party::undecided, host,
                       fmt::format("{}: {} grew by {} words of 4 bytes, {} bytes ({:.2f} GB)", at_host(host),
                                   change->vendor_name, grouped(change->grown), grouped(4 * change->grown),
                                   4 * static_cast<double>(change->grown) / 1e9),
@@ -109,7 +125,7 @@ void judge_netdev(const Facts& facts, Verdict& verdict) {
                             change.vendor_name == "tx_cqe_err";
         if (!netdev || change.grown == 0) continue;
         claim(
-            verdict, "netdev", Weight::hint, Party::undecided, change.host,
+            verdict, "case-netdev-counter", Weight::hint, Party::undecided, change.host,
             fmt::format(
                 "{}: {} grew by {}: it counts the receive rings of the network interface (TCP/IP), not RDMA; no queue pair has a part in it",
                 at_host(change.host), change.vendor_name, grouped(change.grown)),
@@ -143,7 +159,7 @@ void judge_readings(const Facts& facts, Verdict& verdict) {
                     some.source),
                 {some.place, none.place});
             claim(
-                verdict, "readings", Weight::decisive, Party::library, none.host,
+                verdict, "case-pfc-readings-differ", Weight::decisive, Party::library, none.host,
                 fmt::format(
                     "{}: two readings of {} contradict each other: the hardware counted {} pause frames in priority {} (PFC{}), the command (pfcstat, show pfc counters) shows 0. The frames came; the command does not count them, so its zeros say nothing of the host behind the port",
                     at_host(none.host), some.device, grouped(some.after), some.what.priority, some.what.priority),
@@ -173,7 +189,7 @@ void judge_readings(const Facts& facts, Verdict& verdict) {
                     at_host(host), cnp.front()->vendor_name, grouped(total(cnp)), marks.front()->vendor_name),
                 {cnp.front()->place, marks.front()->place});
         if (growth(marks) > 0 && paired(cnp) && growth(cnp) == 0) {
-            claim(verdict, "readings", Weight::hint, Party::undecided, host,
+            claim(verdict, "case-marks-without-cnp", Weight::hint, Party::undecided, host,
                   fmt::format(
                       "{}: {}, but no CNP was sent: the notification point is off for this priority, or not counted",
                       at_host(host), grown_text(marks, 1)),
@@ -183,7 +199,7 @@ void judge_readings(const Facts& facts, Verdict& verdict) {
         }
         const Changes handled = of(facts, {Counter::cnp_handled}, &host);
         if (!handled.empty() && total(handled) > 0 && !cnp.empty() && total(cnp) == 0)
-            claim(verdict, "readings", Weight::remark, Party::undecided, host,
+            claim(verdict, "case-cnp-handled", Weight::remark, Party::undecided, host,
                   fmt::format("{}: {} is {}: its peers saw marked packets of it, so something on the way marks ECN",
                               at_host(host), handled.front()->vendor_name, grouped(total(handled))),
                   {handled.front()->place});
@@ -191,7 +207,7 @@ void judge_readings(const Facts& facts, Verdict& verdict) {
         const Changes flushed = of(facts, {Counter::cqe_flush}, &host);
         if (!books.empty() && !flushed.empty() && total(flushed) > 0 && total(books) > total(flushed))
             claim(
-                verdict, "readings", Weight::remark, Party::undecided, host,
+                verdict, "case-flushes-among-errors", Weight::remark, Party::undecided, host,
                 fmt::format("{}: of {} error completions {} are flushes, which only follow; {} are not", at_host(host),
                             grouped(total(books)), grouped(total(flushed)), grouped(total(books) - total(flushed))),
                 {books.front()->place, flushed.front()->place});
@@ -207,6 +223,16 @@ void judge_readings(const Facts& facts, Verdict& verdict) {
                     at_host(host)),
                 {errors.front()->place});
     }
+    for (const CounterChange& change : facts.changes)
+        if (change.swapped && change.grown != 0) {
+            contradiction(verdict,
+                          fmt::format("{}: the two readings are named in the other order than they were made: the date "
+                                      "in the one called before is later, and its counters are higher. They are taken "
+                                      "in the order of their dates, the earlier reading first",
+                                      at_host(change.host)),
+                          {change.place_before, change.place});
+            break;
+        }
     for (const CounterChange& change : facts.changes)
         if (change.saturated)
             return contradiction(
@@ -245,7 +271,7 @@ void judge_software(const Facts& facts, Verdict& verdict) {
                                 tcp / 1e9);
         const bool slow = rdma > 0 && !anything_failed(facts.read);
         if (slow) verdict.not_network = true;
-        claim(verdict, "software", slow ? Weight::decisive : Weight::remark,
+        claim(verdict, "case-software-limit", slow ? Weight::decisive : Weight::remark,
               slow ? Party::local_host : Party::undecided, host, std::move(text), std::move(evidence));
         next_step(
             verdict,

@@ -91,7 +91,7 @@ void judge_own_index(const Case& read, const std::string& host, const std::strin
                                          EventKind::gpu_error})
                             .empty();
     claim(
-        verdict, "gid",
+        verdict, "case-gid-index",
         failed && !other ? Weight::decisive
         : failed         ? Weight::shown
                          : Weight::hint,
@@ -152,7 +152,8 @@ void judge_gids(const Facts& facts, Verdict& verdict) {
                 for (const auto& [index, gid] : *without)
                     if (gid.mapped()) same = gid_text(index, gid);
                 claim(
-                    verdict, "gid", failed ? Weight::decisive : Weight::shown, Party::host_setting, *without_host,
+                    verdict, "case-gid-tables-differ", failed ? Weight::decisive : Weight::shown, Party::host_setting,
+                    *without_host,
                     fmt::format(
                         "the GID tables differ: index {} is in use, but {} has no entry {}, it lists only {} entries{}; {} has {}",
                         used, *without_host, used, without->size(),
@@ -175,7 +176,7 @@ void judge_gids(const Facts& facts, Verdict& verdict) {
                     !gid.address.empty() && !there->second.address.empty() && gid.mapped() != there->second.mapped();
                 if (!type && !family) continue;
                 if (known && index != used) continue;
-                claim(verdict, "gid",
+                claim(verdict, "case-gid-tables-differ",
                       known && failed ? Weight::decisive
                       : failed        ? Weight::hint
                                       : Weight::remark,
@@ -217,8 +218,8 @@ void judge_acs(const Facts& facts, Verdict& verdict) {
         for (const auto& [other, unused] : off)
             if (other != host && !on.contains(other)) others += (others.empty() ? "" : ", ") + at_host(other);
         claim(
-            verdict, "acs", local ? Weight::decisive : Weight::hint, local ? Party::host_setting : Party::undecided,
-            host,
+            verdict, "case-acs", local ? Weight::decisive : Weight::hint,
+            local ? Party::host_setting : Party::undecided, host,
             fmt::format(
                 "{}: ACS is enabled in its PCIe switches (ReqRedir+ CmpltRedir+ UpstreamFwd+, {} of {}), so peer-to-peer DMA between GPU and NIC is redirected{}{}",
                 at_host(host), settings.size(), settings.size() + (off.contains(host) ? off.at(host).size() : 0),
@@ -240,8 +241,28 @@ void judge_acs(const Facts& facts, Verdict& verdict) {
 }
 
 // What differs between hosts, by subject and name. One row for each that matters.
+void judge_ports_down(const Case& read, Verdict& verdict) {
+    struct Ports {
+        std::set<std::string> names;
+        std::vector<Place> places;
+    };
+    std::map<std::string, Ports> hosts;
+    for (const Setting& setting : read.settings) {
+        if (setting.subject != "port" || setting.name != "state") continue;
+        if (setting.value != "PORT_DOWN" && setting.value != "DOWN" && setting.value != "Down") continue;
+        Ports& ports = hosts[setting.host];
+        ports.names.insert(setting.device.empty() ? "a device" : setting.device);
+        if (ports.places.size() < 4) ports.places.push_back(setting.place);
+    }
+    for (auto& [host, ports] : hosts)
+        claim(verdict, "case-port-is-down", Weight::hint, Party::undecided, host,
+              fmt::format("{}: the port of {} is down", at_host(host), list_text(ports.names, 4)),
+              std::move(ports.places));
+}
+
 void judge_link_settings(const Facts& facts, Verdict& verdict) {
     const Case& read = facts.read;
+    judge_ports_down(read, verdict);
     struct Compared {
         std::string_view name, means, command;
     };
@@ -275,22 +296,15 @@ void judge_link_settings(const Facts& facts, Verdict& verdict) {
         std::size_t most = 0;
         for (const auto& [value, hosts] : values) most = std::max(most, hosts.size());
         if (most == all.size()) continue;  // one host has several ports
-        claim(verdict, "link-settings", failed ? Weight::hint : Weight::remark, Party::undecided, "",
+        claim(verdict, "case-settings-differ", failed ? Weight::hint : Weight::remark, Party::undecided, "",
               fmt::format("the {} differs: {}; {}", row.name, fmt::join(parts, ", "), row.means), evidence);
         if (failed) undecided(verdict, fmt::format("undecided: whether the {} that differs is the cause", row.name));
         next_step(verdict, std::string(row.command), "both hosts");
     }
     for (const Setting& setting : read.settings) {
-        const bool down = setting.subject == "port" && setting.name == "state" &&
-                          (setting.value == "PORT_DOWN" || setting.value == "DOWN" || setting.value == "Down");
-        if (down)
-            claim(verdict, "link-settings", Weight::hint, Party::undecided, setting.host,
-                  fmt::format("{}: the port of {} is down", at_host(setting.host),
-                              setting.device.empty() ? "a device" : setting.device),
-                  {setting.place});
         if (setting.name == "memlock" && setting.value != "unlimited") {
             const bool refused = !events_of(read, {EventKind::memory_refused}).empty();
-            claim(verdict, "link-settings", refused ? Weight::decisive : Weight::hint,
+            claim(verdict, "case-locked-memory", refused ? Weight::decisive : Weight::hint,
                   refused ? Party::host_setting : Party::undecided, setting.host,
                   fmt::format("{}: the limit of locked memory is {}: registration of more fails", at_host(setting.host),
                               setting.value),
@@ -302,7 +316,7 @@ void judge_link_settings(const Facts& facts, Verdict& verdict) {
         const bool degraded =
             setting.subject == "PCIe" && setting.name == "link" && setting.value.contains("downgraded");
         if (degraded)
-            claim(verdict, "link-settings", Weight::shown, Party::local_host, setting.host,
+            claim(verdict, "case-pcie-narrow", Weight::shown, Party::local_host, setting.host,
                   fmt::format("{}: a PCIe link runs below what it can ({})", at_host(setting.host), setting.value),
                   {setting.place});
         if (degraded)
@@ -331,7 +345,7 @@ void judge_classes(const Facts& facts, Verdict& verdict) {
         std::vector<std::string> parts;
         for (const auto& [value, its] : by_value) parts.push_back(fmt::format("{} on {}", value, list_text(its, 4)));
         claim(
-            verdict, "classes", Weight::shown, Party::host_setting, *by_value.begin()->second.begin(),
+            verdict, "case-qos-differs", Weight::shown, Party::host_setting, *by_value.begin()->second.begin(),
             fmt::format(
                 "QoS differs between hosts: {} is {}: pause and marking hold for one priority only where hosts and switch agree",
                 name, fmt::join(parts, ", ")),
@@ -360,7 +374,7 @@ void judge_classes(const Facts& facts, Verdict& verdict) {
         for (const char c : setting.value)
             if (c == '0' || c == '1') bits += c;
         if (bits.size() != 8 || bits[priority & 7U] == '1' || !bits.contains('1')) continue;
-        claim(verdict, "classes", Weight::hint, Party::undecided, setting.host,
+        claim(verdict, "case-class-not-lossless", Weight::hint, Party::undecided, setting.host,
               fmt::format(
                   "{}: {} = {} is DSCP {}, by the default map priority {}, for which PFC is not enabled (enabled: {})",
                   at_host(setting.host), traffic->name, tc, tc >> 2U, priority, setting.value),

@@ -133,8 +133,7 @@ std::string_view take_setting(std::string_view line, LineState& state, Case& fou
         return "device info";
     }
     if (finds(line, address, &name, &value)) {
-        constexpr std::size_t kMostAddresses = 100'000;
-        if (found.addresses.size() < kMostAddresses) found.addresses.emplace(value, name);
+        add_address(found, value, name);
         return "list of hosts";
     }
     std::string_view kind;

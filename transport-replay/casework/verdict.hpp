@@ -3,6 +3,8 @@
 #pragma once
 
 #include <transport-replay/casework/evidence.hpp>
+#include <transport-replay/model/fact.hpp>
+#include <transport-replay/model/finding.hpp>
 
 #include <cstdint>
 #include <string>
@@ -33,13 +35,16 @@ enum class Weight : std::uint8_t {
 };
 
 struct Claim {
-    std::string_view rule{};
+    std::string_view id{};  // of a ClaimRow, or of a finding of a capture; empty: a consequence, a contradiction
     Weight weight{};
     Party party = Party::undecided;
     std::string host{};
     std::string text{};
     std::vector<Place> evidence{};
+    transport::Facts facts{};
 };
+// A claim that is shown is an error, a hint a warning, a remark a note.
+[[nodiscard]] transport::Severity severity_of(Weight weight);
 
 struct Outcome {
     std::string seen{};

@@ -184,7 +184,7 @@ template <class Ends> Named named_of(const LogLine& line, const Ends& ends) {
 Weighed weigh(const LogLine& line, const Connection& connection, const Fits& fits,
               const std::optional<LineMoment>& moment) {
     Named named = named_of(line, connection.ends);
-    Weighed weighed{{connection.uid, {}}, named.weight, 0, 0};
+    Weighed weighed{{.connection = connection.uid, .reasons = {}, .named = named.weight != 0}, named.weight, 0, 0};
     const auto found = fits.find(connection.uid);
     const Fit* fit = found == fits.end() ? nullptr : &found->second;
     if (!line.complaint) {
@@ -262,7 +262,10 @@ std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timel
                std::tuple(-b.weight, b.seconds, ~b.fits, b.candidate.connection);
     });
     std::vector<Candidate> candidates;
-    for (Weighed& weighed : all) candidates.push_back(std::move(weighed.candidate));
+    for (Weighed& weighed : all) {
+        weighed.candidate.weight = weighed.weight;
+        candidates.push_back(std::move(weighed.candidate));
+    }
     return candidates;
 }
 

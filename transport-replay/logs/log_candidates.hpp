@@ -15,6 +15,8 @@ struct Timeline;
 struct Candidate {
     ConnectionId connection{};
     std::string reasons;  // "both hosts; QP 17 of 10.0.0.1; 7 timeouts"
+    int weight = 0;       // what the line names of it and complains of; equal ones fit equally
+    bool named = false;   // the line names a host or queue pair of it
 };
 
 // When a line was written, by the clock of the capture.

@@ -145,6 +145,10 @@ Cell fact_cell(const Fact& fact) {
     return std::visit(Writer{}, fact.value);
 }
 
+void add_fact(Document& document, const Fact& fact) {
+    std::visit(FactWriter{document, json_name(*fact.row)}, fact.value);
+}
+
 void add_finding(Document& document, const Finding& finding, const Timeline& timeline) {
     document.add("id", finding.id);
     document.add("severity", severity_name(finding));
@@ -160,7 +164,7 @@ void add_finding(Document& document, const Finding& finding, const Timeline& tim
     document.add("advice", finding.advice);
     document.add("clause", finding.clause);
     document.open("facts");
-    for (const Fact& fact : finding.facts) std::visit(FactWriter{document, json_name(*fact.row)}, fact.value);
+    for (const Fact& fact : finding.facts) add_fact(document, fact);
     document.close();
     document.open_list("events");
     for (const FindingEvent& event : events_of(finding, timeline, kMaxEvidence)) {

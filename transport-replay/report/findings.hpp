@@ -29,6 +29,8 @@ struct Timeline;
 [[nodiscard]] std::string json_name(const FactRow& row);
 // Its value as a cell: numbers in the unit of its name, the rest as text.
 [[nodiscard]] Cell fact_cell(const Fact& fact);
+// As a member of an object that is open: by its JSON name, numbers in the unit of that name.
+void add_fact(Document& document, const Fact& fact);
 // As members of an object that is open.
 void add_finding(Document& document, const Finding& finding, const Timeline& timeline);
 

@@ -1,0 +1,121 @@
+// Rows of claims, in the order of rules.
+#include <transport-replay/casework/claim_rows.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace qps::casework {
+
+namespace {
+
+constexpr auto kError = transport::Severity::error, kWarning = transport::Severity::warning,
+               kNote = transport::Severity::note;
+
+// clang-format off
+constexpr std::array kRows{
+    // Completions.
+    ClaimRow{"case-completion-error", kError, "completions in logs and dumps", "A work request failed with a status that is not 5", "a flush (status 5), which only follows", "Which of two ends is wrong where the status takes part of both (10, 12)."},
+    ClaimRow{"case-peer-named-by-many", kWarning, "completions in logs", "Several hosts gave up on one peer", "one switch between all of them and the peer", "Whether the peer, its port or its switch port failed."},
+    ClaimRow{"case-many-peers-of-one-host", kWarning, "completions in logs", "One host gave up on many peers", "logs of the other hosts that are missing", "Whether its adapter, its port or its switch port failed."},
+    ClaimRow{"case-message-longer-than-receive", kError, "completions of both ends", "A message was longer than the receive that it met", "", "Which of the two programs has the wrong length."},
+    ClaimRow{"case-flushed-only", kWarning, "completions in logs", "Only flushed work requests are logged", "a log that begins too late", "The first error of the queue pair: nobody logged it."},
+    ClaimRow{"case-peer-closed-first", kWarning, "bootstrap sockets of NCCL", "A peer process closed its bootstrap connection first", "a network of its own for TCP that failed", "Why that process ended."},
+    ClaimRow{"case-process-ended", kWarning, "logs of programs and kernels", "A process crashed or was ended", "an end that somebody asked for", "Why it ended, without its backtrace."},
+    // Captures.
+    ClaimRow{"case-line-on-wire", kNote, "a log beside a capture", "A line of a log is about a connection of a capture", "another queue pair with the same number", "Whether the capture shows what the line complains of at that very time."},
+    ClaimRow{"case-counters-and-wire", kNote, "counters beside a capture", "What counters counted stands beside what the wire showed", "", "Whether both are of one time: nothing ties them."},
+    ClaimRow{"case-capture-clean", kNote, "a capture", "The analysis of a capture has no warning and no error", "a capture of another place or time", "What was not captured."},
+    // Hosts.
+    ClaimRow{"case-port-down", kError, "logs of kernels, libraries and switches", "A port or link went down", "an administrator who set the interface down", "Why: cable, transceiver, adapter or switch port."},
+    ClaimRow{"case-iommu-fault", kError, "kernel log", "The IOMMU refused a DMA of the adapter", "a fault of another device with a similar address", "Which buffer the address belonged to."},
+    ClaimRow{"case-pcie-error", kError, "kernel log", "PCIe reported errors", "corrected errors, which are common", "Whether slot, card or riser is at fault."},
+    ClaimRow{"case-machine-check", kError, "kernel log", "The machine reported a hardware error", "", "Whether it touched the job."},
+    ClaimRow{"case-gpu-error", kError, "kernel log, logs of programs", "A GPU failed, which ends the rank that uses it", "a program that misused the GPU", "Whether the GPU or its program was first."},
+    ClaimRow{"case-gpu-memory", kError, "logs of programs", "A program wanted more memory of its GPU than there is", "another process on that GPU", "What else held the memory."},
+    ClaimRow{"case-out-of-memory", kError, "kernel log", "The kernel ran out of memory and killed a process", "a limit of the container", "Whether that process was part of the job, where no number ties it."},
+    ClaimRow{"case-cpu-stuck", kError, "kernel log", "A CPU was stuck and made no progress", "a virtual machine that was not scheduled", "What held it, without the stack."},
+    ClaimRow{"case-kernel-bug", kError, "kernel log", "The kernel reports a fault in its own code", "a trace that another failure printed", "Which change caused it."},
+    ClaimRow{"case-transmit-stuck", kWarning, "kernel log", "A transmit queue was stuck", "a pause that lasted long", "Whether the adapter failed or was paused."},
+    ClaimRow{"case-device-fatal", kError, "kernel log", "The adapter or its firmware failed", "a bus error that looks so", "Whether the failure of the job came after it, where no time ties them."},
+    ClaimRow{"case-queue-overrun", kError, "kernel log, logs of programs", "A completion queue overran or could not be written", "", "Which program made it too small."},
+    ClaimRow{"case-pause-storm", kError, "log of a switch", "A switch detected a PFC storm behind a port", "a port whose device reboots", "Why the device behind the port paused."},
+    ClaimRow{"case-lossy-pause", kError, "log of a switch", "Pause frames came for a class that is not lossless", "", "Which end has the wrong map of priorities."},
+    ClaimRow{"case-queue-pair-event", kWarning, "logs of kernels and programs", "An adapter reported an error of a queue pair", "", "Which request caused it."},
+    ClaimRow{"case-queue-pair-not-set-up", kError, "logs of libraries", "A queue pair could not reach RTR or RTS", "a peer that is gone", "Which attribute the adapter refused."},
+    ClaimRow{"case-no-device", kError, "logs of libraries", "A library found no RDMA device that it can use", "a container without devices", "Why the device was left out."},
+    ClaimRow{"case-memory-refused", kError, "logs of programs", "Memory could not be registered or allocated", "", "Which limit it was, where none is here."},
+    ClaimRow{"case-address-unresolved", kError, "logs of programs and kernels", "The address or route of a peer did not resolve", "a peer that is down", "Whether address, route or subnet manager is wrong."},
+    ClaimRow{"case-connect-unanswered", kWarning, "logs of programs and kernels", "A request to connect got no answer", "a listener that is stopped", "Whether the request arrived."},
+    ClaimRow{"case-connect-rejected", kError, "logs of programs and kernels", "A peer rejected a connection", "", "The reason of its application, where the number alone is here."},
+    ClaimRow{"case-socket-failed", kWarning, "logs of programs", "A TCP connection of a program failed", "", "Anything of RDMA: the line is of TCP."},
+    ClaimRow{"case-command-refused", kError, "kernel log", "Firmware refused commands of its driver", "a driver that asks for what is not supported", "Whether driver or firmware is wrong."},
+    ClaimRow{"case-keep-alive-expired", kError, "kernel log of a storage target", "The keep-alive of a controller expired first", "", "Whether host, path or slow set-up was the reason, where no set-up is logged."},
+    ClaimRow{"case-storage-timeout", kWarning, "kernel log", "A storage request was not answered in time", "", "Whether the target was slow, gone or out of reach."},
+    ClaimRow{"case-tasks-blocked", kError, "kernel log", "Tasks of the kernel were blocked for minutes", "tasks that wait for a target that is gone", "What they wait for, where their stacks form no cycle."},
+    // Settings.
+    ClaimRow{"case-gid-index", kError, "a GID table, the index in use", "The GID in use does not lead to the peer", "", "The path itself."},
+    ClaimRow{"case-gid-tables-differ", kError, "GID tables of two hosts", "One GID index means different things on two hosts", "hosts of different jobs", "Whether the index is used, where nobody names it."},
+    ClaimRow{"case-queue-pair-in-error", kError, "a list of queue pairs", "A queue pair is in an error state", "a queue pair that its program is closing", "Whether it failed before its peer gave up."},
+    ClaimRow{"case-queue-pair-alone", kWarning, "lists of queue pairs of two hosts", "A queue pair has no partner in the other list", "a partner on a third host", "When the partner was closed."},
+    ClaimRow{"case-acs", kError, "lspci, a local error", "ACS redirects DMA between GPU and adapter", "", "Which of the bridges lies between the two."},
+    ClaimRow{"case-device-not-there", kError, "an environment, a list of devices", "An environment names a device that is not there", "a device that appears later", "What the program saw in its container."},
+    ClaimRow{"case-settings-differ", kWarning, "settings of several hosts", "MTU, rate or firmware differ between hosts", "", "Whether the difference is the cause."},
+    ClaimRow{"case-port-is-down", kWarning, "a list of ports", "A port is down", "a port that is not used", "Since when."},
+    ClaimRow{"case-locked-memory", kError, "limits of a process", "The limit of locked memory is small", "", "Whether more was asked for, where no refusal is logged."},
+    ClaimRow{"case-pcie-narrow", kError, "lspci", "A PCIe link runs below what it can", "a slot that is narrow by design", "Whether the traffic needs more."},
+    ClaimRow{"case-qos-differs", kError, "QoS settings of several hosts", "QoS settings differ between hosts", "", "What the switch has."},
+    ClaimRow{"case-class-not-lossless", kWarning, "an environment, QoS settings", "The class in use has no PFC", "a map of DSCP that is not the default one", "The map that the adapter has."},
+    // Counters.
+    ClaimRow{"case-packets-lost", kError, "counters before and after", "Packets were lost or reordered, or answers did not come", "adaptive routing, which reorders", "Where: the counters of the switch are needed."},
+    ClaimRow{"case-counters-once", kWarning, "one reading of counters", "Counters show that something happened at some time", "", "When: one reading has no difference."},
+    ClaimRow{"case-receiver-not-ready", kError, "RNR counters", "Requests came while no receive was posted", "", "Which queue pair: counters are of the port."},
+    ClaimRow{"case-pause-at-switch", kWarning, "PFC counters of a switch", "A switch was paused, or paused", "", "Whether the device behind the port is the root."},
+    ClaimRow{"case-pause-sent", kError, "PFC counters of a host", "A host cannot take what it is sent", "a burst that a deeper buffer would take", "Whether bus, memory or receiver is slow, where none counts."},
+    ClaimRow{"case-pause-received", kWarning, "PFC counters of a host", "The switch paused a host", "", "Which port behind the switch is congested."},
+    ClaimRow{"case-dropped-in-nic", kError, "counters of an adapter", "An adapter dropped packets that it received", "", "Why its buffer was full."},
+    ClaimRow{"case-class-without-pfc", kError, "PFC settings, counters by priority", "All traffic is in a priority without PFC", "", "Whether RDMA is all of that traffic, where no counter says."},
+    ClaimRow{"case-pause-of-other-class", kWarning, "PFC counters by priority", "Pause moves on another priority than the traffic", "", "Which of the two maps is wrong."},
+    ClaimRow{"case-pause-storm-counted", kError, "watchdog counters", "A pause lasted so long that it counts as a storm", "", "Why the device behind it paused."},
+    ClaimRow{"case-link-went-down", kError, "link counters", "A link went down between two readings", "", "Why."},
+    ClaimRow{"case-signal-errors", kError, "link counters", "A link has errors on its receive side", "", "Whether cable, transceiver or port."},
+    ClaimRow{"case-upstream-errors", kWarning, "port counters of InfiniBand", "A switch passed on broken packets", "", "Which link further up is bad."},
+    ClaimRow{"case-waits-for-credits", kWarning, "port counters of InfiniBand", "Data waited for credits of the next hop", "", "Where the congestion begins."},
+    ClaimRow{"case-bad-icrc", kWarning, "counters of an adapter", "Packets came with a wrong ICRC", "an adapter that miscounts tunnelled packets", "Whether the sender or a device on the way made it wrong."},
+    ClaimRow{"case-traffic-flows", kError, "byte and error counters", "RDMA traffic flows, as far as counters tell", "", "Whether it is as fast as it should be."},
+    ClaimRow{"case-words-of-four-bytes", kNote, "port counters", "Port counters count words of four bytes", "", "What a dashboard makes of them."},
+    ClaimRow{"case-netdev-counter", kWarning, "ethtool -S", "A counter of the network interface is none of RDMA", "", "Anything of queue pairs."},
+    ClaimRow{"case-pfc-readings-differ", kError, "two readings of a switch", "Two readings of one PFC counter contradict each other", "", "Which software reads wrongly."},
+    ClaimRow{"case-marks-without-cnp", kWarning, "congestion counters", "Marked packets came, and no CNP was sent", "an adapter that does not count CNPs", "Whether the notification point is off."},
+    ClaimRow{"case-cnp-handled", kNote, "congestion counters", "CNPs came, so something on the way marks packets", "", "What marks them."},
+    ClaimRow{"case-flushes-among-errors", kNote, "completion counters", "Of the failed completions some are flushes", "", "Which came first."},
+    ClaimRow{"case-software-limit", kError, "counters of soft-RoCE, benchmarks", "Software RDMA lost nothing, and is slow by itself", "", "What hardware would reach."},
+    // Jobs.
+    ClaimRow{"case-rank-silent", kError, "a RAS dump", "A process or rank of the job does not answer", "", "Why it does not."},
+    ClaimRow{"case-ranks-apart", kError, "a RAS dump", "Ranks have launched different numbers of operations", "a moment between two operations", "Whether the job hangs: one reading shows no time."},
+    ClaimRow{"case-collective-sizes", kError, "flight recorders", "Ranks gave one collective different sizes", "", "Which rank is right."},
+    ClaimRow{"case-transport-timeout", kWarning, "logs of UCX", "A software transport gave up on its peer", "", "Whether peer, path or address is wrong."},
+    ClaimRow{"case-rank-behind", kError, "watchdogs, flight recorders", "A rank never issued a call that others wait for", "", "What holds its program up."},
+    ClaimRow{"case-ranks-equal", kWarning, "watchdogs, flight recorders", "All ranks issued the call that did not end", "", "Whether a GPU or the network held it up."},
+    ClaimRow{"case-collective-timeout", kWarning, "watchdogs", "A collective did not end in time", "", "Which rank or link held it up."},
+    ClaimRow{"case-failed-first", kNote, "stamps of one clock", "Which host failed first", "clocks that are apart by more", "The order within that error."},
+    ClaimRow{"case-sockets-not-rdma", kError, "logs of NCCL", "NCCL used sockets, not RDMA", "", "Why, where no setting says."},
+    ClaimRow{"case-unrelated", kError, "all lines that were read", "Nothing that was read is about RDMA", "a log that is missing", "What was not handed over."},
+};
+// clang-format on
+
+constexpr std::array kFacts{&facts::kCompletionStatus, &facts::kVendorError, &facts::kOwnQueuePairs,
+                            &facts::kNamedPeers,       &facts::kComplaining, &facts::kGrown,
+                            &facts::kNamedDevices};
+
+}  // namespace
+
+std::span<const ClaimRow> claim_rows() { return kRows; }
+
+const ClaimRow* claim_row(std::string_view id) {
+    const auto row = std::ranges::find(kRows, id, &ClaimRow::id);
+    return row == kRows.end() ? nullptr : &*row;
+}
+
+std::span<const transport::FactRow* const> claim_facts() { return kFacts; }
+
+}  // namespace qps::casework
