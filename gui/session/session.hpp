@@ -69,7 +69,7 @@ public:
     // What views call hosts and queue pairs; nullptr: by their addresses and numbers.
     void setNames(std::shared_ptr<const Names> names);
     [[nodiscard]] std::shared_ptr<const Names> names() const { return m_names; }
-    // Several files are one capture, in this order. Whatever was open is closed.
+    // Several files are one capture, in the order of their first packets. Whatever was open is closed.
     void open(const QStringList& files, const Clocks& clocks = {});
     [[nodiscard]] const Clocks& clocks() const { return m_clocks; }
     // The files are read again.

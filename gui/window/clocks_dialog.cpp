@@ -56,7 +56,8 @@ ClocksDialog::ClocksDialog(const QStringList& files, const Clocks& before, QWidg
     }
     m_byTime->setChecked(before.byTime);
     m_byTime->setEnabled(files.size() > 1);
-    m_byTime->setToolTip(tr("Packets of all files in the order of their times; else the files one after the other"));
+    m_byTime->setToolTip(tr(
+        "Packets of all files in the order of their times; else those of files that overlap in time, and the other files one after the other"));
     m_mistake->setTextFormat(Qt::PlainText);
     m_mistake->setWordWrap(true);
     auto* column = new QVBoxLayout(this);

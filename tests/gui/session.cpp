@@ -238,7 +238,9 @@ TEST_CASE("a session reads files of two taps a second time, and follows one of t
     once.open({file});
     REQUIRE(wait(once));
     QSignalSpy opened(&twice, &Session::opened);
-    twice.open({file, file});
+    twice.open({file, file},
+               {.byTime = false,
+                .offsets = {qps::dissect::Duration{}, qps::dissect::Duration{3'000}}});  // the clock of another tap
     REQUIRE(wait(twice));
     CHECK(twice.state() == Session::State::Done);
     CHECK(opened.count() == 2);
@@ -247,4 +249,10 @@ TEST_CASE("a session reads files of two taps a second time, and follows one of t
     CHECK(twice.timeline()->quality.left_out == once.packets() - 1);  // ICMPv6 may be of either tap
     CHECK(twice.timeline()->totals.retransmitted_packets == once.timeline()->totals.retransmitted_packets);
     CHECK(twice.timeline()->findings.size() == once.timeline()->findings.size() + 1);  // capture-duplicates
+    // By the same clock it is the same recording: what both files have counts once.
+    Session same(1);
+    same.open({file, file});
+    REQUIRE(wait(same));
+    CHECK(same.packets() == once.packets());
+    CHECK(same.timeline()->findings.size() == once.timeline()->findings.size());
 }

@@ -86,6 +86,8 @@ void add_inside(FrameSums& sums, const Packet& packet, std::size_t at) {
     const auto what = summed(layers[upper], upper + 1 == layers.size() ? nullptr : &layers[upper + 1]);
     if (!what) return;
     const std::size_t start = layers[upper].offset;
+    // A header that ends before its checksum has none: what lies there nothing explains.
+    if (what->protocol != 0 && layers[upper].length < what->checksum + 2) return;
     const std::size_t says =
         ip + (ipv4 ? read_be<std::uint16_t>(frame, ip + 2) : 40U + read_be<std::uint16_t>(frame, ip + 4));
     // UDP says how long it is; what lies behind it in the IP packet is not summed up.

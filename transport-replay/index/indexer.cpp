@@ -1,11 +1,11 @@
 #include <dissect/capture/time_merge.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/index/indexed_files.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <span>
@@ -52,28 +52,11 @@ private:
     std::map<const Batch*, std::vector<std::uint16_t>> files_;
 };
 
-bool is_there_again(const std::string& file) {
-    std::error_code error;
-    return file != "-" && std::filesystem::is_regular_file(file, error);
-}
-
 // As many as threads, where the files can be read again in one. Numbers of connections that the user names are those of
 // the whole.
 std::size_t lanes_for(const Indexing& indexing) {
     if (indexing.one_lane || !indexing.hints.empty() || !std::ranges::all_of(indexing.files, is_there_again)) return 1;
     return indexing.jobs.count;
-}
-
-// Of all files together, where all of them are files.
-std::optional<std::uint64_t> size_of(const std::vector<std::string>& files) {
-    std::uint64_t sum = 0;
-    for (const std::string& file : files) {
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
-        const std::uintmax_t size = std::filesystem::file_size(file, error);
-        if (!error) sum += size;
-    }
-    return sum;
 }
 
 class Indexer {
@@ -90,9 +73,7 @@ public:
     Indexed run() {
         size_ = size_of(indexing_.files);
         index_.set_link_speed(indexing_.link_speed);
-        if (indexing_.by_time && indexing_.files.size() > 1) read_by_time();
-        else
-            for (std::size_t i = 0; i < indexing_.files.size() && !analysis_.over() && !stopped(); ++i) read(i);
+        read_all();
         outcome_.stopped = stopped_;
         outcome_.over = analysis_.over();
         outcome_.timeline = analysis_.finish(drops_);
@@ -109,17 +90,15 @@ private:
     [[nodiscard]] AnalysisSettings settings();
     void keep(ConnectionId connection, End requester, const Message& message);
     void keep(const Observation& observation, const PacketRecord& record);
+    void read_all();
     void read(std::size_t file);
-    void read_by_time();
+    void read_by_time(const ReadTogether& group);
     [[nodiscard]] std::optional<Input> open(const std::string& file);
     [[nodiscard]] bool prepare(Input& input, const std::string& file);
     [[nodiscard]] bool read_batch(Input& input, Batch& batch);
     void describe(Input& input, Batch& batch);
     void number(Batch& batch);
     void end(const Input& input);
-    [[nodiscard]] Duration offset(std::size_t file) const {
-        return file < indexing_.offsets.size() ? indexing_.offsets[file] : Duration{};
-    }
     // The stage in which lanes follow those batches.
     [[nodiscard]] std::function<void(std::size_t slot, std::size_t lane)> follow(std::vector<Piece>& pieces) {
         return
@@ -346,25 +325,35 @@ void decode_into(Piece& piece, auto file_of) {
     }
 }
 
-// All files at once, and their frames by time. Where one is truncated meanwhile, the frames before that are what there
-// is.
-void Indexer::read_by_time() {
-    if (indexing_.files.size() > kMostFilesByTime) {
-        outcome_.problems.push_back(
-            {InputProblemKind::unreadable, indexing_.files[kMostFilesByTime], 0,
-             "is one file too many: at most " + std::to_string(kMostFilesByTime) + " are merged by time"});
+void Indexer::read_all() {
+    const auto order = groups_of(indexing_, [this] { return stopped(); });
+    if (!order) {
+        outcome_.problems.push_back(order.error());
         return;
     }
+    for (const ReadTogether& group : *order) {
+        if (analysis_.over() || stopped()) return;
+        if (!indexing_.by_time && !goes_on(indexing_, group, analysis_)) analysis_.end_recording();
+        if (group.files.size() == 1) read(group.files.front());
+        else read_by_time(group);
+    }
+}
+
+// Those files at once, and their frames by time. Where one is truncated meanwhile, the frames before that are what
+// there is.
+void Indexer::read_by_time(const ReadTogether& group) {
     std::vector<Input> inputs;
     std::vector<TimeMerge::Source> sources;
-    inputs.reserve(indexing_.files.size());
-    for (std::size_t i = 0; i < indexing_.files.size() && !stopped(); ++i) {
-        auto input = open(indexing_.files[i]);
+    inputs.reserve(group.files.size());
+    for (std::size_t i = 0; i < group.files.size() && !stopped(); ++i) {
+        const std::size_t file = group.files[i];
+        auto input = open(indexing_.files[file]);
         if (!input) continue;
         inputs.push_back(std::move(*input));
         sources.push_back({.read = [this, at = &inputs.back()](Batch& batch) { return read_batch(*at, batch); },
                            .outlive = inputs.back().capture.mapped(),
-                           .offset = offset(i)});
+                           .offset = offset_of(indexing_, file),
+                           .first = group.first[i]});
     }
     TimeMerge merge(std::move(sources));
     Origins origins;
@@ -422,17 +411,13 @@ void Indexer::read(std::size_t file) {
     auto opened = open(indexing_.files[file]);
     if (!opened) return;
     Input& input = *opened;
-    const Duration by = offset(file);
+    const Duration by = offset_of(indexing_, file);
     const Jobs jobs = input.capture.size() ? indexing_.jobs : Jobs{1};
     std::vector<Piece> pieces(jobs.slots(), Piece{analysis_.lanes()});
     const auto decode_frames = [&](Piece& piece) {
         decode_into(piece, [&](std::size_t) { return static_cast<std::uint16_t>(input.number); });
     };
-    const auto move = [&](Batch& batch) {
-        if (by == Duration{}) return;
-        for (Frame& frame : batch.frames)
-            if (frame.has_time) frame.time = moved(frame.time, by);
-    };
+    const auto move = [&](Batch& batch) { move_times(batch, by); };
     const auto progress = [&] {
         if (watch_.progressed) watch_.progressed(bytes_before_ + input.capture.bytes_read(), size_);
     };

@@ -23,7 +23,7 @@
 namespace qps::transport {
 
 struct Indexing {
-    std::vector<std::string> files;  // pieces of one capture, in this order; "-" is standard input
+    std::vector<std::string> files;  // of one capture, in any order; "-" is standard input
     dissect::Jobs jobs;              // for files; of a pipe each packet is taken as it comes, in the calling thread
     std::string spool_folder;        // where temporary files may be made
     UlpHints hints{};                // what the user says that connections speak
@@ -31,7 +31,7 @@ struct Indexing {
     std::vector<Address> unordered{};  // as in AnalysisSettings
     CaptureTraits traits{};            // what an earlier reading found out of the capture as a whole
     bool one_lane = false;             // connections are followed by one thread, whatever `jobs`
-    bool by_time = false;  // frames of all files in the order of their times, not the files one after the other
+    bool by_time = false;  // frames of all files in the order of their times, not only of those that overlap
     std::vector<dissect::Duration>
         offsets{};                        // added to the times of each file; of files behind the last one nothing is
     dissect::BitsPerSecond link_speed{};  // of all interfaces; 0: as the files say

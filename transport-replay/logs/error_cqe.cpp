@@ -78,6 +78,7 @@ constexpr std::array kVendors{
 };
 
 constexpr std::size_t kRow = 16;  // bytes
+constexpr std::size_t kHalf = 8;
 constexpr std::size_t kWord = 8;  // hex digits
 constexpr std::size_t kByte = 2;
 
@@ -85,14 +86,15 @@ bool is_hex(std::string_view token) {
     return std::ranges::all_of(token, [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// The last row of a run of tokens that are all words, or all bytes.
-std::optional<std::array<std::byte, kRow>> last_row(std::span<const std::string_view> run, std::size_t digits) {
-    const std::size_t tokens = 2 * kRow / digits;
+// The last `Size` bytes of a run of tokens that are all words, or all bytes, if it is so many, or some times as many.
+template <std::size_t Size>
+std::optional<std::array<std::byte, Size>> last_bytes(std::span<const std::string_view> run, std::size_t digits) {
+    const std::size_t tokens = 2 * Size / digits;
     if (run.empty() || run.size() % tokens != 0) return std::nullopt;
     std::string all;
     for (const std::string_view token : run.last(tokens)) all += token;
-    std::array<std::byte, kRow> row{};
-    for (std::size_t i = 0; i < kRow; ++i) {
+    std::array<std::byte, Size> row{};
+    for (std::size_t i = 0; i < Size; ++i) {
         std::uint8_t value = 0;
         std::from_chars(all.data() + 2 * i, all.data() + 2 * i + 2, value, 16);
         row[i] = static_cast<std::byte>(value);
@@ -100,23 +102,41 @@ std::optional<std::array<std::byte, kRow>> last_row(std::span<const std::string_
     return row;
 }
 
+bool is_known(std::uint8_t opcode) { return std::ranges::find(kOpcodes, opcode, &OpcodeRow::opcode) != kOpcodes.end(); }
+
+// Syndromes, operation and queue pair: two words in the middle of the row.
+ErrorCqe middle_of(Bytes words) {
+    ErrorCqe cqe{};
+    cqe.vendor_syndrome = read_be<std::uint8_t>(words, 2);
+    cqe.syndrome = read_be<std::uint8_t>(words, 3);
+    cqe.opcode = read_be<std::uint8_t>(words, 4);
+    cqe.qpn = Qpn{static_cast<std::uint32_t>(read_bits(words, 40, 24))};
+    return cqe;
+}
+
+bool is_sound(const ErrorCqe& cqe) {
+    return complaint_of_syndrome(cqe.syndrome).has_value() && std::to_underlying(cqe.qpn) >= 2;
+}
+
 // A row is believed only where all that is known of it fits: other dumps have words too.
 std::optional<ErrorCqe> error_cqe_of(Bytes row) {
     constexpr std::uint8_t kRequesterError = 0xd;
     constexpr std::uint8_t kResponderError = 0xe;
-    ErrorCqe cqe{};
+    constexpr std::size_t kMiddle = 4;
     const auto kind = static_cast<std::uint8_t>(read_be<std::uint8_t>(row, 15) >> 4);
+    ErrorCqe cqe = middle_of(row.subspan(kMiddle, kHalf));
     cqe.responder = kind == kResponderError;
-    cqe.vendor_syndrome = read_be<std::uint8_t>(row, 6);
-    cqe.syndrome = read_be<std::uint8_t>(row, 7);
-    cqe.opcode = read_be<std::uint8_t>(row, 8);
-    cqe.qpn = Qpn{static_cast<std::uint32_t>(read_bits(row, 72, 24))};
     cqe.wqe = read_be<std::uint16_t>(row, 12);
-    const bool known_opcode = std::ranges::find(kOpcodes, cqe.opcode, &OpcodeRow::opcode) != kOpcodes.end();
     if (read_be<std::uint32_t>(row, 0) != 0 || (kind != kRequesterError && kind != kResponderError))
         return std::nullopt;
-    if (!complaint_of_syndrome(cqe.syndrome) || std::to_underlying(cqe.qpn) < 2) return std::nullopt;
-    return cqe.responder || known_opcode ? std::optional(cqe) : std::nullopt;
+    return is_sound(cqe) && (cqe.responder || is_known(cqe.opcode)) ? std::optional(cqe) : std::nullopt;
+}
+
+// Without the byte that tells whose error it is: an operation is a requester's.
+std::optional<ErrorCqe> error_cqe_of_half(Bytes half) {
+    const ErrorCqe cqe = middle_of(half);
+    const bool fits = read_be<std::uint16_t>(half, 0) == 0 && is_sound(cqe) && is_known(cqe.opcode);
+    return fits ? std::optional(cqe) : std::nullopt;
 }
 
 }  // namespace
@@ -126,9 +146,14 @@ std::optional<ErrorCqe> read_error_cqe(std::string_view text) {
     std::vector<std::string_view> run;
     std::size_t digits = 0;
     std::optional<ErrorCqe> found;
+    const bool named = text.contains("cqe");
     const auto end_run = [&] {
-        if (const auto row = digits == 0 ? std::nullopt : last_row(run, digits); row && !found)
-            found = error_cqe_of(*row);
+        if (digits != 0 && !found) {
+            if (const auto row = last_bytes<kRow>(run, digits)) found = error_cqe_of(*row);
+            else if (const auto half = last_bytes<kHalf>(run, digits);
+                     named && half && run.size() * digits == 2 * kHalf)
+                found = error_cqe_of_half(*half);
+        }
         run.clear();
         digits = 0;
     };
@@ -150,9 +175,9 @@ std::optional<ErrorCqe> read_error_cqe(std::string_view text) {
 std::string text(const ErrorCqe& cqe) {
     const auto opcode = std::ranges::find(kOpcodes, cqe.opcode, &OpcodeRow::opcode);
     const std::string_view operation = cqe.responder || opcode == kOpcodes.end() ? std::string_view{} : opcode->name;
-    return fmt::format("error CQE of a {} (mlx5): {}{}syndrome {:#x}, vendor syndrome {:#x}, WQE {}",
+    return fmt::format("error CQE of a {} (mlx5): {}{}syndrome {:#x}, vendor syndrome {:#x}{}",
                        cqe.responder ? "responder" : "requester", operation, operation.empty() ? "" : ", ",
-                       cqe.syndrome, cqe.vendor_syndrome, cqe.wqe);
+                       cqe.syndrome, cqe.vendor_syndrome, cqe.wqe ? fmt::format(", WQE {}", *cqe.wqe) : "");
 }
 
 std::optional<Complaint> complaint_of_syndrome(std::uint64_t syndrome) {

@@ -17,12 +17,13 @@ struct ErrorCqe {
     std::uint8_t vendor_syndrome = 0;
     std::uint8_t opcode = 0;  // of the WQE
     dissect::Qpn qpn{};
-    std::uint16_t wqe = 0;
+    std::optional<std::uint16_t> wqe{};
     [[nodiscard]] bool operator==(const ErrorCqe&) const = default;
 };
 
-// The last sixteen bytes of the CQE decide, as four words or as bytes, with or without the rows before them. Nothing
-// for rows that are none of an error CQE.
+// The last sixteen bytes of the CQE decide, as four words or as bytes, with or without the rows before them. Of a line
+// that names a CQE the eight in their middle are enough, which a log that was cut may have: syndromes, operation and
+// queue pair. Nothing for rows that are none of an error CQE.
 [[nodiscard]] std::optional<ErrorCqe> read_error_cqe(std::string_view text);
 // "error CQE of a requester (mlx5): RDMA READ, syndrome 0x13, vendor syndrome 0x88, WQE 3536"
 [[nodiscard]] std::string text(const ErrorCqe& cqe);

@@ -116,6 +116,55 @@ TEST_CASE("streams and files are merged by time, and their packets are read agai
     for (std::uint64_t at = 0; at < merged.packets.size(); ++at) REQUIRE(merged.frame(FrameIndex{at + 1}, buffer));
 }
 
+// As commands read them (tests/cli/pieces.cpp).
+TEST_CASE("files are read in the order of their first packets, and by time where they overlap", "[index]") {
+    const std::string whole = sample("loss_write/capture.pcap");
+    const qps::test::TemporaryFolder folder;
+    // Frames from one to before another.
+    const auto stretch = [&](const char* name, std::uint64_t from, std::uint64_t to) {
+        const std::string path = folder.file(name);
+        auto writer = CaptureWriter::open(path, WriterFormat::pcap);
+        auto capture = CaptureFile::open(whole);
+        REQUIRE((writer && capture));
+        Batch batch;
+        while (capture->read(batch))
+            for (const Frame& frame : batch.frames)
+                if (const auto at = std::to_underlying(frame.index); at > from && at <= to)
+                    REQUIRE(writer->write(frame));
+        REQUIRE(writer->close());
+        return path;
+    };
+    CaptureIndex alone;
+    const Indexed expected = build_index(alone, {.files = {whole}, .jobs = {2}, .spool_folder = folder.path()}, {});
+    const std::uint64_t end = alone.packets.size();
+    const std::vector<std::string> apart{stretch("c", 1500, end), stretch("a", 0, 700), stretch("b", 700, 1500)},
+        overlap{stretch("e", 600, end), stretch("d", 0, 1200)};
+    for (const std::vector<std::string>& files : {apart, overlap}) {
+        CaptureIndex index;
+        const Indexed outcome = build_index(index, {.files = files, .jobs = {3}, .spool_folder = folder.path()}, {});
+        CHECK(outcome.problems.empty());
+        CHECK(times_of(index) == times_of(alone));
+        CHECK(index.messages.size() == alone.messages.size());
+        CHECK(outcome.timeline.findings.size() == expected.timeline.findings.size());
+        CHECK(outcome.timeline.quality.copies() == 0);
+        FrameBuffer buffer;
+        for (std::uint64_t at = 0; at < index.packets.size(); ++at) REQUIRE(index.frame(FrameIndex{at + 1}, buffer));
+    }
+    CaptureIndex index;
+    const Indexed refused = build_index(
+        index, {.files = std::vector<std::string>(65, whole), .jobs = {1}, .spool_folder = folder.path()}, {});
+    REQUIRE(refused.problems.size() == 1);
+    CHECK(refused.problems[0].sentence == "65 files overlap in time: at most 64 can be read side by side");
+    // Another recording is judged by itself.
+    CaptureIndex two;
+    const Indexed both = build_index(two,
+                                     {.files = {sample("write_8k/capture.pcap"), sample("read_8k/capture.pcap")},
+                                      .jobs = {2},
+                                      .spool_folder = folder.path()},
+                                     {});
+    CHECK(both.timeline.recordings.size() == 1);
+}
+
 TEST_CASE("an offset moves the times of a file, and the user's link speed is that of its packets", "[index]") {
     const std::string whole = sample("loss_write/capture.pcap");
     CaptureIndex alone, later;

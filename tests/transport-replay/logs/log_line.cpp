@@ -128,6 +128,17 @@ const std::vector<Line> kLines{
     {"00000000 00008877 10012abe 0dd0c1d3", {}, {}, {}},  // no syndrome
     {"00000001 00008813 10012abe 0dd0c1d3", {}, {}, {}},  // reserved bytes are set
     {"00008813 10012abe 0dd0c1d3", {}, {}, {}},           // three words
+    // The middle of a row, of a log that was cut: believed of a line that names a CQE.
+    {"infiniband mlx5_0: dump_cqe:272:(pid 0): dump error cqe 00 00 87 16 0a 00 00 44",
+     {},
+     {0x44},
+     Complaint::rnr_retries_exceeded},
+    {"dump error cqe 00008813 10012abe", {}, {0x12abe}, Complaint::remote_access},
+    {"00 00 87 16 0a 00 00 44", {}, {}, {}},
+    {"dump error cqe 00 00 87 17 0a 00 00 44", {}, {}, {}},  // no such syndrome
+    {"dump error cqe 00 00 87 16 0c 00 00 44", {}, {}, {}},  // no such operation
+    {"dump error cqe 00 01 87 16 0a 00 00 44", {}, {}, {}},  // reserved bytes are set
+    {"dump error cqe 87 16 0a 00 00 44", {}, {}, {}},        // less than half
     // libfabric, Open MPI
     {"The InfiniBand retry count between two MPI processes has been exceeded.", {}, {}, Complaint::retries_exceeded},
     {"The InfiniBand \"receiver not ready\" retry count between two MPI processes has been exceeded.",
