@@ -305,10 +305,7 @@ RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, co
     return result;
 }
 
-void RecoveryWatch::late_original(const Observation& request, bool asked_for) {
-    last_sign_ = request.time;
-    if (asked_for && is_open() && opened().episode.lost != 0) --opened().episode.lost;
-}
+void RecoveryWatch::late_original(const Observation& request) { last_sign_ = request.time; }
 
 void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
     last_sign_ = request.time;

@@ -19,7 +19,6 @@
 #include <transport-replay/model/edges.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/seldom.hpp>
-#include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 #include <transport-replay/tracking/timing.hpp>
 
@@ -95,9 +94,8 @@ public:
         last_sign_ = request.time;
         return {};
     }
-    // A request that was overtaken by later ones: it begins nothing. A first sending, `asked_for` where a NAK took it
-    // for lost.
-    void late_original(const Observation& request, bool asked_for);
+    // A request that was overtaken by later ones: it begins nothing. A first sending.
+    void late_original(const Observation& request);
     // Likewise, a retransmission.
     void late_retransmission(const Observation& request, bool seen);
     // A retransmission whose ICRC is wrong: it begins nothing, for its PSN may be what was corrupted.

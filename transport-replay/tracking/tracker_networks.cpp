@@ -81,7 +81,7 @@ bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& obser
         entry.directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
     const std::int32_t ahead = observation.psn - requester.requests.next();
     const bool is_near = !requester.requests.started() || (ahead >= 0 && ahead < kNear);
-    if (request) return is_near || requester.gaps.gap(observation.psn).has_value();
+    if (request) return is_near || requester.log.gap(observation.psn).has_value();
     // Somebody else may have asked for it, in that network.
     for (const WaitingRequests::Asked& asked : askers(observation, where.index()))
         if (const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
