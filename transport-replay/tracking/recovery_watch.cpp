@@ -384,8 +384,8 @@ void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& end
 namespace {
 
 bool is_exhausted(const Recovery& episode, Retries retries) {
-    if (episode.kind == RecoveryKind::rnr_nak) return retries.rnr < Retries::kMost && episode.triggers > retries.rnr;
-    return episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries.transport, Retries::kMost);
+    if (episode.kind == RecoveryKind::rnr_nak) return !retries.is_endless_rnr() && episode.triggers > *retries.rnr;
+    return episode.kind == RecoveryKind::timeout && episode.rounds >= retries.most_transport();
 }
 
 }  // namespace

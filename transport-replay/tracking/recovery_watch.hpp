@@ -19,6 +19,7 @@
 #include <transport-replay/model/edges.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/seldom.hpp>
+#include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 #include <transport-replay/tracking/timing.hpp>
 
@@ -28,13 +29,6 @@
 namespace qps::transport {
 
 using dissect::rnr_wait;
-
-// How often a requester tries again before it gives up, as CM says; what it does not say is taken for the most.
-struct Retries {
-    static constexpr std::uint8_t kMost = 7;  // 3 bits (C9-142 of the compliance tests); of RNR NAKs: for ever
-    std::uint8_t transport = kMost;
-    std::uint8_t rnr = kMost;
-};
 
 enum class RecoveryPhase : std::uint8_t {
     none,

@@ -320,7 +320,6 @@ private:
     [[nodiscard]] Use use_of(const ToldEnd& from, const ToldEnd& to) const;
     void leave_flows(const FlowKey& flow);
     void released(Entry& entry) const;
-    static void take_retries(Entry& entry, const CmAttempt& attempt);
     [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
     [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
     void grown();

@@ -345,7 +345,7 @@ void Tracker::connect(const CmAttempt& attempt) {
     entry.connection.joined_by = JoinedBy::connection_manager;
     entry.connection.cm_attempt = attempt.uid;
     entry.connection.cm_path_mtu = attempt.path_mtu;
-    take_retries(entry, attempt);
+    entry.retries = negotiated(attempt);
     // A starting PSN is where the other side is to begin (12.7.31).
     if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
     if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);

@@ -73,13 +73,11 @@ std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnect
 // Whether those who fell silent gave up: who has used up its retries did, unless its answers were not captured.
 void Tracker::judge_ends(const Entry& entry, End requester) {
     const Connection& connection = entry.connection;
-    NegotiatedRetries retries{.transport = entry.retries.transport};
-    if (connection.cm_attempt || entry.retries.rnr != Retries::kMost) retries.rnr = entry.retries.rnr;
     for (Recovery& episode : episodes_) {
         if (episode.end != RecoveryEnd::gave_up) continue;
         if (connection.ambiguous || answered_unseen(connection, requester, episode.psn))
             episode.end = RecoveryEnd::open;
-        else if (!used_up(episode, episode.triggers, retries)) episode.end = RecoveryEnd::stopped;
+        else if (!used_up(episode, episode.triggers, entry.retries)) episode.end = RecoveryEnd::stopped;
     }
 }
 
