@@ -22,7 +22,6 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
 
 // PSNs that come back soon to what they left: a queue pair that begins anew does not.
 void Tracker::note_restart(WayOf where, const Observation& observation, Psn next) {
-    constexpr Duration kSoon{1'000'000'000};
     constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
     const LeftPsns here{next,
                         observation.time,
@@ -41,7 +40,7 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
         return;
     }
     LeftPsns& left = found->second;
-    const bool soon = observation.time >= left.time && observation.time - left.time <= kSoon;
+    const bool soon = observation.time >= left.time && observation.time - left.time <= kSoonBack;
     const bool same_clock = observation.interface == left.interface && observation.file == left.file;
     if (!soon || !same_clock) {
         left = here;
