@@ -376,9 +376,7 @@ void show_curves(ShownNumbers& shown, const CaptureIndex& index) {
     shown.show("latencies", of_totals("latencies"), points->size());
 }
 
-// What the requester of a finding lost, as its connection counts it; nothing where the finding says: at least. Of
-// corrupt packets a finding counts those that a NAK asked for, also where they were retransmissions, which are in no
-// gap.
+// What the requester of a finding lost, as its connection counts it; nothing where the finding says: at least.
 void show_lost(ShownNumbers& shown, const Finding& finding, const Connection& connection) {
     const Fact* const lost = find_fact(finding.facts, "lost");
     const Fact* const requester = find_fact(finding.facts, "requester");

@@ -242,6 +242,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.left_out.messages = lanes.tracked.messages_left_out;
     timeline.left_out.recoveries = lanes.tracked.recoveries_left_out;
     timeline.left_out.fatalities = lanes.tracked.fatalities_left_out;
+    timeline.left_out.contradictions = lanes.tracked.contradictions;
     for (const Connection& connection : timeline.connections) timeline.totals.add(connection);
     timeline.totals.ce_marked += timeline.congestion.marked;
     timeline.totals.cnps = timeline.congestion.cnps;

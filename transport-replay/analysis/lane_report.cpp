@@ -73,6 +73,7 @@ void merge(Tracked& all, Tracked&& part) {
     all.messages_left_out += part.messages_left_out;
     all.recoveries_left_out += part.recoveries_left_out;
     all.fatalities_left_out += part.fatalities_left_out;
+    all.contradictions += part.contradictions;
 }
 
 void merge(UlpReport& all, UlpReport&& part) {

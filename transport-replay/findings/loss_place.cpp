@@ -57,11 +57,11 @@ LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& 
       hosts_(hosts),
       unchecked_(found.way().intact + found.way().incidents->corrupt < found.way().packets) {
     for (const Recovery* episode : episodes) switch (episode->cause) {
-            case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed}]; break;
-            case NakCause::lost_before_tap: ++places_[{Kind::before, episode->passed, episode->missed}]; break;
-            case NakCause::lost_behind_tap: ++places_[{Kind::behind, episode->passed, {}}]; break;
+            case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed, {}}]; break;
+            case NakCause::lost_before_tap: ++places_[{Kind::before, episode->passed, episode->missed, {}}]; break;
+            case NakCause::lost_behind_tap: ++places_[{Kind::behind, episode->passed, {}, {}}]; break;
             case NakCause::discarded_lost: ++discarded_; break;  // no loss of its own
-            default: ++places_[{Kind::undecided, {}, {}}]; break;
+            default: ++places_[{Kind::undecided, {}, {}, episode->left}]; break;
         }
 }
 
@@ -92,6 +92,26 @@ std::vector<std::string> timeouts_placed(const std::vector<const Recovery*>& epi
     return out;
 }
 
+namespace {
+
+bool is_anything(PsnDispositions left) { return left.empty() || left == kAllDispositions; }
+
+// "lost before this tap or late"; what nothing at all is known of is lost or late.
+std::string left_words(PsnDispositions left) {
+    constexpr std::array<std::string_view, kDispositionNames.size()> kWords{
+        "lost before this tap", "lost behind this tap", "corrupted", "late",
+        "late behind this tap", "missed by the capture"};
+    if (is_anything(left)) return "lost or late";
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < kWords.size(); ++i)
+        if (left.has(static_cast<PsnDisposition>(i))) words.emplace_back(kWords[i]);
+    std::string text = words.front();
+    for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 == words.size() ? " or " : ", ") + words[i];
+    return text;
+}
+
+}  // namespace
+
 std::string LossPlace::tap(HostNumber host) const { return tap_of(host, hosts_); }
 
 std::string LossPlace::words(const Place& place) const {
@@ -107,7 +127,7 @@ std::string LossPlace::words(const Place& place) const {
                                unchecked_ ? ", or corrupted before it (ICRC not checked)" : "");
         case Kind::undecided: break;
     }
-    return "undecided";
+    return is_anything(place.left) ? "undecided" : left_words(place.left) + " (undecided)";
 }
 
 Facts LossPlace::facts() const {
@@ -128,7 +148,7 @@ Facts LossPlace::facts() const {
     if (places_.size() == 1 && discarded_ == 0) {
         const auto& [place, count] = *places_.begin();
         facts.emplace_back(kPlace, place.kind == Kind::undecided
-                                       ? "lost or late is undecided"
+                                       ? left_words(place.left) + " is undecided"
                                        : fmt::format("{}{}", count == 1 ? "" : "all ", words(place)));
         return facts;
     }

@@ -29,6 +29,7 @@ private:
         Kind kind{};
         HostNumber passed{};  // see Recovery
         HostNumber missed{};
+        PsnDispositions left{};  // of undecided ones
         [[nodiscard]] auto operator<=>(const Place&) const = default;
     };
     [[nodiscard]] std::string tap(HostNumber host) const;

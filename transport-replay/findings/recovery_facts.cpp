@@ -129,10 +129,8 @@ bool Ends::may_have_given_up(const Recovery& episode) const {
     if (attempt == nullptr) return true;
     if (episode.kind != RecoveryKind::rnr_nak)
         return !attempt->retry_count || (lacking_ && may_lack_some(episode, *attempt->retry_count));
-    if (!attempt->active.rnr_retry_count || !attempt->passive.rnr_retry_count) return true;
-    const bool endless =
-        std::max(*attempt->active.rnr_retry_count, *attempt->passive.rnr_retry_count) >= NegotiatedRetries::kMost;
-    return lacking_ && !endless;
+    const Retries retries = negotiated(*attempt);
+    return !retries.rnr || (lacking_ && !retries.is_endless_rnr());
 }
 
 void add_stop(Facts& facts, const Timeline& timeline, const Episodes& found,
@@ -143,16 +141,15 @@ void add_stop(Facts& facts, const Timeline& timeline, const Episodes& found,
     if (attempt == nullptr) return;
     if ((*last)->kind != RecoveryKind::rnr_nak) {
         facts.emplace_back(kStoppedAfter, (*last)->rounds + 1ULL);
-        facts.emplace_back(kAllowedTransmissions, attempt->retry_count.value_or(NegotiatedRetries::kMost) + 1ULL);
+        facts.emplace_back(kAllowedTransmissions, attempt->retry_count.value_or(Retries::kMost) + 1ULL);
         return;
     }
     std::uint64_t naks = 0;  // a loss in between divides them among episodes
     for (const Recovery* episode : episodes) naks += episode->psn == (*last)->psn ? episode->triggers : 0U;
-    const std::uint8_t retries =
-        std::max(attempt->active.rnr_retry_count.value_or(0), attempt->passive.rnr_retry_count.value_or(0));
+    const Retries retries = negotiated(*attempt);
     facts.emplace_back(kStoppedAfter, naks);
-    if (retries >= NegotiatedRetries::kMost) facts.emplace_back(kEndlessRetries, true);
-    else facts.emplace_back(kAllowedTransmissions, retries + 1ULL);
+    if (retries.is_endless_rnr()) facts.emplace_back(kEndlessRetries, retries.rnr.has_value());
+    else facts.emplace_back(kAllowedTransmissions, *retries.rnr + 1ULL);
 }
 
 void add_stall(Facts& facts, std::uint64_t stalls, Duration all, Duration longest) {

@@ -71,8 +71,10 @@ struct Gaps {
     std::uint64_t network = 0;    // the receiver missed them too: it asked for them, or they were sent again
     std::uint64_t tap = 0;        // the receiver acknowledged them: only the capture lacks them
     std::uint64_t undecided = 0;  // nothing tells
-    std::uint64_t came = 0;       // of them: passed later, lost or late
-    std::uint64_t again = 0;      // beside them: passed over while their requester sent again, so lost before the tap
+    std::uint64_t came =
+        0;  // of them: passed later, or a NAK asked for them: lost or late, not missed by the tap alone
+    std::uint64_t again = 0;  // beside them, lost before the tap once more: passed over while their requester sent
+                              // again, or corrupt then, and a NAK named them
     [[nodiscard]] bool operator==(const Gaps&) const = default;
 };
 

@@ -17,14 +17,12 @@ enum class Sending : std::uint8_t {
     original,   // the first sending of its PSN, before one of them: it is late, and was never lost
 };
 
-// Why a responder sent a sequence NAK. A go-back-N responder discards what arrives while an earlier PSN is missing
-// (9.7.5.1.2), and asks for it as well once that PSN came.
+// Why a responder sent a sequence NAK, as far as a tap tells: what its case leaves (tracking/evidence_rules). A
+// go-back-N responder discards what arrives while an earlier PSN is missing (9.7.5.1.2), and asks for it as well once
+// that PSN came.
 enum class NakCause : std::uint8_t {
-    undecided,     // nothing tells
-    lost_or_late,  // the PSN had not passed the tap, and only time tells whether what passed later was a retransmission
-    lost_or_late_alone,  // likewise, and the requester sent nothing behind it again, so that nothing shows that it had
-                         // the NAK
-    lost_before_tap,     // the PSN had not passed the tap: what passed later was a retransmission
+    undecided,        // more than one is left
+    lost_before_tap,  // the PSN had not passed the tap: what passed later was a retransmission
     lost_behind_tap,  // it had passed when it was due: lost or overtaken between the tap and the responder, or dropped
                       // there
     corrupt,          // it had passed with a wrong ICRC
@@ -33,21 +31,13 @@ enum class NakCause : std::uint8_t {
     discarded_late,   // it had passed while one that was only late was missing
     discarded_lost,   // it had passed while one that was lost was missing
 };
-inline constexpr std::array<std::string_view, 10> kNakCauseNames{
-    "undecided", "lost_or_late", "lost_or_late_alone", "lost_before_tap", "lost_behind_tap",
-    "corrupt",   "late",         "late_behind_tap",    "discarded_late",  "discarded_lost"};
+inline constexpr std::array<std::string_view, 8> kNakCauseNames{
+    "undecided", "lost_before_tap", "lost_behind_tap", "corrupt",
+    "late",      "late_behind_tap", "discarded_late",  "discarded_lost"};
 
 // Nothing was lost: only the order had changed.
 [[nodiscard]] constexpr bool is_of_order(NakCause cause) {
     return cause == NakCause::late || cause == NakCause::late_behind_tap || cause == NakCause::discarded_late;
-}
-
-// What only time tells, once it is known of the path whether it reorders. That one packet was late and its NAK lost
-// happens by chance, but hardly twice where nothing else was late: `alone` are so many.
-[[nodiscard]] constexpr NakCause settled(NakCause cause, bool reorders, std::uint64_t alone) {
-    if (cause != NakCause::lost_or_late && cause != NakCause::lost_or_late_alone) return cause;
-    const bool by_chance = cause == NakCause::lost_or_late_alone && alone < 2;
-    return reorders || by_chance ? NakCause::undecided : NakCause::lost_before_tap;
 }
 
 // Of the requests of one way.
@@ -57,8 +47,6 @@ struct Ordering {
     dissect::Duration longest{};  // and by what time, at most
     bool strays = false;          // some that nothing made the requester send: overtaken, or doubled on the way
     bool proven = false;  // by IPv4 identifications that count up; else by haste: nobody can have asked for them
-    std::uint64_t alone =
-        0;  // PSNs that were asked for and sent again alone, of which only time tells that they were lost
     std::array<std::uint64_t, kNakCauseNames.size()> naks{};  // PSNs that were asked for, by cause
     [[nodiscard]] std::uint64_t naks_of(NakCause cause) const { return naks[static_cast<std::size_t>(cause)]; }
     [[nodiscard]] std::uint64_t& naks_of(NakCause cause) { return naks[static_cast<std::size_t>(cause)]; }

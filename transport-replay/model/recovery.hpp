@@ -3,6 +3,7 @@
 
 #include <transport-replay/model/captured_host.hpp>
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/incident.hpp>
 #include <transport-replay/model/ordered_span.hpp>
 #include <transport-replay/model/ordering.hpp>
 
@@ -22,9 +23,10 @@ struct Recovery {
     End requester{};
     RecoveryKind kind{};
     RecoveryEnd end = RecoveryEnd::open;
-    dissect::Psn psn;      // from where it was sent again
-    dissect::Verb verb{};  // of the message of that PSN
-    NakCause cause{};      // of a sequence NAK
+    dissect::Psn psn;        // from where it was sent again
+    dissect::Verb verb{};    // of the message of that PSN
+    NakCause cause{};        // of a sequence NAK
+    PsnDispositions left{};  // likewise: what may have become of its PSN; empty where no NAK named it
     HostNumber
         passed{};  // of captures of several hosts: one that has what was asked for when it was due, or what its timer
     HostNumber missed{};         // waited for, and one that has not

@@ -39,6 +39,7 @@ struct LeftOut {
     std::uint64_t messages = 0;                // given up unanswered, because too many were open
     std::uint64_t recoveries = 0;              // episodes past kMaxRecoveries; the sums have them
     std::uint64_t fatalities = 0;              // past kMaxFatalities
+    std::uint64_t contradictions = 0;          // PSNs whose evidence excludes all that may have become of them
     std::vector<FindingsLeftOut> findings;     // in the order of the table of findings
 };
 

@@ -5,6 +5,7 @@
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/incident.hpp>
 #include <transport-replay/model/latency_sketch.hpp>
 #include <transport-replay/model/ordered_span.hpp>
 #include <transport-replay/model/peaks.hpp>
@@ -16,12 +17,19 @@
 
 namespace qps::transport {
 
+template <class T> inline constexpr bool kIsSet = false;
+template <class E> inline constexpr bool kIsSet<Set<E>> = true;
 template <class T> inline constexpr bool kIsFewValues = false;
 template <class T, std::size_t kMost> inline constexpr bool kIsFewValues<FewValues<T, kMost>> = true;
 
 struct PrivateMembers {
     template <class T, class Of> static constexpr bool kIs = std::same_as<std::remove_const_t<T>, Of>;
 
+    template <class T>
+        requires kIsSet<std::remove_const_t<T>>
+    static auto of(T& value) {
+        return std::tie(value.bits_);
+    }
     template <class T>
         requires kIsFewValues<std::remove_const_t<T>>
     static auto of(T& value) {

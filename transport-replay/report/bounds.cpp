@@ -32,6 +32,8 @@ constexpr std::array kBounds{
     Bound{"messages", "message", "given up while open", kUnjudged, [](T t) { return t.left_out.messages; }},
     Bound{"recoveries", "retransmission episode", "in sums alone", false, [](T t) { return t.left_out.recoveries; }},
     Bound{"fatalities", "fatal NAK", "not listed", kUnjudged, [](T t) { return t.left_out.fatalities; }},
+    Bound{"contradictions", "PSN", "of which the evidence contradicts itself, a defect of this program", kUnjudged,
+          [](T t) { return t.left_out.contradictions; }},
     Bound{"findings", "finding", "not listed", false, findings_left_out},
     Bound{"host_pairs", "packet", "of further pairs of hosts, their capture quality not judged", kUnjudged,
           [](T t) { return t.quality.pairs_dropped; }},

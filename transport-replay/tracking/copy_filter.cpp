@@ -1,4 +1,5 @@
 #include <transport-replay/tracking/copy_filter.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -29,8 +30,6 @@ void advance(std::uint32_t& head, std::uint16_t id) {
 // So far behind that no packet that the network delayed is taken for one of the second tap.
 constexpr std::uint32_t kFarBehind = 32;
 constexpr std::uint32_t kMuchNearer = 8;
-constexpr Duration kLongestDelay{250'000};      // of a path
-constexpr Duration kLongestSilence{4'000'000};  // of a requester that goes on
 
 }  // namespace
 
@@ -100,7 +99,7 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
         return false;
     }
     const Duration pause =
-        std::max(kLongestDelay, std::min(kLongestSilence, Duration{std::to_underlying(magnitude(apart)) / 4}));
+        std::max(kLongestPathDelay, std::min(kLongestQuiet, Duration{std::to_underlying(magnitude(apart)) / 4}));
     const bool here = heads.second_time && observation.time - *heads.second_time <= pause &&
                       distance(psn, heads.second) <= kFarBehind;
     const auto idle = heads.first_time ? observation.time - *heads.first_time : Duration{};
@@ -109,7 +108,8 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
     // Who sends again goes back; what is new to the second tap, and the first one passed, is not sent again.
     const bool goes_on =
         behind_first >= 0 && static_cast<std::int16_t>(psn - static_cast<std::uint16_t>(heads.second)) > 0;
-    if (here && (beyond || goes_on || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestDelay) return true;
+    if (here && (beyond || goes_on || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestPathDelay)
+        return true;
     advance(heads.first, psn);
     heads.first_time = observation.time;
     return false;
@@ -134,7 +134,7 @@ CopyFilter::Copy CopyFilter::of_second_tap(const Heads& heads, const Observation
             next = &one;
     }
     const Duration delayed = next == nullptr ? Duration{} : observation.time - next->time;
-    if (delayed <= kLongestDelay || delayed + delayed <= apart) return Copy::no;
+    if (delayed <= kLongestPathDelay || delayed + delayed <= apart) return Copy::no;
     return reaches_back ? Copy::yes : Copy::perhaps;
 }
 
@@ -182,7 +182,7 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
         if (alone == Copy::yes) return alone;
         perhaps = alone == Copy::perhaps;
     }
-    perhaps = perhaps || (twin && magnitude(offset.at(observation.time)) > kLongestDelay) ||
+    perhaps = perhaps || (twin && magnitude(offset.at(observation.time)) > kLongestPathDelay) ||
               (!counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy));
     if (copy) return doubtful ? Copy::perhaps : Copy::yes;
     if (place->key != 0 && place->met == 0) ++displaced_;

@@ -11,6 +11,7 @@
 
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/reachability_report.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <map>
 #include <tuple>
@@ -20,8 +21,6 @@ namespace qps::transport {
 
 inline constexpr std::size_t kMaxGids = 8192;
 inline constexpr std::uint64_t kGidChanges = 3;  // there, back, and there again
-inline constexpr dissect::Duration kGidTurn{
-    10'000'000'000};  // of a change, at most: from the last packet of the one to that of the other
 inline constexpr std::uint64_t kLidsOfPort = 128;
 
 class GidTracker {

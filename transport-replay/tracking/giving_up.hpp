@@ -5,28 +5,38 @@
 // What an attacker could feed: any numbers. Nothing is kept.
 #pragma once
 
+#include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/recovery.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace qps::transport {
 
-// As CM negotiated them; nothing where it was not captured.
-struct NegotiatedRetries {
+// How often a requester tries again before it gives up, as CM negotiated it; nothing where that was not captured.
+struct Retries {
     static constexpr std::uint8_t kMost = 7;  // 3 bits (C9-142 of the compliance tests); of RNR NAKs: for ever
     std::optional<std::uint8_t> transport{};
     std::optional<std::uint8_t> rnr{};
+    [[nodiscard]] std::uint8_t most_transport() const { return std::min(transport.value_or(kMost), kMost); }
+    [[nodiscard]] bool is_endless_rnr() const { return rnr.value_or(kMost) >= kMost; }
 };
+[[nodiscard]] inline Retries negotiated(const CmAttempt& attempt) {
+    Retries retries{.transport = attempt.retry_count};
+    if (attempt.active.rnr_retry_count && attempt.passive.rnr_retry_count)
+        retries.rnr = std::max(*attempt.active.rnr_retry_count, *attempt.passive.rnr_retry_count);
+    return retries;
+}
 
 // Whether a requester has tried as often as it may: it retries as often as CM says, or as queue pairs do at most. Of
 // RNR NAKs without CM only the greatest number that is not infinite tells: what exceeds it has no limit.
-[[nodiscard]] inline bool used_up(const Recovery& episode, std::uint64_t rnr_naks, const NegotiatedRetries& retries) {
+[[nodiscard]] inline bool used_up(const Recovery& episode, std::uint64_t rnr_naks, const Retries& retries) {
     if (episode.kind == RecoveryKind::rnr_nak) {
-        if (retries.rnr) return *retries.rnr < NegotiatedRetries::kMost && rnr_naks > *retries.rnr;
-        return rnr_naks == NegotiatedRetries::kMost;
+        if (retries.rnr) return !retries.is_endless_rnr() && rnr_naks > *retries.rnr;
+        return rnr_naks == Retries::kMost;
     }
-    return episode.rounds >= std::min(retries.transport.value_or(NegotiatedRetries::kMost), NegotiatedRetries::kMost);
+    return episode.rounds >= retries.most_transport();
 }
 
 // Whether a requester goes back to a PSN although none of its answers was captured: all before it was acknowledged

@@ -1,5 +1,6 @@
 #include <dissect/base/types.hpp>
 #include <transport-replay/tracking/pairing.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -88,17 +89,17 @@ std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flow
 // Who sent a request right before each answer asked for it, rather than who has been silent for longer than any
 // responder takes: one whose queue pair is not there, for example.
 std::optional<Candidates::Choice> Candidates::decided() {
-    constexpr std::uint32_t kEnough = 6;           // answers before their steadiness decides
-    constexpr std::int64_t kClearly = 4;           // times as steady as the next
-    constexpr std::int64_t kJitter = 2'000;        // ns that say nothing
-    constexpr std::int64_t kSooner = 8;            // times
-    constexpr std::int64_t kTooLate = 10'000'000;  // ns: no responder takes so long where another one does not
+    constexpr std::uint32_t kEnough = 6;     // answers before their steadiness decides
+    constexpr std::int64_t kClearly = 4;     // times as steady as the next
+    constexpr std::int64_t kJitter = 2'000;  // ns that say nothing
+    constexpr std::int64_t kSooner = 8;      // times
     if (left_.empty()) return std::nullopt;
     if (left_.size() == 1) return Choice{left_.front().id, false};
     std::ranges::partial_sort(left_, left_.begin() + 2, {}, &Candidate::most);
     const std::int64_t slowest = std::to_underlying(left_[0].most);
     const auto is_too_late = [&](const Candidate& other) {
-        return std::to_underlying(other.least) >= kTooLate && std::to_underlying(other.least) / kSooner > slowest;
+        return std::to_underlying(other.least) >= std::to_underlying(kSlowestAnswer) &&
+               std::to_underlying(other.least) / kSooner > slowest;
     };
     if (slowest >= 0 && std::all_of(left_.begin() + 1, left_.end(), is_too_late)) return Choice{left_[0].id, true};
     if (answers_ < kEnough) return std::nullopt;

@@ -16,6 +16,7 @@
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 #include <transport-replay/tracking/quality_sums.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <array>
 #include <memory>
@@ -24,8 +25,7 @@
 
 namespace qps::transport {
 
-inline constexpr dissect::Duration kMirrorTime{2'000'000};  // 2 ms: mirrored ports queue copies for less
-inline constexpr std::size_t kMirrorWays = 4;               // taps of a packet, or packets of the same hash
+inline constexpr std::size_t kMirrorWays = 4;  // taps of a packet, or packets of the same hash
 inline constexpr int kMirrorSetBits = 14;
 inline constexpr std::size_t kMirrorSets = 1 << kMirrorSetBits;  // 65536 packets: 2 ms of 32 million packets a second
 inline constexpr std::size_t kMaxFaulty = 1 << 12;     // malformed packets that are told from their copies: of 48 bytes

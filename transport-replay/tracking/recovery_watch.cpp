@@ -315,10 +315,7 @@ RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, co
     return result;
 }
 
-void RecoveryWatch::late_original(const Observation& request, bool asked_for) {
-    last_sign_ = request.time;
-    if (asked_for && is_open() && opened().episode.lost != 0) --opened().episode.lost;
-}
+void RecoveryWatch::late_original(const Observation& request) { last_sign_ = request.time; }
 
 void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
     last_sign_ = request.time;
@@ -397,8 +394,8 @@ void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& end
 namespace {
 
 bool is_exhausted(const Recovery& episode, Retries retries) {
-    if (episode.kind == RecoveryKind::rnr_nak) return retries.rnr < Retries::kMost && episode.triggers > retries.rnr;
-    return episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries.transport, Retries::kMost);
+    if (episode.kind == RecoveryKind::rnr_nak) return !retries.is_endless_rnr() && episode.triggers > *retries.rnr;
+    return episode.kind == RecoveryKind::timeout && episode.rounds >= retries.most_transport();
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 #include <transport-replay/model/edges.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/seldom.hpp>
-#include <transport-replay/tracking/gap_ledger.hpp>
+#include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 #include <transport-replay/tracking/timing.hpp>
 
@@ -29,13 +29,6 @@
 namespace qps::transport {
 
 using dissect::rnr_wait;
-
-// How often a requester tries again before it gives up, as CM says; what it does not say is taken for the most.
-struct Retries {
-    static constexpr std::uint8_t kMost = 7;  // 3 bits (C9-142 of the compliance tests); of RNR NAKs: for ever
-    std::uint8_t transport = kMost;
-    std::uint8_t rnr = kMost;
-};
 
 enum class RecoveryPhase : std::uint8_t {
     none,
@@ -95,9 +88,8 @@ public:
         last_sign_ = request.time;
         return {};
     }
-    // A request that was overtaken by later ones: it begins nothing. A first sending, `asked_for` where a NAK took it
-    // for lost.
-    void late_original(const Observation& request, bool asked_for);
+    // A request that was overtaken by later ones: it begins nothing. A first sending.
+    void late_original(const Observation& request);
     // Likewise, a retransmission.
     void late_retransmission(const Observation& request, bool seen);
     // A retransmission whose ICRC is wrong: it begins nothing, for its PSN may be what was corrupted.

@@ -155,13 +155,9 @@ bool may_have_lost_responses(const Recovery& episode, const Gaps& responses) {
     return episode.verb == Verb::read_request && responses.network + responses.tap + responses.undecided != 0;
 }
 
-NegotiatedRetries negotiated(const Timeline& timeline, const Connection& connection) {
+Retries negotiated_of(const Timeline& timeline, const Connection& connection) {
     if (!connection.cm_attempt || *connection.cm_attempt >= timeline.cm.attempts.size()) return {};
-    const CmAttempt& attempt = timeline.cm.attempts[*connection.cm_attempt];
-    NegotiatedRetries retries{.transport = attempt.retry_count};
-    if (attempt.active.rnr_retry_count && attempt.passive.rnr_retry_count)
-        retries.rnr = std::max(*attempt.active.rnr_retry_count, *attempt.passive.rnr_retry_count);
-    return retries;
+    return negotiated(timeline.cm.attempts[*connection.cm_attempt]);
 }
 
 // A loss in between divides the RNR NAKs of one PSN among episodes: all of them count.
@@ -173,7 +169,7 @@ void judge_rnr_end(const Timeline& timeline, const Connection& connection, std::
     std::uint64_t naks = 0;
     for (const Recovery* episode : episodes)
         if (episode->kind == RecoveryKind::rnr_nak && episode->psn == last->psn) naks += episode->triggers;
-    last->end = used_up(*last, naks, negotiated(timeline, connection)) ? RecoveryEnd::gave_up : RecoveryEnd::stopped;
+    last->end = used_up(*last, naks, negotiated_of(timeline, connection)) ? RecoveryEnd::gave_up : RecoveryEnd::stopped;
 }
 
 void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart,
@@ -249,7 +245,7 @@ void give_up_unheard(const Timeline& timeline, std::span<Recovery* const> episod
         --first;
     }
     if (connection == nullptr || first + 1 >= episodes.size()) return;
-    const std::uint8_t retries = negotiated(timeline, *connection).transport.value_or(NegotiatedRetries::kMost);
+    const std::uint8_t retries = negotiated_of(timeline, *connection).transport.value_or(Retries::kMost);
     if (rounds < std::max<std::uint8_t>(retries, 1) || !falls_silent(timeline, *connection, last, waited)) return;
     for (std::size_t i = first + 1; i < episodes.size(); ++i) {
         continue_with(*episodes[first], *episodes[i]);
@@ -268,7 +264,7 @@ void give_up_alike(Timeline& timeline) {
     for (Recovery& episode : timeline.recoveries) {
         const Connection* connection = timeline.find(episode.connection);
         if (connection == nullptr || episode.kind != RecoveryKind::timeout || episode.rounds < kFewest) continue;
-        if (episode.end == RecoveryEnd::stopped && !negotiated(timeline, *connection).transport)
+        if (episode.end == RecoveryEnd::stopped && !negotiated_of(timeline, *connection).transport)
             stopped.emplace_back(connection->end(episode.requester).address, episode.rounds, &episode);
     }
     std::ranges::sort(stopped);

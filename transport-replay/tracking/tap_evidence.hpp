@@ -5,6 +5,7 @@
 #pragma once
 
 #include <transport-replay/tracking/copy_sampler.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 #include <map>
@@ -15,14 +16,13 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kFewestPairs = 4;               // below, only if no packet lacks its copy
-inline constexpr std::size_t kFewestPerPart = 8;             // pairs that have a median of their own
-inline constexpr dissect::Duration kLeastTolerance{50'000};  // 50 us: queues of switches
-inline constexpr std::size_t kFewestOneWay = 16;             // packets of a sender that counts them
-inline constexpr std::size_t kFewestOneWayLater = 6;         // likewise, later than a network doubles any
-inline constexpr std::size_t kFewestRegressed = 4;           // ACKs that came once more after later ones
-inline constexpr std::size_t kFewestByTime = 32;             // packets that the time alone proves to be copies
-inline constexpr std::size_t kFewestAnswersByTime = 8;       // of them: so many answers in a row do not get lost
+inline constexpr std::size_t kFewestPairs = 4;          // below, only if no packet lacks its copy
+inline constexpr std::size_t kFewestPerPart = 8;        // pairs that have a median of their own
+inline constexpr std::size_t kFewestOneWay = 16;        // packets of a sender that counts them
+inline constexpr std::size_t kFewestOneWayLater = 6;    // likewise, later than a network doubles any
+inline constexpr std::size_t kFewestRegressed = 4;      // ACKs that came once more after later ones
+inline constexpr std::size_t kFewestByTime = 32;        // packets that the time alone proves to be copies
+inline constexpr std::size_t kFewestAnswersByTime = 8;  // of them: so many answers in a row do not get lost
 
 struct TimedOffset {
     dissect::Instant time{};

@@ -21,7 +21,6 @@ namespace {
 constexpr std::size_t kMostLabels = 16;      // of two hosts; paths do not have more
 constexpr std::size_t kMostOffsets = 3;      // that are looked at
 constexpr std::size_t kFewestTogether = 16;  // packets of several pairs of hosts
-constexpr Duration kAlike{5'000};            // 5 us: there and back between two taps
 
 using Recording = SampledPacket::Recording;
 using Packets = std::span<const SampledPacket* const>;
@@ -387,7 +386,7 @@ void learn_together(std::span<const Twice> undecided, CaptureTraits& traits) {
     }
     if (undecided.size() < 2 || even < kFewestTogether) return;
     const auto [least, most] = std::ranges::minmax(pairs, {}, &TimedOffset::offset);
-    if (most.offset - least.offset > kAlike || magnitude(least.offset) < kLeastTolerance) return;
+    if (most.offset - least.offset > kThereAndBack || magnitude(least.offset) < kLeastTolerance) return;
     for (const Twice& one : undecided) {
         traits.twice.push_back({one.hosts, one.offset});
         traits.reach = std::max(traits.reach, one.reach);

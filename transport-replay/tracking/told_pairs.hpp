@@ -2,12 +2,13 @@
 // two of them shows that it was so: one whose PSN is the one that was told, of 24 bits that programs draw by chance, or
 // what else only that one has.
 //
-// What an attacker could feed: pairs without end; past kMost those are forgotten that nobody used for kLongest, or else
-// all of them, and connections are paired by their packets.
+// What an attacker could feed: pairs without end; past kMost those are forgotten that nobody used for kLongestSetUp, or
+// else all of them, and connections are paired by their packets.
 #pragma once
 
 #include <dissect/base/types.hpp>
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/tracking/timing.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -42,9 +43,7 @@ struct PairProof {
 class ToldPairs {
 public:
     static constexpr std::size_t kMost = 32'768;  // ends
-    static constexpr dissect::Duration kLongest{
-        600'000'000'000};                    // from an exchange to the first request, where that is no drawn PSN
-    static constexpr std::size_t kEach = 8;  // count as one of what else is asked of exchanges
+    static constexpr std::size_t kEach = 8;       // count as one of what else is asked of exchanges
     // Of requests from one end to another.
     struct Told {
         dissect::Qpn source{};
@@ -79,7 +78,7 @@ public:
         if (found == ends_.end() || found->second.first != psn || found->second.proof.by == PairProof::By::nothing)
             return {};
         if (found->second.proof.by != PairProof::By::drawn_psn)  // the request has to show it
-            return now - found->second.time <= kLongest ? std::optional(found->second) : std::nullopt;
+            return now - found->second.time <= kLongestSetUp ? std::optional(found->second) : std::nullopt;
         if (std::min(psn.value(), found->second.other_first.value()) < kLeastDrawn || psn == found->second.other_first)
             return {};
         const auto known = psns_.find(psn_of({flow.source, found->second.source, psn}));
@@ -109,7 +108,7 @@ private:
         return same ? known->second.proof : PairProof{PairProof::By::nothing};
     }
     void make_room(dissect::Instant now) {
-        boost::unordered::erase_if(ends_, [now](const auto& told) { return now - told.second.time > kLongest; });
+        boost::unordered::erase_if(ends_, [now](const auto& told) { return now - told.second.time > kLongestSetUp; });
         if (ends_.size() + 2 > kMost) clear();
     }
     void clear() {

@@ -218,24 +218,24 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
     const Psn next = direction.requests.started() ? direction.requests.next() : observation.psn;
     ++way.requests;
     const RequestArrival arrived = direction.requests.send_corrupt(observation);
-    direction.naks.corrupted(observation.psn);
+    direction.log.corrupted(observation.psn);
     direction.watch.alive(observation.time);
     if (entry.connection.joined_by == JoinedBy::nothing)
         waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)},
                         observation.time);  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
         const GapSides sides = direction.order.advance(observation.ip_id, observation.time);
-        direction.gaps.skip(next, arrived.missing, {sides, way.requests});
-        direction.gaps.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn),
-                            {}, true);
+        direction.log.skip(next, arrived.missing, {sides, way.requests});
+        direction.log.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn), {},
+                           true);
     } else if (arrived.arrival == Arrival::repeated ||
-               (arrived.arrival == Arrival::late && direction.gaps.was_corrupt(observation.psn))) {
+               (arrived.arrival == Arrival::late && direction.log.was_corrupt(observation.psn))) {
         record.retransmission = true;
         ++way.incidents.made().retransmitted;
         way.incidents.made().retransmitted_bytes += observation.wire_length;
         direction.watch.corrupt_retransmission(observation);
     } else if (arrived.arrival == Arrival::late) {
-        direction.gaps.mark_corrupt(observation.psn);
+        direction.log.mark_corrupt(observation.psn);
     }
 }
 
@@ -254,10 +254,10 @@ bool Tracker::was_sent(const Direction& direction, Psn psn) {
 
 // Whether the network doubled a request that came again: while nothing makes the requester send again.
 bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const {
-    if (observation.ip_id != 0) return !direction.gaps.was_corrupt(observation.psn);
+    if (observation.ip_id != 0) return !direction.log.was_corrupt(observation.psn);
     if (!was_sent(direction, observation.psn)) return false;
     // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
-    if (direction.naks.was_asked(observation.psn)) return false;
+    if (direction.log.was_named(observation.psn)) return false;
     // Nor does a READ that lacks responses: the one behind them is an implied NAK (9.7.5.1.1).
     if (const Message* read = direction.requests.covering(observation.psn);
         read != nullptr && read->has_response() && read->missing != 0)
@@ -277,7 +277,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     if (newest) sides = direction.order.advance(observation.ip_id, observation.time);
     else if (!doubtful) arrived.sending = sending_of(direction, way, observation, arrived.arrival);
     const bool straggler = arrived.sending == Sending::original || arrived.sending == Sending::overtaken;
-    const bool seen = arrived.arrival != Arrival::late || direction.gaps.was_corrupt(observation.psn);
+    const bool seen = arrived.arrival != Arrival::late || direction.log.was_corrupt(observation.psn);
     if (arrived.arrival == Arrival::restart) end_before_restart(entry, where.from(), observation.time);
     const RecoveryWatch::Sent sent =
         straggler || doubtful ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
@@ -290,7 +290,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             way.incidents.made().note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
-            const auto gap = direction.gaps.gap(observation.psn);
+            const auto gap = direction.log.gap(observation.psn);
             const bool unknown = arrived.sending == Sending::unknown;
             if (!gap) direction.requests.perhaps_again(observation.psn);
             // Else a NAK may have asked for it, one that the capture lacks where it comes so late.
@@ -299,25 +299,24 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             const bool asked = gap && gap->asked_for;
             // What passed twice before it may be the start of a go-back that this one goes on with.
             const bool doubled_before = direction.last_was_doubled || doubtful;
-            const GapFilling filling = !unknown              ? sent.again ? GapFilling::again : GapFilling::late
+            const GapFilling filling = !unknown              ? sent.again ? GapFilling::again : GapFilling::first
                                        : sent.again || asked ? GapFilling::again_unproven
                                        : doubled_before      ? GapFilling::undecided
                                        : hears || !entry.connection.reliable() ? GapFilling::late
                                                                                : GapFilling::undecided;
-            const auto filled = direction.gaps.fill(observation.psn, filling);
-            if (filled) direction.naks.filled(observation, arrived.behind, *filled, filling);
+            const auto filled = direction.log.fill(observation.psn, observation.time, arrived.behind, filling);
             direction.last_was_late = filling == GapFilling::late && filled;
-            if (direction.last_was_late) note_late(way, observation, filled, arrived.sending == Sending::original);
+            if (filled && (filling == GapFilling::late || filling == GapFilling::first))
+                note_late(way, observation, filled, arrived.sending == Sending::original);
             record.retransmission = filled && filled->corrupt;
-            direction.watch.takes(direction.gaps.fill_rest(observation.psn + 1, arrived.behind));
+            direction.watch.takes(direction.log.fill_rest(observation.psn + 1, arrived.behind));
             break;
         }
         case Arrival::repeated:
             record.retransmission = !arrived.partial_read;
             if (arrived.partial_read) ++way.incidents.made().partial_reads;
             if (sent.late_was_again && std::exchange(direction.last_was_late, false)) {
-                direction.gaps.last_was_sent_again();
-                direction.naks.was_again(observation.psn.previous());
+                direction.log.began_recovery(observation.psn.previous());
                 --way.incidents.made().ordering.made().overtaken;
             }
             if (arrived.sending == Sending::original) note_late(way, observation, {}, true);
@@ -329,7 +328,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             }
             break;
         case Arrival::restart:
-            direction.gaps.forget();
+            direction.log.forget();
             note_restart(where, observation, next);
             break;
     }
@@ -338,8 +337,10 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,
             has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
     direction.last_was_doubled = false;
-    doubt_losses(direction, &observation, arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
-    direction.naks.passed(observation, arrived, next, direction.requests, direction.order);
+    if (direction.log.any())
+        direction.log.look_back(&observation,
+                                arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
+    direction.log.passed(observation, arrived, next, direction.requests, direction.order);
     if (!record.retransmission) return;
     ++way.incidents.made().retransmitted;
     way.incidents.made().retransmitted_bytes += observation.wire_length;
@@ -361,7 +362,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         ++way.incidents.made().retransmitted;
         way.incidents.made().retransmitted_bytes += observation.wire_length;
         direction.watch.perhaps_sent();
-        direction.naks.perhaps_again(observation.psn);
+        direction.log.perhaps_again(observation.psn);
         return;
     }
     if (repeated == Repeated::soon && is_doubled(entry, direction, observation)) {
@@ -381,7 +382,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         return;
     }
     if (observation.psn.before(direction.requests.acknowledged()) &&
-        direction.gaps.came_behind_answer(observation.psn, observation.time)) {
+        direction.log.came_behind_answer(observation.psn, observation.time)) {
         record.arrival = Arrival::late;
         return note_late(way, observation, {}, false);
     }

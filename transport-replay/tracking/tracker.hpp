@@ -16,8 +16,7 @@
 #include <transport-replay/model/peaks.hpp>
 #include <transport-replay/model/totals.hpp>
 #include <transport-replay/tracking/flow_index.hpp>
-#include <transport-replay/tracking/gap_ledger.hpp>
-#include <transport-replay/tracking/nak_watch.hpp>
+#include <transport-replay/tracking/incident_log.hpp>
 #include <transport-replay/tracking/pairing.hpp>
 #include <transport-replay/tracking/quality.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -55,6 +54,7 @@ struct Tracked {
     std::uint64_t messages_left_out = 0;
     std::uint64_t recoveries_left_out = 0;
     std::uint64_t fatalities_left_out = 0;
+    std::uint64_t contradictions = 0;  // PSNs whose evidence excludes everything: defects of ours
 };
 
 // A message to which nothing more can happen.
@@ -164,11 +164,10 @@ private:
     // stands elsewhere.
     struct Direction {
         RequestStream requests;
-        NakWatch naks;
+        IncidentLog log;
         RecoveryWatch watch;
         SendingOrder order;
         Classes classes;
-        GapLedger gaps;
         bool last_was_late = false;     // and counted so
         bool last_was_doubled = false;  // or its requester went back: only haste told
         bool begun = false;             // a request passed that is not corrupt
@@ -251,10 +250,8 @@ private:
     void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next,
                PacketRecord& record);
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
-    void amend(const NakWatch::Amended& episodes);
-    void doubt_losses(Direction& direction, const Observation* request, bool repeated);
     void note_restart(WayOf where, const Observation& observation, dissect::Psn next);
-    void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
+    void note_late(Way& way, const Observation& observation, const std::optional<IncidentLog::Gap>& gap, bool proven);
     [[nodiscard]] static bool was_sent(const Direction& direction, dissect::Psn psn);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     static constexpr std::uint8_t kOutOfSequence = 0;  // NAK code
@@ -323,14 +320,13 @@ private:
     [[nodiscard]] Use use_of(const ToldEnd& from, const ToldEnd& to) const;
     void leave_flows(const FlowKey& flow);
     void released(Entry& entry) const;
-    static void take_retries(Entry& entry, const CmAttempt& attempt);
     [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
     [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
     void grown();
     [[nodiscard]] std::uint64_t remembered() const;
     void hand_on(Entry& entry, End requester);
     void record_episodes(Entry& entry, End requester);
-    static void finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes);
+    void judge_incidents(Entry& entry, End requester);
     void judge_ends(const Entry& entry, End requester);
     void end_before_restart(Entry& entry, End requester, dissect::Instant time);
     void finish_way(Entry& entry, End requester);

@@ -107,7 +107,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     const Psn next = direction.requests.next();
     const Responded responded = direction.requests.respond(observation, path_mtu(entry), best, done_);
     if (responded.widened_from != responded.widened_to)
-        direction.watch.takes(direction.gaps.fill_rest(responded.widened_from, responded.widened_to));
+        direction.watch.takes(direction.log.fill_rest(responded.widened_from, responded.widened_to));
     if (responded.matched) {
         ++entry.connection.matches;
         apply_acknowledged(entry, requester, responded.before, next, observation);
@@ -122,7 +122,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         }
         if (Incidents* had = responder.incidents.get())
             had->response_gaps.skipped -= std::min<std::uint64_t>(had->response_gaps.skipped, responded.withdrawn);
-        direction.gaps.acknowledge(direction.requests.acknowledged(), observation.time);
+        direction.log.acknowledged(direction.requests.acknowledged(), observation.time, direction.requests);
     } else {
         ++responder.incidents.made().unmatched;
         record.unmatched = true;
@@ -134,17 +134,15 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
 // PSNs acknowledged past the newest one seen. Where the capture begins in the middle of a connection, the requester may
 // have sent them before: what comes first may be what it sends again.
 void Tracker::skip_unseen(const Entry& entry, Direction& direction, Psn next, std::uint32_t count, Instant time) {
-    if (!entry.connection.cm_attempt && time - entry.made <= kSlowestReaction) direction.gaps.leave_undecided(count);
-    else direction.gaps.skip(next, count);
+    if (!entry.connection.cm_attempt && time - entry.made <= kSlowestReaction) direction.log.leave_undecided(count);
+    else direction.log.skip(next, count);
 }
 
 void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, Psn next,
                                  const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
-    amend(direction.naks.acknowledged(direction.requests.acknowledged(), observation.time, direction.gaps,
-                                      direction.requests));
-    direction.gaps.acknowledge(direction.requests.acknowledged(), observation.time);
+    direction.log.acknowledged(direction.requests.acknowledged(), observation.time, direction.requests);
     if (acknowledged.unseen_tail + acknowledged.unseen_responses != 0) {
         Gaps& responses = entry.connection.way(other(requester)).incidents.made().response_gaps;
         responses.skipped += acknowledged.unseen_tail;
@@ -168,7 +166,7 @@ void Tracker::doubt_start(Entry& entry, End requester, const Acknowledged& ackno
     if (!smooth || acknowledged.messages == 0) return;  // a late ACK counts less than were answered since
     const std::uint32_t missing = std::exchange(direction.missing_before, 0);
     if (messages != std::to_underlying(ack.acknowledgment->msn) ||
-        !direction.gaps.withdraw_only(Psn(way.first_psn), missing))
+        !direction.log.withdraw_only(Psn(way.first_psn), missing))
         return;
     way.incidents.made().begun_ahead = true;
 }
@@ -194,11 +192,11 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     }
     direction.watch.answered(observation, direction.requests, false, best, episodes_);
     if (type == SyndromeType::rnr_nak) {
-        direction.naks.put_off(observation.psn);
+        direction.log.put_off(observation.psn);
         direction.watch.asked(RecoveryKind::rnr_nak, observation, direction.requests, 0, episodes_);
     } else if (observation.acknowledgment->code() == kOutOfSequence) {
-        direction.naks.asked(observation, direction.gaps, direction.requests, best);
-        const std::uint32_t lost = std::max<std::uint32_t>(1, direction.gaps.ask_for(observation.psn));
+        const std::uint32_t lost =
+            std::max<std::uint32_t>(1, direction.log.named(observation, direction.requests, best));
         direction.watch.asked(RecoveryKind::sequence_nak, observation, direction.requests, lost, episodes_);
     } else {
         refuse(entry, requester, observation);
@@ -214,7 +212,7 @@ void Tracker::apply_unread(Entry& entry, End requester, const Observation& obser
     const Psn through = direction.requests.waits_for(observation.psn) ? observation.psn : observation.psn.previous();
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
-    direction.gaps.acknowledge(observation.psn, observation.time);
+    direction.log.acknowledged(observation.psn, observation.time, direction.requests);
     direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
 }
 
@@ -347,7 +345,7 @@ void Tracker::connect(const CmAttempt& attempt) {
     entry.connection.joined_by = JoinedBy::connection_manager;
     entry.connection.cm_attempt = attempt.uid;
     entry.connection.cm_path_mtu = attempt.path_mtu;
-    take_retries(entry, attempt);
+    entry.retries = negotiated(attempt);
     // A starting PSN is where the other side is to begin (12.7.31).
     if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
     if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);

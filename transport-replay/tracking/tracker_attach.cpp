@@ -30,12 +30,6 @@ bool shows(const Observation& request, const PairProof& proof) {
 }  // namespace
 
 // Which of the two RNR retry counts is whose, nobody need know: the greater one holds for both.
-void Tracker::take_retries(Entry& entry, const CmAttempt& attempt) {
-    if (attempt.retry_count) entry.retries.transport = *attempt.retry_count;
-    if (attempt.active.rnr_retry_count && attempt.passive.rnr_retry_count)
-        entry.retries.rnr = std::max(*attempt.active.rnr_retry_count, *attempt.passive.rnr_retry_count);
-}
-
 bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     if (!attempt.active.qpn) return false;
     const auto found = index_.find(flow);
@@ -67,7 +61,7 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     entry.connection.confidence = std::max(entry.connection.confidence, Confidence::strong);
     entry.connection.cm_attempt = attempt.uid;
     entry.connection.cm_path_mtu = attempt.path_mtu;
-    take_retries(entry, attempt);
+    entry.retries = negotiated(attempt);
     if (alone && !other_way) {
         RequestStream& requests = entry.directions[static_cast<std::size_t>(other(where.from()))].requests;
         if (!requests.started()) requests.begin_at(*attempt.active.starting_psn);

@@ -7,7 +7,6 @@
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -65,12 +64,10 @@ void Tracker::record_episodes(Entry& entry, End requester) {
         record.connection = entry.connection.uid;
         record.requester = requester;
         record.inferred = entry.connection.way(other(requester)).packets == 0;
-        NakWatch& naks = entry.directions[static_cast<std::size_t>(requester)].naks;
-        const bool asked = record.nak && record.trigger != FrameIndex{};
-        if (asked) record.cause = naks.cause_of(record.psn);
-        if (is_of_order(record.cause)) record.lost = 0;
         if (tracked_.recoveries.size() < kMaxRecoveries) {
-            if (asked) naks.note_episode(record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
+            if (record.nak && record.trigger != FrameIndex{})
+                entry.directions[static_cast<std::size_t>(requester)].log.note_episode(
+                    record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
             tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
             continue;
         }
@@ -88,13 +85,11 @@ std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnect
 // Whether those who fell silent gave up: who has used up its retries did, unless its answers were not captured.
 void Tracker::judge_ends(const Entry& entry, End requester) {
     const Connection& connection = entry.connection;
-    NegotiatedRetries retries{.transport = entry.retries.transport};
-    if (connection.cm_attempt || entry.retries.rnr != Retries::kMost) retries.rnr = entry.retries.rnr;
     for (Recovery& episode : episodes_) {
         if (episode.end != RecoveryEnd::gave_up) continue;
         if (connection.ambiguous || answered_unseen(connection, requester, episode.psn))
             episode.end = RecoveryEnd::open;
-        else if (!used_up(episode, episode.triggers, retries)) episode.end = RecoveryEnd::stopped;
+        else if (!used_up(episode, episode.triggers, entry.retries)) episode.end = RecoveryEnd::stopped;
     }
 }
 
@@ -119,18 +114,6 @@ void Tracker::end_before_restart(Entry& entry, End requester, Instant time) {
     episodes_.insert(episodes_.begin(), ended.begin(), ended.end());
 }
 
-namespace {
-
-// A NAK proves that the PSN it names was lost: what is missing beside it, the capture may lack.
-void leave_what_was_asked(Gaps& gaps, const std::array<std::uint64_t, kNakCauseNames.size()>& naks) {
-    const std::uint64_t named = std::accumulate(naks.begin(), naks.end(), std::uint64_t{});
-    const std::uint64_t rest = gaps.network - std::min(gaps.network, named);
-    gaps.network -= rest;
-    gaps.undecided += rest;
-}
-
-}  // namespace
-
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
@@ -140,31 +123,13 @@ void Tracker::finish_way(Entry& entry, End requester) {
     const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
     const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
     record_episodes(entry, requester);
-    doubt_losses(direction, nullptr, false);
     const bool over = entry.connection.released || entry.connection.failed;
     direction.requests.finish(!entry.connection.reliable() ? Outcome::sent
                               : over                       ? Outcome::abandoned
                                                            : Outcome::open,
                               done_, given_up);
     hand_on(entry, requester);
-    if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
-    Gaps gaps = direction.gaps.counts(way.reorders());
-    if (!way.reorders()) gaps.again = direction.naks.lost_again();
-    else if (!entry.connection.cm_attempt) {
-        const std::uint64_t before = direction.gaps.taken_at_begin(way.incidents->ordering->farthest + 1ULL);
-        gaps.tap -= before;
-        gaps.undecided += before;
-    }
-    const std::array<std::uint64_t, kNakCauseNames.size()> causes = direction.naks.causes();
-    if (gaps != Gaps{}) {
-        way.incidents.made().gaps = gaps;
-        if (lacks_a_part(way)) leave_what_was_asked(way.incidents.made().gaps, causes);
-    }
-    if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
-        way.incidents.made().corrupt_again = corrupt.again;
-        way.incidents.made().corrupt_taken = corrupt.taken;
-    }
-    finish_order(way, causes);
+    judge_incidents(entry, requester);
     Seldom<Incidents>& of_responder = entry.connection.way(other(requester)).incidents;
     if (!of_responder.there()) return;
     Gaps& responses = of_responder.made().response_gaps;
@@ -193,16 +158,6 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
     });
     if (!std::ranges::is_sorted(tracked_.connections, {}, &Connection::uid))
         std::ranges::sort(tracked_.connections, {}, &Connection::uid);
-    // What only time tells of NAKs is settled now that it is known which paths reorder.
-    for (Recovery& recovery : tracked_.recoveries) {
-        const auto connection =
-            std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);
-        const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
-        const Way* way = known ? &connection->way(recovery.requester) : nullptr;
-        recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(),
-                                 way == nullptr ? 0 : way->incidents->ordering->alone);
-        if (recovery.cause == NakCause::lost_before_tap && lacks_a_part(*way)) recovery.cause = NakCause::undecided;
-    }
     order_stably(tracked_.recoveries, [](const Recovery& r) {
         return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value());
     });

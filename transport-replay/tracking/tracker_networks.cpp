@@ -121,7 +121,7 @@ bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& obser
     if (request) {
         const auto turns = index_.find(FlowIndex::in_network(observation.flow, kTakesTurns));
         const bool takes_turns = turns && WayOf(*turns).index() == where.index();
-        return is_near || requester.gaps.gap(observation.psn).has_value() ||
+        return is_near || requester.log.gap(observation.psn).has_value() ||
                (takes_turns && was_sent(requester, observation.psn));
     }
     // Somebody else may have asked for it, in that network.
@@ -129,7 +129,7 @@ bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& obser
         if (const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
             entries_[*place].connection.ways[0].network == observation.network)
             return false;
-    return is_near || was_sent(requester, observation.psn) || requester.gaps.gap(observation.psn).has_value() ||
+    return is_near || was_sent(requester, observation.psn) || requester.log.gap(observation.psn).has_value() ||
            requester.requests.may_reach(observation.psn, path_mtu(entry));
 }
 

@@ -9,7 +9,7 @@ namespace qps::transport {
 using namespace dissect;
 
 // A request that was overtaken by others, and by how much where the gap is known that it fills.
-void Tracker::note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap,
+void Tracker::note_late(Way& way, const Observation& observation, const std::optional<IncidentLog::Gap>& gap,
                         bool proven) {
     way.incidents.made().note(Oddity::late, observation.frame);
     Ordering& ordering = way.incidents.made().ordering.made();
@@ -22,7 +22,6 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
 
 // PSNs that come back soon to what they left: a queue pair that begins anew does not.
 void Tracker::note_restart(WayOf where, const Observation& observation, Psn next) {
-    constexpr Duration kSoon{1'000'000'000};
     constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
     const LeftPsns here{next,
                         observation.time,
@@ -41,7 +40,7 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
         return;
     }
     LeftPsns& left = found->second;
-    const bool soon = observation.time >= left.time && observation.time - left.time <= kSoon;
+    const bool soon = observation.time >= left.time && observation.time - left.time <= kSoonBack;
     const bool same_clock = observation.interface == left.interface && observation.file == left.file;
     if (!soon || !same_clock) {
         left = here;
@@ -59,53 +58,32 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
     }
 }
 
-void Tracker::amend(const NakWatch::Amended& episodes) {
-    for (const auto& [episode, cause] : episodes) {
-        Recovery& recovery = tracked_.recoveries[episode];
-        recovery.cause = cause;
-        if (is_of_order(cause)) recovery.lost = 0;
-    }
-}
-
 // PSNs that a request passed. Some of them may be those of a READ before them, of which nothing is known where it was
 // corrupted.
 void Tracker::skip(Direction& direction, Psn first, std::uint32_t count, const GapPassing& by) {
-    if (direction.gaps.was_corrupt(first.previous())) direction.gaps.skip_behind_read(first, count, by);
-    else direction.gaps.skip(first, count, by);
-}
-
-// `request`: nothing at the end.
-void Tracker::doubt_losses(Direction& direction, const Observation* request, bool repeated) {
-    if (!direction.naks.missed_any()) return;
-    const NakWatch::Doubted doubted = direction.naks.doubt(request, repeated);
-    if (!doubted.any) return;
-    direction.gaps.was_late_or_lost(doubted.asked_for);
-    amend(doubted.episodes);
+    if (direction.log.was_corrupt(first.previous())) direction.log.skip_behind_read(first, count, by);
+    else direction.log.skip(first, count, by);
 }
 
 // When a request that came late or once more was sent, and what that tells of those that were taken for lost.
 Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival) {
     if (!direction.order.counts()) {
         if (observation.ip_id == 0) return Sending::unknown;
-        const auto gap = direction.gaps.gap(observation.psn);
+        const auto gap = direction.log.gap(observation.psn);
         if (gap ? SendingOrder::is_between(gap->passing.sides, observation.ip_id, observation.time)
-                : direction.naks.may_be_late(observation))
+                : direction.log.may_be_first_sending(observation))
             direction.order.doubt();
         return Sending::unknown;
     }
     if (arrival == Arrival::late) {
-        const auto gap = direction.gaps.gap(observation.psn);
+        const auto gap = direction.log.gap(observation.psn);
         if (gap && direction.order.is_original(gap->passing.sides, observation.ip_id, observation.time)) {
-            direction.watch.late_original(observation, gap->asked_for);
+            direction.watch.late_original(observation);
             return Sending::original;
         }
         if (!gap || !direction.order.is_after(gap->passing.sides, observation.ip_id)) return Sending::unknown;
-    } else if (const auto after_all = direction.naks.late_after_all(observation, direction.order); after_all.late) {
-        if (after_all.in_gap) direction.gaps.was_late(after_all.asked_for);
-        amend(after_all.episodes);
-        if (after_all.one_less)
-            if (Recovery& recovery = tracked_.recoveries[*after_all.one_less]; recovery.lost > 1) --recovery.lost;
-        direction.watch.late_original(observation, after_all.asked_for);
+    } else if (direction.log.is_first_sending(observation, direction.order)) {
+        direction.watch.late_original(observation);
         return Sending::original;
     }
     if (!direction.order.is_overtaken(observation.ip_id, observation.time)) return Sending::newest;
@@ -116,13 +94,31 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
     return Sending::overtaken;
 }
 
-// `causes`: of NAKs, how often which.
-void Tracker::finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes) {
-    if (std::ranges::all_of(causes, [](std::uint64_t count) { return count == 0; })) return;
-    Ordering& ordering = way.incidents.made().ordering.made();
-    ordering.alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
-    for (std::size_t i = 0; i < causes.size(); ++i)
-        ordering.naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), ordering.alone)) += causes[i];
+// What became of the requests of a way, with all that is known of it.
+void Tracker::judge_incidents(Entry& entry, End requester) {
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    Way& way = entry.connection.way(requester);
+    if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
+    if (!direction.log.any()) return;
+    const Judgement judged = direction.log.judge({.reorders = way.reorders(),
+                                                  .farthest = way.incidents->ordering->farthest,
+                                                  .from_beginning = entry.connection.cm_attempt.has_value(),
+                                                  .requests = way.requests});
+    tracked_.contradictions += judged.contradictions;
+    if (judged.gaps != Gaps{}) way.incidents.made().gaps = judged.gaps;
+    if (judged.corrupt_again + judged.corrupt_taken != 0) {
+        way.incidents.made().corrupt_again = judged.corrupt_again;
+        way.incidents.made().corrupt_taken = judged.corrupt_taken;
+    }
+    if (std::ranges::any_of(judged.naks, [](std::uint64_t count) { return count != 0; }))
+        way.incidents.made().ordering.made().naks = judged.naks;
+    for (const auto& [episode, verdict, late] : judged.episodes) {
+        Recovery& recovery = tracked_.recoveries[episode];
+        const NakCause cause = recovery.cause = cause_of(verdict);
+        recovery.left = verdict.left;
+        const std::uint32_t rest = recovery.lost - std::min(recovery.lost, late);
+        recovery.lost = is_of_order(cause) ? 0 : std::max(rest, std::min(recovery.lost, 1U));
+    }
 }
 
 }  // namespace qps::transport

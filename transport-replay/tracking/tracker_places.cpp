@@ -93,8 +93,7 @@ std::optional<int> Tracker::tier_of(const Entry& entry) const {
 }
 
 bool Tracker::continues(const Observation& observation) const {
-    constexpr std::int32_t kNear = 64;                // PSNs that a recording may lack between two files
-    constexpr Duration kLongestTimer{9'000'000'000};  // 4.096 us * 2^21: nobody waits longer before he tries again
+    constexpr std::int32_t kNear = 64;  // PSNs that a recording may lack between two files
     if (observation.kind != ObservationKind::transport || observation.datagram || !info(observation.opcode).defined)
         return false;
     if (told_.find(observation.flow, observation.psn, now_)) return true;

@@ -364,6 +364,23 @@ TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and
     CHECK(says(one(timeline, "go-back-n-loss").summary, "behind this tap, or corrupted before it (ICRC not checked))"));
 }
 
+TEST_CASE("where a loss is undecided, what is left is named") {
+    Timeline timeline = healthy();
+    Recovery& first = add_recovery(timeline, RecoveryKind::sequence_nak);
+    first.cause = NakCause::undecided;
+    first.left = {PsnDisposition::lost_before_tap, PsnDisposition::late};
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "(1 event, lost before this tap or late is undecided)"));
+    add_recovery(timeline, RecoveryKind::sequence_nak);
+    CHECK(says(one(timeline, "go-back-n-loss").summary,
+               "(2 events, 1 lost between 10.0.0.1 and this tap, 1 lost before this tap or late (undecided))"));
+    timeline.recoveries[0].left = {PsnDisposition::lost_before_tap, PsnDisposition::late,
+                                   PsnDisposition::missed_by_capture};
+    CHECK(says(one(timeline, "go-back-n-loss").summary,
+               "1 lost before this tap, late or missed by the capture (undecided)"));
+    timeline.recoveries[0].left = kAllDispositions;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "1 undecided)"));
+}
+
 TEST_CASE("who sends with another P_Key than CM agreed on is named, and nobody else") {
     Timeline timeline = healthy();
     timeline.cm.attempts[0].pkey = Pkey{0x8001};

@@ -28,6 +28,7 @@ constexpr std::array kReached{
     Reached{"messages", [](T t, N n) { t.left_out.messages = n; }},
     Reached{"recoveries", [](T t, N n) { t.left_out.recoveries = n; }},
     Reached{"fatalities", [](T t, N n) { t.left_out.fatalities = n; }},
+    Reached{"contradictions", [](T t, N n) { t.left_out.contradictions = n; }},
     Reached{"findings",
             [](T t, N n) {
                 t.left_out.findings = {{"ack-timeout", Severity::warning, n - 1}, {"incast", Severity::note, 1}};

@@ -1,6 +1,6 @@
 // Requests put in order: messages from packets that come in order, late, twice, or not at all.
 #include <tests/support/catch.hpp>
-#include <transport-replay/tracking/gap_ledger.hpp>
+#include <transport-replay/tracking/incident_log.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 
 using namespace qps::dissect;
@@ -352,13 +352,15 @@ TEST_CASE("how many PSNs a corrupt READ takes is not known: its length may be wh
 
 TEST_CASE("PSNs behind a corrupt request, which may be a READ, are not missed by the tap where they are acknowledged") {
     for (const bool behind_read : {false, true}) {
-        GapLedger gaps;
-        gaps.skip(Psn(2), 1, {}, true);
-        if (behind_read) gaps.skip_behind_read(Psn(3), 2, {});
-        else gaps.skip(Psn(3), 2);
-        gaps.acknowledge(Psn(6), {});
-        CHECK(gaps.counts(false).tap == (behind_read ? 0U : 2U));
-        CHECK(gaps.counts(false).undecided == (behind_read ? 2U : 0U));
+        IncidentLog log;
+        log.skip(Psn(2), 1, {}, true);
+        if (behind_read) log.skip_behind_read(Psn(3), 2, {});
+        else log.skip(Psn(3), 2);
+        log.acknowledged(Psn(6), {}, {});
+        const Judgement judged = log.judge({});
+        CHECK(judged.gaps.tap == (behind_read ? 0U : 2U));
+        CHECK(judged.gaps.undecided == (behind_read ? 2U : 0U));
+        CHECK(judged.corrupt_taken == 1);
     }
 }
 
