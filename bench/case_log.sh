@@ -64,6 +64,6 @@ best() { # best NAME COMMAND...: the fewest seconds of three runs
 }
 best "log of 1 GiB" "$program" case -f json "$folder/nccl.log"
 grep -q '"case-completion-error"' "$folder/out" || { echo "the failure at its end was not found" >&2; exit 1; }
-awk -v seconds="$last" -v bytes="$(stat -c %s "$folder/nccl.log")" 'BEGIN { printf "%-28s %6.0f MB/s\n", "", bytes / 1e6 / seconds }'
+awk -v seconds="$last" -v bytes="$(stat -Lc %s "$folder/nccl.log")" 'BEGIN { printf "%-28s %6.0f MB/s\n", "", bytes / 1e6 / seconds }'
 best "counters of 1,000 hosts" "$program" case -f json "$folder/counters"
 grep -q '"case-packets-lost"' "$folder/out" || { echo "the losses were not found" >&2; exit 1; }
