@@ -69,12 +69,12 @@ void addPauses(Panel& panel, const PauseRows& pauses) {
         const QString name = nameOf(row, tell);
         panel.layers.push_back({.name = name, .ink = Ink::Pause, .shape = Shape::Bands, .bands = bandsOf(row)});
         panel.layers.push_back({.name = tr("XOFF, %1").arg(name),
-                                .ink = Ink::Other,
+                                .ink = Ink::Pause,
                                 .mark = MarkShape::Triangle,
                                 .points = pointsOf(row.stops),
                                 .sharesLane = true});
         panel.layers.push_back({.name = tr("XON, %1").arg(name),
-                                .ink = Ink::Other,
+                                .ink = Ink::Pause,
                                 .mark = MarkShape::Ring,
                                 .points = pointsOf(row.resumes),
                                 .sharesLane = true});

@@ -46,13 +46,25 @@ QString sentence(const dissect::InputProblem& problem) {
 struct FirstPacket {
     dissect::Instant time{};
     std::uint32_t length = 0;  // on the wire
+    bool timed = false;
 };
 std::optional<FirstPacket> firstPacketOf(const std::string& path) {
     auto file = dissect::CaptureFile::open(path);
     dissect::Batch batch;
     if (!file || !file->read(batch) || batch.frames.empty()) return std::nullopt;
     const dissect::Frame& first = batch.frames.front();
-    return FirstPacket{first.has_time ? first.time : dissect::Instant{}, first.wire_length};
+    return FirstPacket{first.time, first.wire_length, first.has_time};
+}
+
+// Whether that packet is one of the first `packets` that are open, from whichever file it came: what two files have
+// counts once.
+bool hasRow(const CaptureIndex& index, std::uint64_t packets, const FirstPacket& first, dissect::Duration moved) {
+    for (std::uint64_t at = 0; at < packets; ++at) {
+        const PacketRow& row = index.packets[at];
+        if (row.wire_length() != first.length || row.has(Mark::timeless) == first.timed) continue;
+        if (!first.timed || row.time() == first.time + moved) return true;
+    }
+    return false;
 }
 
 dissect::Jobs jobsFor(std::size_t wanted) {
@@ -261,14 +273,9 @@ bool Session::mayReadAgain() {
         else if (const auto opened = dissect::CaptureFile::open(name.toStdString()); !opened)
             gone << sentence(opened.error());
         if (!gone.isEmpty()) continue;
-        std::uint64_t at = 0;
-        while (at < m_packets && m_index->packets[at].file() != i) ++at;
-        if (at == m_packets) continue;  // it had none
-        const PacketRow& before = m_index->packets[at];
         const dissect::Duration moved = i < m_clocks.offsets.size() ? m_clocks.offsets[i] : dissect::Duration{};
         const auto now = firstPacketOf(name.toStdString());
-        const bool timed = !before.has(Mark::timeless);
-        if (!now || now->length != before.wire_length() || (timed && now->time + moved != before.time()))
+        if (now ? !hasRow(*m_index, m_packets, *now, moved) : m_files.size() == 1)
             others << tr("%1 no longer begins with the same packet.").arg(name);
     }
     if (gone.isEmpty() && others.isEmpty()) return true;

@@ -5,6 +5,7 @@
 #include <tests/support/sample_captures.hpp>
 #include <tests/support/sanitized.hpp>
 #include <tests/support/temporary_file.hpp>
+#include <transport-replay/casework/claim_rows.hpp>
 #include <transport-replay/findings/findings.hpp>
 
 #include <algorithm>
@@ -477,7 +478,7 @@ TEST_CASE("a timeline of one connection has the times of the capture") {
 }
 
 TEST_CASE("every finding is listed with its meaning in every format, without a capture") {
-    const std::size_t count = qps::transport::finding_rows().size();
+    const std::size_t count = qps::transport::finding_rows().size() + qps::casework::claim_rows().size();
     const Ending table = qpscope({"findings", "--list"});
     CHECK(table.code == kDone);
     CHECK(table.err.empty());

@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QDir>
 #include <QHostAddress>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTreeWidget>
@@ -74,9 +75,14 @@ TEST_CASE("journey: a capture into a ring of files", "[.ring]") {
     const QString file = folder.filePath(QStringLiteral("ring.pcapng"));
     Journey window({"rc_pingpong"});
     {
-        const Answering answering([&](QWidget& dialog) { fillIn(dialog, file); });
+        const Answering answering([&](QWidget& dialog) {
+            if (auto* question = qobject_cast<QMessageBox*>(&dialog)) question->button(QMessageBox::Yes)->click();
+            else fillIn(dialog, file);
+        });
         window.key(Qt::Key_K, Qt::ControlModifier);
-        CHECK(answering.said() == QStringList{QStringLiteral("Capture")});
+        REQUIRE(answering.dialogs() == 2);
+        CHECK(answering.said().front().endsWith(QStringLiteral("is open. Close it and start a capture?")));
+        CHECK(answering.said().back() == QStringLiteral("Capture"));
     }
     REQUIRE(Journey::soon([&] { return window.session().state() == Session::State::Capturing; }));
     QUdpSocket socket;

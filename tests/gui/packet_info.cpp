@@ -81,7 +81,7 @@ TEST_CASE("what a row is tinted for it says in words, first") {
                                Told{"NAK ", "infiniband.aeth.syndrome.opcode == NAK"},
                                Told{"RNR NAK, timer ", "infiniband.aeth.syndrome.opcode == RNR_NAK"}};
     std::array<std::size_t, kTold.size()> seen{};
-    for (const char* sample : {"loss_write", "dup_write", "corrupt_send", "err_rnr", "err_mixed", "loss_at_receiver"}) {
+    for (const char* sample : {"loss_write", "dup_write", "corrupt_send", "err_rnr", "err_mixed", "multi_qp"}) {
         const ReadSample read = readSample(sample);
         PacketReader reader(read.index);
         std::vector<Filter> filters;

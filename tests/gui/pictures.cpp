@@ -179,7 +179,8 @@ TEST_CASE("marks, notifications and pauses each have a row") {
     CHECK(layers[3].points->points()[0].frame == FrameIndex{2});
     CHECK(layers[4].points->points()[0].frame == FrameIndex{3});
     // The frames stand in the lane of their pauses.
-    const PlotLayout layout = layOut(data, Viewport(data.whole), {}, QRectF(0, 0, 900, 600), QFontMetricsF(QFont()));
+    const PlotLayout layout =
+        layOut(data, Viewport{data.whole, {}}, {}, QRectF(0, 0, 900, 600), QFontMetricsF(QFont()));
     CHECK(layout.panels[1].laneCount == 4);
     CHECK(layout.panels[1].laneOf(2) == layout.panels[1].laneOf(4));
     CHECK(layout.panels[1].laneOf(2) != layout.panels[1].laneOf(5));

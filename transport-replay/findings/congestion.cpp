@@ -58,11 +58,11 @@ constexpr FactRow kClassPauses{"class_pauses", Unit::count,
                                "frames that asked for a pause of that class in these intervals"};
 constexpr FactRow kClassNaks{"class_naks", Unit::count, "sequence NAKs of the receiver in these intervals"};
 constexpr std::array kCongestionFacts{
-    &kCeMarked,        &kCeShare,        &kCnpTriggers, &kReturnedCnps,    &kCnpDelay,     &kCnpGap,
-    &kUnansweredMarks, &kJudgedMarks,    &kCnpTime,     &kCnpsWithoutMark, &kAllCnps,      &kRateLeft,
-    &kCnpBursts,       &kLongBurstCnps,   &kBurstRate,     &kBurstSenders,   &kBurstBytes,  &kBurstLength,     &kBursts,       &kBurstMarks,
-    &kLossyShare,      &kTcpBytes,       &kUdpBytes,    &kRdmaBytes,       &kVlanPriority, &kIntervals,
-    &kSharedIntervals, &kIntervalLength, &kClassMarks,  &kClassPauses,     &kClassNaks,
+    &kCeMarked,    &kCeShare,      &kCnpTriggers,     &kReturnedCnps, &kCnpDelay,  &kCnpGap,          &kUnansweredMarks,
+    &kJudgedMarks, &kCnpTime,      &kCnpsWithoutMark, &kAllCnps,      &kRateLeft,  &kCnpBursts,       &kLongBurstCnps,
+    &kBurstRate,   &kBurstSenders, &kBurstBytes,      &kBurstLength,  &kBursts,    &kBurstMarks,      &kLossyShare,
+    &kTcpBytes,    &kUdpBytes,     &kRdmaBytes,       &kVlanPriority, &kIntervals, &kSharedIntervals, &kIntervalLength,
+    &kClassMarks,  &kClassPauses,  &kClassNaks,
 };
 
 constexpr std::uint64_t kFewestMarks = 8;  // CNPs are lossy and paced: fewer marks may go unanswered by chance

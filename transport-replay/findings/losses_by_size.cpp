@@ -45,7 +45,7 @@ struct OfPair {
     std::uint32_t shortest_lost = UINT32_MAX;
     std::uint64_t messages = 0;  // that completed, of either host
     std::uint64_t sendings = 0;
-    double log_chance = 0;  // that what was lost is what was longest
+    double log_chance = 0;   // that what was lost is what was longest
     bool otherwise = false;  // packets of another length, or of one that is not known, were lost as well
     std::vector<const Recovery*> episodes;
     std::set<ConnectionId> connections;
@@ -60,8 +60,8 @@ bool is_read(const Recovery& episode) { return episode.verb == dissect::Verb::re
 // The payload of the packets that were not taken; 0: not known. Responses to a READ are as long as its path MTU.
 std::uint32_t length_of(const Recovery& episode, const Connection& connection) {
     if (!is_read(episode)) return episode.payload;
-    const std::uint32_t path_mtu = std::max<std::uint32_t>({connection.ways[0].path_mtu, connection.ways[1].path_mtu,
-                                                            connection.cm_path_mtu.value_or(0)});
+    const std::uint32_t path_mtu = std::max<std::uint32_t>(
+        {connection.ways[0].path_mtu, connection.ways[1].path_mtu, connection.cm_path_mtu.value_or(0)});
     return std::min<std::uint32_t>(episode.payload, path_mtu);
 }
 

@@ -257,9 +257,9 @@ struct Way {
     std::uint64_t completed = 0;
     DurationSummary latency;  // first request packet to completion
     std::uint64_t open = 0;
-    std::uint16_t path_mtu = 0;  // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
+    std::uint16_t path_mtu = 0;       // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
     std::uint16_t longest_taken = 0;  // bytes: the longest payload of its packets that are known to have arrived
-    std::uint32_t first_psn = 0;  // of its requests that are not corrupt
+    std::uint32_t first_psn = 0;      // of its requests that are not corrupt
     Seldom<Incidents> incidents;
 
     dissect::Instant first_time{};

@@ -33,11 +33,11 @@ struct Recovery {
     bool missed_answer = false;  // of a timeout: the answer it was
     std::uint32_t lost =
         0;  // packets known to be missing at the receiver: the one that was asked for, and the gap behind it
-    std::uint32_t triggers = 0;      // NAKs of that PSN, or timeouts, without progress between
-    std::uint32_t rounds = 0;        // times that sending began again from that PSN
-    std::uint32_t resent = 0;        // packets
-    std::uint16_t payload = 0;  // bytes of the packet of that PSN, of a READ those that it asks for; 0: not known, or
-                                // not the first of its message, so that one as long was taken
+    std::uint32_t triggers = 0;  // NAKs of that PSN, or timeouts, without progress between
+    std::uint32_t rounds = 0;    // times that sending began again from that PSN
+    std::uint32_t resent = 0;    // packets
+    std::uint16_t payload = 0;   // bytes of the packet of that PSN, of a READ those that it asks for; 0: not known, or
+                                 // not the first of its message, so that one as long was taken
     std::uint32_t first_seen = 0;    // of them: the first sending did not pass the tap, so that they are new to it
     std::uint64_t resent_bytes = 0;  // on the wire
     dissect::FrameIndex original{};  // the first sending of that PSN; 0: not captured

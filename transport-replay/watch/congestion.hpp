@@ -82,7 +82,7 @@ private:
     static_assert(sizeof(Flow) == 128, "a flow of every queue pair, each way: two lines");
     // What every packet of data reads comes first.
     struct alignas(64) Pair {
-        std::uint32_t bursts = 0;       // of CNPs
+        std::uint32_t bursts = 0;      // of CNPs
         std::uint32_t burst_cnps = 0;  // of the last of them
         std::int64_t burst_bin = 0;
         PairCongestion sums;  // its hosts first; packets: counted by its flows

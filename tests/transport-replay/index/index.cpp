@@ -2,6 +2,7 @@
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/writer.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/moved_capture.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/analysis/annotator.hpp>
@@ -137,7 +138,8 @@ TEST_CASE("several files are one capture, numbered on") {
     const qps::test::TemporaryFolder folder;
     const std::string path = QPSCOPE_SOURCE_DIR "/captures/err_rnr/capture.pcap";
     Indexed outcome;
-    const auto index = indexed({path, folder.file("missing"), path}, folder.path(), 2, &outcome);
+    const std::string later = qps::test::copied_later(path, folder.file("later.pcap"), 60);
+    const auto index = indexed({path, folder.file("missing"), later}, folder.path(), 2, &outcome);
     CHECK(index->packets.size() == 64);
     REQUIRE(outcome.problems.size() == 1);
     CHECK(outcome.problems[0].file == folder.file("missing"));

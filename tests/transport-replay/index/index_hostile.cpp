@@ -2,6 +2,7 @@
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/writer.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/moved_capture.hpp>
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/index/row_filter.hpp>
@@ -203,7 +204,9 @@ TEST_CASE("a folder that takes no spool is told, and other files are read") {
 TEST_CASE("files past the most an index can tell apart are told, and not mixed up with the first") {
     const TemporaryFolder folder;
     const std::string path = QPSCOPE_SOURCE_DIR "/captures/err_rnr/capture.pcap";
-    const std::vector<std::string> many(PacketRow::kMaxFiles + 2, path);
+    std::vector<std::string> many;
+    for (std::uint32_t i = 0; i < PacketRow::kMaxFiles + 2; ++i)
+        many.push_back(qps::test::copied_later(path, folder.file("piece" + std::to_string(i)), 60 * i));
     const auto index = std::make_shared<CaptureIndex>();
     const Indexed outcome = index_into(*index, many, folder.path());
     // Each keeps a descriptor: the system may have fewer than that.

@@ -1,113 +1,17 @@
 // CE marks and CNPs, pauses, bursts of many senders.
-#include <dissect/packet/build.hpp>
-#include <tests/simulator/rate_models.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/congested_wire.hpp>
 #include <tests/support/durations.hpp>
-#include <tests/support/observations.hpp>
-#include <tests/support/sanitized.hpp>
-#include <transport-replay/analysis/lane.hpp>
-#include <transport-replay/findings/findings.hpp>
-#include <transport-replay/model/timeline.hpp>
-#include <transport-replay/watch/pauses.hpp>
 
 #include <algorithm>
 #include <random>
 #include <string>
-
-#include <fmt/format.h>
 
 using namespace qps::dissect;
 using namespace qps::transport;
 using namespace qps::tests;
 
 namespace {
-
-constexpr std::uint64_t kNet = 0xc0000200;  // 192.0.2.0
-constexpr std::uint64_t kSender = kNet + 1, kReceiver = kNet + 2;
-
-// All that is watched of congestion.
-struct Watched {
-    CongestionTracker marks;
-    PauseTracker pauses;
-    IncastTracker incasts;
-    std::uint64_t packets = 0;
-    Instant now{};
-
-    void observe(const Observation& observation) {
-        now = packets == 0 ? observation.time : std::max(now, observation.time);
-        pauses.remember(observation);
-        pauses.observe(observation);
-        marks.observe(observation);
-        if (Lane::carries_data(observation)) incasts.observe(observation, packets);
-        ++packets;
-    }
-    [[nodiscard]] CongestionReport finish() {
-        CongestionReport report = marks.finish(now);
-        pauses.finish(now, report);
-        tell_incasts(incasts.finish(), incasts.dropped(), report);
-        report.packets = packets;
-        return report;
-    }
-};
-
-struct CongestedWire {
-    Watched tracker;
-    std::uint64_t frame = 0;
-    BitsPerSecond speed{};
-
-    void put(const PacketSpec& spec, std::int64_t time, bool corrupt = false) {
-        std::vector<std::byte> bytes = build(spec);
-        if (corrupt) bytes.back() ^= std::byte{1};  // of the ICRC
-        Frame one = frame_of(spec, bytes);
-        one.time = Instant{time};
-        one.index = FrameIndex{++frame};
-        one.link_speed = speed;
-        Packet packet;
-        decode(one, packet);
-        Observation observation;
-        observe(packet, observation);
-        tracker.observe(observation);
-    }
-    static PacketSpec between(std::uint8_t opcode, std::uint64_t from, std::uint64_t to, std::uint64_t qp) {
-        PacketSpec spec = transport_packet(Opcode{opcode}, Network::roce_v2_ipv4);
-        set(spec, "ip.src", from);
-        set(spec, "ip.dst", to);
-        set(spec, "infiniband.bth.destqp", qp);
-        return spec;
-    }
-    void data(std::int64_t time, bool marked = false, std::uint64_t qp = 0x22, std::size_t length = 64,
-              std::uint64_t from = kSender) {
-        PacketSpec spec = between(0x04, from, kReceiver, qp);
-        set(spec, "ip.dsfield.ecn", marked ? 3 : 2);
-        spec.payload.resize(length);
-        put(spec, time);
-    }
-    void tagged(std::int64_t time, std::uint64_t to, std::optional<unsigned> priority, std::size_t length = 64) {
-        PacketSpec spec = between(0x04, kSender, kReceiver, 0x22);
-        set(spec, "eth.dst", to);
-        if (priority) {
-            spec.headers.insert(spec.headers.begin() + 1, {LayerKind::vlan});
-            set(spec, "vlan.priority", *priority);
-        }
-        spec.payload.resize(length);
-        put(spec, time);
-    }
-    void cnp(std::int64_t time, std::uint64_t qp = 0x21) { put(between(0x81, kReceiver, kSender, qp), time); }
-    void pause(std::int64_t time, std::optional<unsigned> priority, std::uint64_t quanta,
-               std::optional<std::uint64_t> from = {}) {
-        PacketSpec spec;
-        spec.headers = {
-            {LayerKind::ethernet}, {LayerKind::mac_control}, {priority ? LayerKind::mac_pfc : LayerKind::mac_pause}};
-        if (priority) {
-            set(spec, "macc.cbfc.enbv", 1U << *priority);
-            set(spec, fmt::format("macc.cbfc.pause_time.c{}", *priority), quanta);
-        } else {
-            set(spec, "macc.pause_time", quanta);
-        }
-        if (from) set(spec, "eth.src", *from);
-        put(spec, time);
-    }
-};
 
 std::vector<FrameIndex> kept_frames(const KeptPackets& kept) {
     std::vector<FrameIndex> frames;
@@ -269,53 +173,6 @@ TEST_CASE("a flow that stops altogether has reacted too") {
     CHECK(report.flows[0].reaction.bins_after == 4);
     CHECK(report.flows[0].reaction.bytes_after == 0);
     CHECK(report.flows[0].reaction.bytes_before > 0);
-}
-
-namespace {
-
-// Data for twelve milliseconds at 100 packets each, half as many behind the sixth where the sender reacts; the same
-// number of CNPs a millisecond.
-Timeline long_burst(bool reacts, int cnps, bool marked = true) {
-    constexpr std::int64_t kStep = 10 * kMicrosecond;
-    CongestedWire w;
-    for (std::int64_t step = 0; step < 1200; ++step) {
-        const std::int64_t time = step * kStep;
-        if (!reacts || step < 600 || step % 2 == 0) w.data(time, marked || step == 0, 0x22, 2048);
-        if (step % (100 / cnps) == 1) w.cnp(time + 1);
-    }
-    Timeline timeline;
-    timeline.congestion = w.tracker.finish();
-    draw_findings(timeline);
-    return timeline;
-}
-bool kept_its_rate(const Timeline& timeline) {
-    return std::ranges::any_of(timeline.findings,
-                               [](const Finding& finding) { return finding.id == "cnp-without-effect"; });
-}
-
-}  // namespace
-
-TEST_CASE("a sender that goes on at its rate through a long burst of CNPs") {
-    const Timeline timeline = long_burst(false, 20);
-    const Reaction& reaction = timeline.congestion.flows.at(0).reaction;
-    CHECK(reaction.long_bursts == 1);
-    CHECK(reaction.bytes_first == reaction.bytes_then);
-    CHECK(kept_its_rate(timeline));
-    CHECK_FALSE(kept_its_rate(long_burst(true, 20)));
-    CHECK_FALSE(kept_its_rate(long_burst(false, 5)));          // a rate may be in balance with those
-    CHECK_FALSE(kept_its_rate(long_burst(false, 20, false)));  // and with few marks
-}
-
-TEST_CASE("a sender of DCQCN is never said to ignore its CNPs") {
-    for (std::uint64_t seed = 1; seed <= share(40); ++seed) {
-        CongestionTracker tracker;
-        for (const Observation& one : simulate_rate({.model = RateModel::dcqcn, .seed = seed})) tracker.observe(one);
-        Timeline timeline;
-        timeline.congestion = tracker.finish(Instant{1LL << 60});
-        draw_findings(timeline);
-        INFO("seed " << seed);
-        CHECK_FALSE(kept_its_rate(timeline));
-    }
 }
 
 TEST_CASE("a distribution keeps extremes for ever and its median in bounds") {
