@@ -83,11 +83,12 @@ void losses_by_udp_port(Hearing& hearing) {
 void losses_by_size(Hearing& hearing) {
     const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
     const auto shortest = static_cast<std::uint32_t>(hearing.number("shortest_lost_bytes").value_or(0));
-    std::uint64_t long_sendings = 0;
+    std::uint64_t long_sendings = 0, messages = 0;
     std::uint32_t longest_short = 0;
     std::set<std::uint32_t> pairs;
     std::set<std::pair<std::uint32_t, std::uint32_t>> again, lost;
     for (const Wire& wire : hearing.wires()) {
+        messages += wire.request() && wire.begins() ? 1U : 0U;
         if (wire.from != from || wire.to != to || !wire.request() || wire.management()) continue;
         if (wire.payload < shortest) {
             longest_short = std::max(longest_short, wire.payload);
@@ -99,6 +100,8 @@ void losses_by_size(Hearing& hearing) {
     }
     hearing.equal_fact("connections", static_cast<double>(pairs.size()));
     hearing.equal_fact("longest_taken_bytes", static_cast<double>(longest_short));
+    hearing.equal_fact("probe_size", shortest + 16.0);  // IPv4, UDP, BTH and ICRC, without IPv4 and ICMP
+    hearing.at_most_fact("short_messages", static_cast<double>(messages));
     hearing.at_most_fact("long_sendings", static_cast<double>(long_sendings));
     hearing.expect(!again.empty(), "no packet of that length was sent again");
 }

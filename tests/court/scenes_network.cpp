@@ -80,12 +80,16 @@ void losses_by_udp_port(Stage& stage, unsigned variant) {
 // A port on the way has a smaller MTU: what is longer never arrives.
 void losses_by_size(Stage& stage, unsigned variant) {
     stage.recording = simulated(variant, [&](transport::Scenario& scenario) {
+        scenario.network = dissect::Network::roce_v2_ipv4;
+        scenario.service = dissect::Service::rc;
+        scenario.retries = transport::kMaxRetries;
+        scenario.credits = false;
         scenario.queue_pairs = 3;
         scenario.mtu = transport::PathMtu::bytes_2048;
         scenario.link.longest = 1600;
         scenario.tap.place = transport::TapPlace::end_a;
         scenario.messages.assign(60 + variant, {.bytes = 900, .from = transport::End::a});
-        scenario.messages.push_back({.kind = transport::WorkKind::write, .bytes = 8192, .from = transport::End::a});
+        scenario.messages.push_back({.kind = transport::WorkKind::write, .bytes = 2048, .from = transport::End::a});
     });
 }
 

@@ -103,8 +103,9 @@ TEST_CASE("journey: filters by finding and by message are those of the command l
     }
     // Mistakes are said where they are typed.
     applyFilter(window, words("rdma.finding == go-back-to-sleep"));
-    CHECK(window.window.filterBar().findChild<QLabel*>()->text().contains(
-        words("no finding is called 'go-back-to-sleep'")));
+    auto* mistake = window.window.findChild<QLabel*>(words("filterMistake"));
+    REQUIRE(mistake != nullptr);
+    CHECK(mistake->text().contains(words("no finding is called 'go-back-to-sleep'")));
 }
 
 TEST_CASE("journey: the bands show where the events are, and a click goes there", "[.journey]") {

@@ -81,8 +81,8 @@ TEST_CASE("journey: a capture into a ring of files", "[.ring]") {
         });
         window.key(Qt::Key_K, Qt::ControlModifier);
         REQUIRE(answering.dialogs() == 2);
-        CHECK(answering.said().front().endsWith(QStringLiteral("is open. Close it and start a capture?")));
-        CHECK(answering.said().back() == QStringLiteral("Capture"));
+        CHECK(answering.said().front() == QStringLiteral("Capture"));
+        CHECK(answering.said().back().endsWith(QStringLiteral("is open. Close it and start a capture?")));
     }
     REQUIRE(Journey::soon([&] { return window.session().state() == Session::State::Capturing; }));
     QUdpSocket socket;
