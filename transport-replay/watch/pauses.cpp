@@ -91,10 +91,17 @@ void PauseTracker::stop(Timer& timer, const Key& key, const Observation& observa
         timer.exact = timer.exact && lasts_at_most(timer.last_stop, observation.time, timer.quanta);
         timer.least = timer.least + std::clamp(observation.time - timer.last_stop, Duration{}, timer.quanta);
     } else {
-        begin(timer, observation.frame, observation.time);
+        timer.period = {.interface = observation.interface,
+                        .priority = key.priority,
+                        .sender = observation.flow.source,
+                        .frame = observation.frame,
+                        .start = observation.time,
+                        .end = observation.time};
+        timer.exact = true;
+        timer.least = {};
     }
+    timer.running = true;
     timer.last_stop = observation.time;
-    timer.last_stop_frame = observation.frame;
     std::uint64_t speed = std::to_underlying(observation.link_speed);
     timer.told = speed != 0;
     if (!timer.told) {
@@ -109,19 +116,6 @@ void PauseTracker::stop(Timer& timer, const Key& key, const Observation& observa
     for (const std::uint8_t pcp : {key.priority, kNoPcp})
         if (const auto channel = channels_.find({key.interface, pcp, 0}); channel != channels_.end())
             channel->second.asked = observation.time;
-}
-
-void PauseTracker::begin(Timer& timer, FrameIndex frame, Instant start) {
-    const PauseSummary& summary = timer.summary;
-    timer.period = {.interface = summary.interface,
-                    .priority = summary.priority,
-                    .sender = summary.sender,
-                    .frame = frame,
-                    .start = start,
-                    .end = start};
-    timer.running = true;
-    timer.exact = true;
-    timer.least = {};
 }
 
 // Who sent before the first frame of all that asked for a pause.
@@ -152,7 +146,8 @@ void PauseTracker::take_traffic(const Observation& observation) {
                 const auto found = timers_.find({observation.interface, priority, observation.link_destination});
                 if (found == timers_.end()) continue;
                 expire(found->second, observation.time);
-                if (found->second.running && !found->second.told) take_while_paused(found->second, observation.time);
+                if (found->second.running && !found->second.told)
+                    close(found->second, observation.time, PauseEnd::unknown);
             }
         if (observation.link_speed == BitsPerSecond{}) take_rate(observation);
     }
@@ -167,20 +162,11 @@ void PauseTracker::take_to_pauser(Timer& timer, const Observation& observation) 
     const bool asked = timer.summary.stops != 0;
     timer.to_it.sent(observation.time, asked ? std::optional(timer.last_stop) : std::nullopt);
     if (!timer.running) return;
-    if (!timer.told) return take_while_paused(timer, observation.time);
+    if (!timer.told) return close(timer, observation.time, PauseEnd::unknown);
     if (lasts_at_most(timer.period.start, observation.time, kPauseGrace)) return;
     if (timer.summary.late++ != 0) return;
     timer.summary.first_late = observation.frame;
     timer.summary.first_late_time = observation.time;
-}
-
-// A packet that the pause should have stopped, of a link whose speed nobody tells: the pause is over, unless the packet
-// was in flight when it was asked for. One that was in flight when a pause was renewed shows that it was over by then.
-void PauseTracker::take_while_paused(Timer& timer, Instant now) {
-    if (!lasts_at_most(timer.last_stop, now, kPauseGrace)) return close(timer, now, PauseEnd::unknown);
-    if (lasts_at_most(timer.period.start, now, kPauseGrace)) return;
-    close(timer, timer.last_stop, PauseEnd::unknown);
-    begin(timer, timer.last_stop_frame, timer.last_stop);
 }
 
 void PauseTracker::take_sender(const Key& key, std::uint64_t from, Instant time) {

@@ -2,8 +2,7 @@
 // sending.
 //
 // A pause of a link whose speed nobody tells lasts as long as its quanta at the slowest speed that the link can have,
-// and not beyond the first packet that it should have stopped; packets that were in flight when it was asked for come
-// shortly after. A switch has no address that packets go to: there, who
+// and not beyond the first packet that it should have stopped. A switch has no address that packets go to: there, who
 // is silent from the first frame that stops to the last, and goes on then, is who was stopped.
 //
 // Observations in the order of the capture go in, of pauses and of everything else. What an attacker could feed: any
@@ -74,7 +73,6 @@ private:
         dissect::Duration least{};   // of this period, at the fastest
         dissect::Duration quanta{};  // of the last frame, at the fastest
         dissect::Instant last_stop{};
-        dissect::FrameIndex last_stop_frame{};
         dissect::Instant expiry{};
         PausePeriod longest;      // its end: of the last frame that asked for it, or that ended it
         dissect::Instant over{};  // of the longest
@@ -109,8 +107,6 @@ private:
     void stop(Timer& timer, const Key& key, const Observation& observation, std::uint16_t quanta);
     void take_traffic(const Observation& observation);
     void take_to_pauser(Timer& timer, const Observation& observation);
-    void take_while_paused(Timer& timer, dissect::Instant now);
-    void begin(Timer& timer, dissect::FrameIndex frame, dissect::Instant start);
     void take_sender(const Key& key, std::uint64_t from, dissect::Instant time);
     void take_rate(const Observation& observation);
     void recall(Timer& timer, const Key& key);
