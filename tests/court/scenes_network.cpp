@@ -84,6 +84,7 @@ void losses_by_size(Stage& stage, unsigned variant) {
         scenario.service = dissect::Service::rc;
         scenario.retries = transport::kMaxRetries;
         scenario.credits = false;
+        scenario.between_posts = dissect::Duration{1'000'000};  // each is answered before the next
         scenario.queue_pairs = 3;
         scenario.mtu = transport::PathMtu::bytes_2048;
         scenario.link.longest = 1600;

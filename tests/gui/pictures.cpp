@@ -154,6 +154,7 @@ TEST_CASE("latencies stand by kind, with their percentiles and a histogram") {
 }
 
 TEST_CASE("marks, notifications and pauses each have a row") {
+    needApplication();
     series::CongestionSeries congestion;
     congestion.marks = {{Instant{100}, 1000, FrameIndex{1}}};
     series::PauseRows pauses;

@@ -85,7 +85,7 @@ drags_field() {
 }
 
 files() {
-    local sample=$SOURCE/captures/loss_write/capture.pcap title='capture.pcap - qpscope'
+    local sample=$SOURCE/captures/loss_write/capture.pcap title='capture.pcap .*- qpscope'
     begin --theme light "$sample"
     focus "$title"
 
@@ -132,7 +132,7 @@ files() {
     echo '-- a file that is not there is said, and the window stays'
     begin /no/such/capture.pcap
     answer 'Read error' ''
-    focus 'capture.pcap - qpscope'
+    focus 'capture.pcap .*- qpscope'
     press ctrl+q
     quits
 }

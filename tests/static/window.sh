@@ -48,7 +48,7 @@ on_screen() {
     "${inside[@]}" "$program" --theme light --view packets /srv/capture.pcap >"$place/said" 2>&1 & pid=$!
     # shellcheck disable=SC2064  # the process of now
     trap "kill $pid 2>/dev/null || true" EXIT
-    title='capture.pcap - qpscope'
+    title='capture.pcap .*- qpscope'
     focus "$title"
     xdotool windowsize --sync "$window" 1280 900 windowmove --sync "$window" 0 0
     sleep 2
