@@ -13,7 +13,7 @@ LadderPicture::LadderPicture(Session& session, Selection& selection, QWidget* pa
          {std::tuple(tr("Previous"), "go-previous", tr("Previous connection (Shift+Page Up)"), -1),
           std::tuple(tr("Next"), "go-next", tr("Next connection (Shift+Page Down)"), 1)})
         connect(addTool(text, QLatin1String(icon), tip), &QAction::triggered, this,
-                [&selection, by = by] { selection.stepConnection(by); });
+                [&selection, step = by] { selection.stepConnection(step); });
     const auto tool = [this](const QString& text, const char* icon, const QString& tip, void (LadderView::*act)()) {
         QAction* action = addTool(text, QLatin1String(icon), tip);
         connect(action, &QAction::triggered, m_view, act);
