@@ -22,7 +22,7 @@ namespace {
 
 using namespace facts;
 
-constexpr FactRow kShortestLost{"shortest_lost", Unit::bytes, "the shortest payload of those that never arrived"};
+constexpr FactRow kShortestLost{"shortest_lost", Unit::bytes, "the shortest payload of those that were never acknowledged"};
 constexpr FactRow kLongestTaken{"longest_taken", Unit::bytes, "the longest payload of a packet that arrived"};
 constexpr FactRow kLongSendings{"long_sendings", Unit::count, "times that these packets were sent, or asked for"};
 constexpr FactRow kShortMessages{"short_messages", Unit::count,
@@ -152,11 +152,11 @@ Family losses_by_size_family() {
         .id = "losses-by-size",
         .severity = Severity::warning,
         .clause = kObserved,
-        .meaning = "Only packets above a size never arrived: an MTU on the path is too small",
+        .meaning = "Only packets above a size got no answer: an MTU on the path may be too small",
         .by_order = true,
         .sentence =
-            "Packets from {from_host} to {to_host} with {shortest_lost} of payload or more never arrived, although they were sent {long_sendings:times} "
-            "({connections:connection}); those of up to {longest_taken} did, {short_messages:message} of the two hosts completed.",
+            "Packets from {from_host} to {to_host} with {shortest_lost} of payload or more were never acknowledged, although they were sent {long_sendings:times} "
+            "({connections:connection}); those of up to {longest_taken} were, {short_messages:message} of the two hosts completed.",
         .advice =
             "Compare the MTU of both ports and of every switch port between {from_host} and {to_host} (`ip link show`, `ping -M do -s {probe_size:plain} "
             "{to_host}`, counters of oversized frames): it must carry the path MTU with its headers.",
