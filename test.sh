@@ -76,18 +76,9 @@ lint_units() {
         echo "$units"
     done | sort -u
 }
-# Every line as .clang-format has it; git blame looks past the commit that brought it there (.git-blame-ignore-revs).
-check_format() {
-    if ! find "${rooms[@]}" agent bench examples tests \( -name '*.cpp' -o -name '*.hpp' \) -print0 | xargs -0 -P "$(nproc)" -n 60 clang-format-$llvm --dry-run --Werror 2>build/tidy/format.log; then
-        grep -m 10 -A 2 'error:' build/tidy/format.log >&2
-        echo "qpscope: not formatted; clang-format-$llvm -i FILE mends it" >&2
-        return 1
-    fi
-}
 part_tidy() {
     need_packages build window test clang lint || return 1
-    mkdir -p build/tidy
-    check_format || return 1
+    bash tests/rules/rules.sh formatted || { echo 'qpscope: not formatted; clang-format-19 -i FILE mends it' >&2; return 1; }
     configure_preset tidy || return 1
     local files units
     files=$(tidy_files || true)

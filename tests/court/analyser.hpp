@@ -49,7 +49,8 @@ struct Testimony {
 [[nodiscard]] std::vector<Testimony> ask(std::size_t count, const std::function<Recording(std::size_t)>& make,
                                          const std::function<std::string(std::size_t)>& name);
 
-// Every finding of captures that the program knows; what is drawn from logs and counters has its evidence in tests/case.
+// Every finding of captures that the program knows; what is drawn from logs and counters has its evidence in
+// tests/case.
 [[nodiscard]] std::vector<std::string> known_findings();
 
 }  // namespace qps::court

@@ -5,12 +5,13 @@
 #               the agent includes nothing of ours but the headers of its protocol, sandbox/ nothing of ours at all
 #   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
 #   ascii       sources are ASCII, without tabs or carriage returns
+#   formatted   lines are as .clang-format has them (.git-blame-ignore-revs hides who brought them there); exit code 77 without clang-format
 #   size        no file of more than 550 lines
 #   names       no utils, helpers, common, manager; nothing left behind beside README.md
 #   words       no word of our own where the field has one, in code, comments and documents
 #   own         the repository speaks of the project alone: no path of somebody's machine, no package mirror
 #   self        every rule finds what it is there to find
-# Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one. Nothing but a shell, grep, sed and awk is needed.
+# Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one. A shell, grep, sed and awk are enough, but for formatted.
 set -uo pipefail
 shopt -s nullglob
 export LC_ALL=C
@@ -26,6 +27,7 @@ declare -A floors_of=(
     [gui]='session base recorder tables packets preferences filter pictures live launch checks compare export fabric follow hosts logs statistics summary window'
 )
 max_lines=550  # the style card says about 500
+llvm=19        # as in packaging/packages.sh: other versions break lines otherwise
 
 files_in() {  # PATTERN FOLDER...: files below the folders that exist
     local pattern=$1 folders=()
@@ -91,6 +93,10 @@ all_sources() {
     find . -maxdepth 1 -name '*.sh' | sed 's|^\./||'
 }
 rule_ascii() { all_sources | xargs -r -d '\n' grep -HnE '[^ -~]'; }
+rule_formatted() {
+    files_in "$cpp" dissect transport-replay agent sandbox cli gui examples tests bench |
+        xargs -r -d '\n' -P 2 -n 60 clang-format-$llvm --dry-run --Werror 2>&1 | grep 'error:'
+}
 rule_size() {
     all_sources | xargs -r -d '\n' awk -v max=$max_lines \
         'FNR == max + 1 { print FILENAME ":" FNR ": more than " max " lines" }'
@@ -161,6 +167,10 @@ rule_self() {
     spare quiet cli/a.cpp 'throw 1;'
     plant ascii cli/a.cpp '// caf\0303\0251'
     plant ascii cli/a.cpp 'int a;\r'
+    if command -v clang-format-$llvm >/dev/null; then
+        plant formatted cli/a.cpp 'int  a;'
+        spare formatted cli/a.cpp 'int a;'
+    fi
     plant size cli/a.cpp "$(printf 'x\\n%.0s' $(seq $max_lines))x"
     spare size cli/a.cpp "$(printf 'x\\n%.0s' $(seq $((max_lines - 1))))x"
     plant names dissect/utils.cpp x
@@ -181,6 +191,7 @@ rule_self() {
 
 case $rule in
     includes | quiet | ascii | size | names | words | own | self) ;;
+    formatted) command -v clang-format-$llvm >/dev/null || { echo "rules.sh: clang-format-$llvm is missing: skipped"; exit 77; } ;;
     *) echo "rules.sh: unknown rule $rule" >&2; exit 2 ;;
 esac
 offences=$("rule_$rule")

@@ -22,7 +22,8 @@ namespace {
 
 using namespace facts;
 
-constexpr FactRow kShortestLost{"shortest_lost", Unit::bytes, "the shortest payload of those that were never acknowledged"};
+constexpr FactRow kShortestLost{"shortest_lost", Unit::bytes,
+                                "the shortest payload of those that were never acknowledged"};
 constexpr FactRow kLongestTaken{"longest_taken", Unit::bytes, "the longest payload of a packet that arrived"};
 constexpr FactRow kLongSendings{"long_sendings", Unit::count, "times that these packets were sent, or asked for"};
 constexpr FactRow kShortMessages{"short_messages", Unit::count,
