@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace qps::transport {
 
@@ -130,21 +131,32 @@ CollectiveTracker::Groups CollectiveTracker::groups() const {
     return groups;
 }
 
-// How many connections carry it, and which library they show.
-void CollectiveTracker::count_connections(Collective& collective) const {
-    const auto rank_of = [&](const Address& host) {
-        const auto found = std::ranges::lower_bound(collective.ranks, host, {}, &CollectiveRank::address);
-        return found != collective.ranks.end() && found->address == host;
+// Of each group of hosts: how many connections go between them, by the library that they show.
+std::vector<CollectiveTracker::Votes> CollectiveTracker::votes_of(const Groups& groups) const {
+    const auto group_of = [&](const Address& host) {
+        const auto found = std::ranges::lower_bound(groups.hosts, host);
+        const bool known = found != groups.hosts.end() && *found == host;
+        return known ? groups.group[static_cast<std::size_t>(found - groups.hosts.begin())] : kNone;
     };
-    std::array<std::uint64_t, kCollectiveLibraryNames.size()> votes{};
+    std::vector<std::uint32_t> by_way;
+    for (const Way& way : ways_) {
+        const std::uint32_t group = group_of(way.hosts.source);
+        by_way.push_back(group == group_of(way.hosts.destination) ? group : kNone);
+    }
+    std::vector<Votes> votes(groups.group.size());
     for (const Followed& connection : followed_) {
         std::uint32_t way = connection.ways[0] != kNone ? connection.ways[0] : connection.ways[1];
         for (const std::uint32_t channel : connection.channels)
             if (way == kNone && channel != kNone) way = channels_[channel].way;
-        if (way == kNone || !rank_of(ways_[way].hosts.source) || !rank_of(ways_[way].hosts.destination)) continue;
-        ++collective.connections;
-        ++votes[static_cast<std::size_t>(connection.signature.library())];
+        if (way == kNone || by_way[way] == kNone) continue;
+        ++votes[by_way[way]][static_cast<std::size_t>(connection.signature.library())];
     }
+    return votes;
+}
+
+// How many connections carry it, and which library they show.
+void CollectiveTracker::count_connections(Collective& collective, const Votes& votes) {
+    collective.connections = std::accumulate(votes.begin(), votes.end(), std::uint64_t{});
     const auto most = std::ranges::max_element(votes.begin() + 1, votes.end());
     constexpr std::uint64_t kEnough = 4;  // one in so many: not every queue pair of a connection has offers
     if (*most != 0 && *most * kEnough >= collective.connections)
@@ -232,7 +244,7 @@ void rate(Collective& collective) {
 
 std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& hosts,
                                                    const std::vector<std::uint32_t>& members,
-                                                   const std::vector<CollectiveFlow>& flows) const {
+                                                   const std::vector<CollectiveFlow>& flows, const Votes& votes) const {
     Collective collective;
     std::map<std::uint32_t, std::uint32_t> rank_of;
     for (const std::uint32_t member : members) {
@@ -254,7 +266,7 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
     }
     const auto ranks = static_cast<std::uint32_t>(collective.ranks.size());
     const auto shape = shape_of(ranks, edges);
-    count_connections(collective);
+    count_connections(collective, votes);
     const bool library = collective.made_by != CollectiveLibrary::unknown;
     if (!library && (!shape || ranks < kFewestByShape)) return std::nullopt;
     collective.pattern = shape.value_or(CollectivePattern::in_part);
@@ -403,12 +415,13 @@ CollectiveReport CollectiveTracker::conclude(const NcclLog& log) {
     for (const CollectiveFlow& flow : groups.flows) parts[groups.group[flow.edge.source]].second.push_back(flow);
     for (std::uint32_t host = 0; host < groups.group.size(); ++host)
         if (const auto part = parts.find(groups.group[host]); part != parts.end()) part->second.first.push_back(host);
+    const std::vector<Votes> votes = votes_of(groups);
     for (const auto& [group, part] : parts) {
         if (part.first.size() > kMaxCollectiveRanks || report.collectives.size() == kMaxCollectives) {
             ++report.left_out;
             continue;
         }
-        if (auto collective = judge(groups.hosts, part.first, part.second)) {
+        if (auto collective = judge(groups.hosts, part.first, part.second, votes[group])) {
             join_log(*collective, log);
             report.collectives.push_back(std::move(*collective));
         }

@@ -94,10 +94,12 @@ private:
     struct Groups;
     [[nodiscard]] Groups groups() const;
     static void rate_ranks(Collective& collective, const std::deque<Way>& ways);
+    using Votes = std::array<std::uint64_t, kCollectiveLibraryNames.size()>;  // connections, by library
+    [[nodiscard]] std::vector<Votes> votes_of(const Groups& groups) const;
     [[nodiscard]] std::optional<Collective> judge(const std::vector<Address>& hosts,
                                                   const std::vector<std::uint32_t>& members,
-                                                  const std::vector<CollectiveFlow>& flows) const;
-    void count_connections(Collective& collective) const;
+                                                  const std::vector<CollectiveFlow>& flows, const Votes& votes) const;
+    static void count_connections(Collective& collective, const Votes& votes);
 
     ConnectionMap<std::uint32_t> places_;  // in followed_, or kNone
     std::deque<Followed> followed_;
