@@ -208,6 +208,16 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
             if (listening.others && !parts[slot].follows_last()) listening.others(slot);
             else if (listening.each) listening.each(slot, packet);
         };
+        // Who asks for packets as they were decoded gets them so.
+        const auto straight = [&](std::size_t slot, const Frame& frame) {
+            const auto places = parts[slot].add_straight(frame, static_cast<std::uint16_t>(file + frame.file));
+            if (!places) return false;
+            if (!frame.options.empty()) dropped[slot] += dropped_before(frame);
+            if (listening.others && !parts[slot].follows_last()) listening.others(slot);
+            return true;
+        };
+        std::function<bool(std::size_t, const Frame&)> without_layers;
+        if (!listening.each) without_layers = straight;
         const auto consume = [&](std::size_t slot) {
             analyst.take(parts[slot], slot);
             if (input.live()) analyst.pause();
@@ -220,7 +230,7 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
         const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], slot, lane); };
         decode_all(input, progress, jobs,
                    {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow,
-                    analyst.lanes(), true, sift, analyst.sieves()});
+                    analyst.lanes(), true, sift, analyst.sieves(), without_layers});
         so_far = input.so_far();
         analyst.add(with_told_drops(input.drops(), dropped));
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

@@ -75,14 +75,17 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
     };
     if (decoding.annotator != nullptr) jobs = Jobs{1};
     std::vector<Told> told(jobs.slots());
+    const bool all = decoding.filter.matches_all();
+    const bool straight = all && decoding.straight && decoding.forgets && decoding.annotator == nullptr;
     const auto tell = [&](std::size_t slot) {
         Packet packet;
         decoding.begin(slot);
         for (const Frame& frame : std::span(told[slot].batch->frames).first(told[slot].frames)) {
+            if (straight && decoding.straight(slot, frame)) continue;
             decode(frame, packet);
             if (!decoding.forgets && input.still_there({&frame, 1}) == 0) return;
             if (decoding.annotator != nullptr) decoding.annotator->annotate(packet);
-            if (decoding.filter.matches(packet)) decoding.each(slot, packet);
+            if (all || decoding.filter.matches(packet)) decoding.each(slot, packet);
         }
     };
     const auto work = [&](std::size_t slot, Batch& batch) {

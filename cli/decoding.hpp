@@ -49,6 +49,9 @@ struct Decoding {
     bool forgets = true;  // begin() forgets what each() was told of the slot
     std::function<void(std::size_t slot, std::size_t sieve)> sift{};
     std::size_t sieves = 0;
+    // Before `each`, where the filter lets every packet through: whether the frame was taken as it is, so that it need
+    // not be decoded. Any thread.
+    std::function<bool(std::size_t slot, const dissect::Frame& frame)> straight{};
 };
 
 void decode_all(Input& input, Progress& progress, dissect::Jobs jobs, const Decoding& decoding);

@@ -24,6 +24,7 @@ std::expected<Filter, FilterError> Filter::compile(std::string_view text, const 
 }
 
 bool Filter::matches(const Packet& packet) const { return program_->run(packet); }
+bool Filter::matches_all() const { return program_->steps.empty(); }
 
 namespace {
 // Only who follows connections knows what it is, or that it is there.

@@ -35,6 +35,8 @@ public:
 
     // Allocates nothing, but for what RE2 keeps of a regular expression.
     [[nodiscard]] bool matches(const Packet& packet) const;
+    // Whether it lets every packet through, as the empty text does: nobody needs to ask it.
+    [[nodiscard]] bool matches_all() const;
 
     // Whether it asks for a field that only an annotated packet has.
     [[nodiscard]] bool needs_annotation() const;

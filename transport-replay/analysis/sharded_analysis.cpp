@@ -34,6 +34,15 @@ void ShardedBatch::add(const Packet& packet, std::uint16_t file) {
     share_out(used_++);
 }
 
+std::optional<StraightPlaces> ShardedBatch::add_straight(const Frame& frame, std::uint16_t file) {
+    if (used_ == all_.size()) all_.emplace_back();
+    const auto places = observe_straight(frame, all_[used_]);
+    if (!places) return {};
+    all_[used_].file = file;
+    share_out(used_++);
+    return places;
+}
+
 void ShardedBatch::add(const Observation& observation) {
     if (used_ == all_.size()) all_.emplace_back();
     all_[used_] = observation;

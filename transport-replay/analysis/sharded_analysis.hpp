@@ -14,6 +14,7 @@
 #include <transport-replay/model/message.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/straight_path.hpp>
 #include <transport-replay/model/ulp_operation.hpp>
 
 #include <functional>
@@ -77,10 +78,13 @@ public:
     }
     // `file`: which of those that are read together.
     void add(const dissect::Packet& packet, std::uint16_t file = 0);
+    // Where the frame goes the straight path; else nothing is added.
+    std::optional<StraightPlaces> add_straight(const dissect::Frame& frame, std::uint16_t file = 0);
     void add(const Observation& observation);
     [[nodiscard]] std::size_t size() const { return used_; }
     // Whether the last one is of hosts that this part follows.
     [[nodiscard]] bool follows_last() const;
+    [[nodiscard]] const Observation& last() const { return all_[used_ - 1]; }
     // Forgets what is behind the first so many.
     void cut(std::size_t size) { used_ = std::min(used_, size); }
 

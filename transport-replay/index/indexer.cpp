@@ -318,8 +318,10 @@ void decode_into(Piece& piece, auto file_of) {
     std::size_t at = 0;
     for (const Frame& frame : std::span(piece.batch->frames).first(piece.frames)) {
         const std::uint16_t file = file_of(at++);
-        decode(frame, packet);
-        piece.observations.add(packet, file);
+        if (!piece.observations.add_straight(frame, file)) {
+            decode(frame, packet);
+            piece.observations.add(packet, file);
+        }
         piece.places.push_back(frame.file_offset);
         piece.files.push_back(file);
     }

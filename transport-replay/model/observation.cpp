@@ -1,4 +1,3 @@
-#include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
@@ -8,6 +7,7 @@
 #include <dissect/ultra_ethernet/native.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/observation_parts.hpp>
 #include <transport-replay/model/uet_packet.hpp>
 
 #include <algorithm>
@@ -16,62 +16,13 @@
 namespace qps::transport {
 
 using namespace dissect;
+using namespace observing;
 
 namespace {
 
 constexpr Field kVni = named(kVxlanFields, "vxlan.vni");
 static_assert(kVni.bit == named(kGeneveFields, "geneve.vni").bit &&
               kVni.width == named(kGeneveFields, "geneve.vni").width);
-constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
-constexpr Field kVa = named(kRethFields, "infiniband.reth.va");
-constexpr Field kRkeyField = named(kRethFields, "infiniband.reth.r_key");
-constexpr Field kDmalen = named(kRethFields, "infiniband.reth.dmalen");
-constexpr Field kSwap = named(kAtomicethFields, "infiniband.atomiceth.swapdt");
-constexpr Field kCompare = named(kAtomicethFields, "infiniband.atomiceth.cmpdt");
-constexpr Field kSyndrome = named(kAethFields, "infiniband.aeth.syndrome");
-constexpr Field kMsn = named(kAethFields, "infiniband.aeth.msn");
-constexpr Field kSe = named(kBthFields, "infiniband.bth.se");
-constexpr Field kPkeyField = named(kBthFields, "infiniband.bth.p_key");
-constexpr Field kFecn = named(kBthFields, "infiniband.bth.fecn");
-constexpr Field kBecn = named(kBthFields, "infiniband.bth.becn");
-
-constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
-constexpr std::uint8_t kCongestionExperienced = 3;
-
-Address address_at(Bytes bytes, std::size_t offset, AddressSpace space) {
-    return {{read_be<std::uint64_t>(bytes, offset), read_be<std::uint64_t>(bytes, offset + 8)}, space};
-}
-
-// What the last packet left, but for the flow. Member by member: a block of zeros, which `observation = {}` is, costs
-// more than all the rest.
-void clear(Observation& observation) {
-    observation.flow_hash = observation.packet_hash = observation.hosts_hash = 0;
-    observation.psn = {};
-    observation.payload_length = observation.icrc_found = 0;
-    observation.ip_id = observation.udp_source_port = 0;
-    observation.pkey = {};
-    observation.kind = ObservationKind::other;
-    observation.fault = Fault::none;
-    observation.opcode = {};
-    observation.icrc = CrcStatus::not_applicable;
-    observation.encapsulation = Encapsulation::none;
-    observation.ack_request = observation.solicited = observation.congestion_experienced = observation.becn =
-        observation.management = false;
-    observation.dscp = observation.hops = 0;
-    observation.pcp = kNoPcp;
-    observation.vlan = observation.file = 0;
-    observation.payload = {};
-    observation.network = {};
-    observation.datagram = observation.plain_link = observation.about_hosts = observation.has_original = false;
-    observation.capture_port = 0;
-    observation.link_destination = 0;
-    observation.acknowledgment.reset();
-    observation.access.reset();
-    observation.immediate.reset();
-    observation.invalidate.reset();
-    observation.atomic.reset();
-}
-
 constexpr std::size_t kMacBytes = 6;
 constexpr std::size_t kErfFlags = 9;
 constexpr unsigned kErfPort = 3;     // erf.flags.cap
@@ -99,9 +50,7 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
             break;
         case LayerKind::vlan:
             if (layer.fault == Fault::none) {
-                const auto tag = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
-                observation.pcp = static_cast<std::uint8_t>(tag >> 13);
-                observation.vlan = tag & 0xfff;
+                take_tag(read_be<std::uint16_t>(packet.bytes_of(layer), 0), observation);
                 if (std::to_underlying(observation.network) < kIsVni) observation.network = NetworkId{observation.vlan};
             }
             break;
@@ -142,16 +91,7 @@ void take_network(const Packet& packet, Observation& observation) {
     FlowKey& flow = observation.flow;
     flow.destination_qp = flow.source_qp = {};
     switch (layer.kind) {
-        case LayerKind::ipv4: {
-            flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
-            flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
-            const auto service = read_be<std::uint8_t>(bytes, 1);
-            observation.dscp = service >> 2;
-            observation.congestion_experienced = (service & 3) == kCongestionExperienced;
-            observation.hops = read_be<std::uint8_t>(bytes, 8);
-            observation.ip_id = read_be<std::uint16_t>(bytes, 4);
-            break;
-        }
+        case LayerKind::ipv4: take_ipv4(bytes, observation); break;
         case LayerKind::ipv6:
         case LayerKind::grh: {
             const AddressSpace space = layer.kind == LayerKind::ipv6                    ? AddressSpace::roce_v2
@@ -160,27 +100,13 @@ void take_network(const Packet& packet, Observation& observation) {
             flow.source = address_at(bytes, 8, space);
             flow.destination = address_at(bytes, 24, space);
             if (layer.kind == LayerKind::ipv6) take_end_of_path(packet, flow.destination);
-            const auto traffic_class = static_cast<std::uint8_t>(read_bits(bytes, 4, 8));
-            observation.dscp = traffic_class >> 2;
-            observation.congestion_experienced =
-                layer.kind == LayerKind::ipv6 && (traffic_class & 3) == kCongestionExperienced;
-            observation.hops = read_be<std::uint8_t>(bytes, 7);
+            take_traffic_class(bytes, layer.kind == LayerKind::ipv6, observation);
             break;
         }
         default:  // LRH
             flow.source = {{0, read_be<std::uint16_t>(bytes, 6)}, AddressSpace::infiniband_lid};
             flow.destination = {{0, read_be<std::uint16_t>(bytes, 2)}, AddressSpace::infiniband_lid};
     }
-}
-
-// Every packet has one: its first eight bytes at once.
-void take_bth(Bytes bytes, Observation& observation) {
-    const auto word = read_be<std::uint64_t>(bytes, 0);
-    const auto part = [&](const Field& field) { return word << field.bit >> (64 - field.width); };
-    observation.solicited = part(kSe) != 0;
-    observation.pkey = static_cast<Pkey>(part(kPkeyField));
-    observation.congestion_experienced |= part(kFecn) != 0;
-    observation.becn = part(kBecn) != 0;
 }
 
 constexpr Field kSourcePort = named(kTcpFields, "tcp.srcport");
@@ -302,53 +228,6 @@ void take_hosts(const Packet& packet, Observation& observation) {
     }
 }
 
-void take_header(const Packet& packet, const Layer& layer, Observation& observation) {
-    if (layer.fault != Fault::none && layer.kind != LayerKind::bth) return;
-    const Bytes bytes = packet.bytes_of(layer);
-    switch (layer.kind) {
-        case LayerKind::bth: take_bth(bytes, observation); break;
-        case LayerKind::deth:
-            observation.datagram = true;
-            observation.flow.source_qp = static_cast<Qpn>(read(bytes, kSrcqp));
-            break;
-        case LayerKind::reth:
-            observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)),
-                                  static_cast<std::uint32_t>(read(bytes, kDmalen))};
-            break;
-        case LayerKind::atomiceth:
-            observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)), 8};
-            observation.atomic = {read(bytes, kSwap), read(bytes, kCompare)};
-            break;
-        case LayerKind::aeth:
-            observation.acknowledgment = {static_cast<std::uint8_t>(read(bytes, kSyndrome)),
-                                          static_cast<Msn>(read(bytes, kMsn))};
-            break;
-        case LayerKind::atomicacketh:
-            observation.has_original = true;
-            observation.original = read_be<std::uint64_t>(bytes, 0);
-            break;
-        case LayerKind::immdt: observation.immediate = read_be<std::uint32_t>(bytes, 0); break;
-        case LayerKind::ieth: observation.invalidate = static_cast<Rkey>(read_be<std::uint32_t>(bytes, 0)); break;
-        case LayerKind::mad: observation.management = true; break;
-        default: break;
-    }
-}
-
-void take_hashes(Observation& observation) {
-    const FlowKey& flow = observation.flow;
-    const std::uint64_t source = hash_of(flow.source);
-    const std::uint64_t destination = hash_of(flow.destination);
-    observation.flow_hash = FlowHash::combine(source, destination, flow);
-    observation.hosts_hash = static_cast<std::uint32_t>(source + destination);  // the same both ways
-    // All that a copy shares with its original. Not the length of the frame: a tap may see a VLAN tag or a mirror's own
-    // headers.
-    const std::uint64_t where = std::uint64_t{observation.psn.value()} << 32 | observation.icrc_found;
-    const std::uint64_t what =
-        std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 |
-        std::uint64_t{std::to_underlying(observation.opcode)} << 24 | (observation.payload_length & 0xffffff);
-    observation.packet_hash = mix(observation.flow_hash + mix(where) + 3 * mix(what));
-}
-
 // Of a malformed packet no header says what it shares with a copy: all behind the network header does.
 void take_hash_of_bytes(const Packet& packet, Observation& observation) {
     constexpr std::size_t kMostHashed = 512, kWord = 8;
@@ -379,7 +258,9 @@ void take_transport(const Packet& packet, Observation& observation) {
     observation.icrc_found = packet.icrc.found;
     observation.payload_length = packet.payload.length;
     observation.payload = packet.payload_bytes();
-    for (const Layer& layer : packet.layers().subspan(packet.bth_layer)) take_header(packet, layer, observation);
+    take_bth(packet.bytes_of(packet.layer_storage[packet.bth_layer]), observation);
+    for (const Layer& layer : packet.layers().subspan(packet.bth_layer + 1U))
+        if (layer.fault == Fault::none) take_header(layer.kind, packet.bytes_of(layer), observation);
     take_hashes(observation);
 }
 
@@ -388,13 +269,7 @@ void take_transport(const Packet& packet, Observation& observation) {
 void observe(const Packet& packet, Observation& observation) {
     clear(observation);
     if (packet.encapsulation == Encapsulation::none) observation.flow = {};  // nothing else may say who sent it
-    observation.frame = packet.frame.index;
-    observation.time = packet.frame.time;
-    observation.has_time = packet.frame.has_time;
-    observation.wire_length = packet.frame.wire_bytes();
-    observation.interface = packet.frame.interface;
-    observation.link_speed = packet.frame.link_speed;
-    observation.cut = packet.frame.cut();
+    take_frame(packet.frame, observation);
     for (const Layer& layer : packet.layers()) {
         if (layer.fault != Fault::none && observation.fault == Fault::none) observation.fault = layer.fault;
         take_link(packet, layer, observation);
