@@ -214,10 +214,11 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
             if (!places) return false;
             if (!frame.options.empty()) dropped[slot] += dropped_before(frame);
             if (listening.others && !parts[slot].follows_last()) listening.others(slot);
+            else if (listening.straight) listening.straight(slot, frame, parts[slot].last(), *places);
             return true;
         };
         std::function<bool(std::size_t, const Frame&)> without_layers;
-        if (!listening.each) without_layers = straight;
+        if (!listening.each || listening.straight) without_layers = straight;
         const auto consume = [&](std::size_t slot) {
             analyst.take(parts[slot], slot);
             if (input.live()) analyst.pause();

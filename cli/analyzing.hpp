@@ -21,6 +21,7 @@ struct LaneListener;
 struct NcclLog;
 struct PartOf;
 struct PartReport;
+struct StraightPlaces;
 }  // namespace qps::transport
 
 namespace qps::cli {
@@ -40,6 +41,10 @@ struct Listening {
     std::function<void(std::size_t slots)> slots{};
     std::function<void(std::size_t slot)> begin{};
     std::function<void(std::size_t slot, const dissect::Packet&)> each{};
+    // Instead of each(), for who can do without the layers of a packet that went the straight path.
+    std::function<void(std::size_t slot, const dissect::Frame&, const transport::Observation&,
+                       const transport::StraightPlaces&)>
+        straight{};
     std::function<void(std::size_t slot)> others{};  // instead of each(): of a part, a packet that another part follows
     std::function<void(std::size_t slot, std::size_t place, const transport::Observation&,
                        const transport::PacketRecord&)>

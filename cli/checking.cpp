@@ -77,6 +77,10 @@ Listening listening_of(LaneSuites& suites) {
     listening.slots = [&suites](std::size_t slots) { suites.make_room(slots); };
     listening.begin = [&suites](std::size_t slot) { suites.facts(slot).clear(); };
     listening.each = [&suites](std::size_t slot, const Packet& packet) { suites.facts(slot).add(packet); };
+    listening.straight = [&suites](std::size_t slot, const Frame& frame, const Observation& observation,
+                                   const StraightPlaces& places) {
+        suites.facts(slot).add(StraightPacket{frame, observation, places});
+    };
     listening.others = [&suites](std::size_t slot) { suites.facts(slot).skip(); };
     listening.lanes = [&suites](std::size_t lanes) { return suites.begin(lanes); };
     listening.numbered = [&suites](std::size_t lane, std::span<const std::uint32_t> numbers) {

@@ -72,6 +72,17 @@ std::uint32_t invariant_crc(IcrcCoverage coverage, Bytes covered) {
     return std::byteswap(crc32(crc32(before, Bytes(buffer.data(), kHead)), covered.subspan(kHead)));
 }
 
+std::uint32_t crc_of_head(IcrcCoverage coverage, Bytes covered, std::size_t count) {
+    if (covered.size() < kHead || count > covered.size() || count > kMostHead) return 0;
+    const Mask& mask = kMasks[static_cast<std::size_t>(coverage)];
+    alignas(kHead) std::array<std::byte, kMostHead> buffer;
+    for (std::size_t i = 0; i < kHead; ++i) buffer[i] = covered[i] | mask[i];
+    if (count > kHead) std::memcpy(buffer.data() + kHead, covered.data() + kHead, count - kHead);
+    return crc32(coverage == IcrcCoverage::native_local ? 0 : kAfterOnes, Bytes(buffer.data(), count));
+}
+
+std::uint32_t crc_of(Bytes bytes) { return bytes.empty() ? 0 : crc32(0, bytes); }
+
 std::uint16_t variant_crc(Bytes covered) {
     boost::crc_optimal<16, 0x100B, 0xFFFF, 0xFFFF, true, true> crc;
     crc.process_bytes(covered.data(), covered.size());

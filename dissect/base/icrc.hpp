@@ -33,6 +33,12 @@ enum class IcrcCoverage : std::uint8_t { native_local, grh, roce_v2_ipv4, roce_v
 // byte before the ICRC. Returns 0 where covered is too short to hold a BTH.
 [[nodiscard]] std::uint32_t invariant_crc(IcrcCoverage coverage, Bytes covered);
 
+// The CRC-32 that an ICRC is, its bytes the other way round: of the first `count` bytes of a coverage of at least 64,
+// for who combines it with that of the rest (crc_shift.hpp). And of bytes that no mask covers.
+[[nodiscard]] std::uint32_t crc_of_head(IcrcCoverage coverage, Bytes covered, std::size_t count);
+[[nodiscard]] std::uint32_t crc_of(Bytes bytes);
+inline constexpr std::size_t kMostHead = 128;  // bytes of a head
+
 // The VCRC of a native packet: `covered` runs from the LRH to the ICRC, both included.
 [[nodiscard]] std::uint16_t variant_crc(Bytes covered);
 

@@ -17,6 +17,14 @@ void FactBatch::add(const Packet& packet) {
     look_at(as_right, not_judged_.emplace_back(used_ - 1, PacketFacts{}).second);
 }
 
+void FactBatch::add(const StraightPacket& packet) {
+    if (look_at(packet, shift_, next())) return;
+    --used_;
+    Packet decoded;
+    decode(packet.frame, decoded);
+    add(decoded);
+}
+
 void FactBatch::follow(std::size_t place, const Observation& observation, const PacketRecord& record,
                        PassiveSuite& suite) const {
     if (!record.icrc_not_judged) return suite.observe(observation, all_[place], record);

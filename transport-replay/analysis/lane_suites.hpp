@@ -24,6 +24,7 @@ public:
         not_judged_.clear();
     }
     void add(const dissect::Packet& packet);
+    void add(const conformance::StraightPacket& packet);
     void skip() { next(); }  // a packet that nobody will ask for
     // The packet at that place, as the analysis decided of ICRCs, with what it said of the packet.
     void follow(std::size_t place, const Observation& observation, const PacketRecord& record,
@@ -35,6 +36,7 @@ private:
         return all_[used_++];
     }
 
+    dissect::CrcShift shift_;
     std::vector<conformance::PacketFacts> all_;
     std::size_t used_ = 0;
     // Of those whose ICRC is wrong, should it not count; by place.

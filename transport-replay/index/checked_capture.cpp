@@ -112,8 +112,13 @@ private:
         read(piece, before);
         Packet packet;
         for (const Frame& frame : piece.frames) {
+            const auto file = static_cast<std::uint16_t>(asked_.index.row(frame.index).file());
+            if (const auto places = piece.packets.add_straight(frame, file)) {
+                facts.add(StraightPacket{frame, piece.packets.last(), *places});
+                continue;
+            }
             decode(frame, packet);
-            piece.packets.add(packet, static_cast<std::uint16_t>(asked_.index.row(frame.index).file()));
+            piece.packets.add(packet, file);
             facts.add(packet);
         }
     }

@@ -1,17 +1,22 @@
 // The straight path: of whatever it takes it makes the observation that decode() and observe() make, and it takes what
-// RDMA is made of. Samples, packets of every opcode cut at every byte, and packets of which every bit was turned.
+// RDMA is made of. Samples, packets of every opcode cut at every byte, and packets of which every bit was turned. So
+// with the facts that passive checks ask for.
+#include <dissect/base/crc_shift.hpp>
+#include <dissect/base/icrc.hpp>
 #include <dissect/headers/internet.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/mutation.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/same_observation.hpp>
 #include <tests/support/sample_captures.hpp>
+#include <transport-replay/checks/passive/packet_facts.hpp>
 #include <transport-replay/model/straight_path.hpp>
 
 #include <map>
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using namespace qps::transport::conformance;
 using namespace qps::tests;
 
 namespace {
@@ -32,6 +37,17 @@ bool goes_straight(const Frame& frame) {
                              packet.payload.offset == places->behind &&
                              (packet.layer_storage[packet.network_layer].kind == LayerKind::ipv6) == places->version_6;
     if (!same_places) CHECK(same_places);
+    static CrcShift shift;
+    PacketFacts facts, facts_by_layers;
+    if (look_at(StraightPacket{frame, straight, *places}, shift, facts)) {
+        look_at(packet, facts_by_layers);
+        if (!(facts == facts_by_layers)) CHECK(facts.wrong == facts_by_layers.wrong);
+        if (!(facts == facts_by_layers)) CHECK(facts.digest == facts_by_layers.digest);
+        if (!(facts == facts_by_layers)) CHECK(facts.traits == facts_by_layers.traits);
+        if (!(facts == facts_by_layers)) CHECK(facts.ecn == facts_by_layers.ecn);
+    } else {
+        CHECK((packet.icrc.status == CrcStatus::bad || packet.dest_qp == kGsiQpn));
+    }
     return true;
 }
 
@@ -100,6 +116,26 @@ TEST_CASE("straight path: what stands behind the datagram is no part of it") {
     Frame longer = frame_of(bytes, bytes.size());
     longer.wire_length += 4;  // an FCS that was not captured
     CHECK(goes_straight(longer));
+}
+
+TEST_CASE("straight path: the CRC of a payload from that of its packet, of lengths that come often and of others") {
+    CrcShift shift;
+    std::vector<std::byte> bytes;
+    for (unsigned i = 0; i < 5000; ++i) bytes.push_back(static_cast<std::byte>(i * 2654435761U >> 24));
+    std::size_t known = 0;
+    const auto ask = [&](std::size_t length) {
+        constexpr std::size_t kHead = 60;
+        const auto crc =
+            shift.end_of(crc_of(Bytes(bytes).first(kHead + length)), crc_of(Bytes(bytes).first(kHead)), length);
+        if (!crc) return;
+        ++known;
+        CHECK(*crc == crc_of(Bytes(bytes).subspan(kHead, length)));
+    };
+    for (std::size_t length = 0; length < 4900; ++length) ask(length);
+    CHECK(known == 0);  // each came once
+    for (const std::size_t length : {0U, 1U, 256U, 1024U, 1027U, 4096U})
+        for (std::size_t round = 0; round < 6; ++round) ask(length);
+    CHECK(known == 6 * 3);
 }
 
 TEST_CASE("straight path: every bit turned, with the ICRC right again and as it was") {

@@ -1,9 +1,10 @@
+#include <dissect/base/crc_shift.hpp>
+#include <dissect/base/icrc.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/mad/mad.hpp>
 #include <transport-replay/checks/passive/packet_facts.hpp>
 
 #include <bit>
-#include <cstring>
 
 namespace qps::transport::conformance {
 
@@ -16,6 +17,7 @@ constexpr std::uint32_t kLongestPayload = 4096;  // the largest path MTU (5.2.7)
 constexpr std::uint64_t kGsiQkey = 0x8001'0000;  // 13.5.3
 constexpr std::uint32_t kMadLength = 256;        // C13-3
 constexpr std::uint32_t kSmallestFrame = 68;     // of Ethernet, with a tag and its FCS: what is shorter is padded
+constexpr std::size_t kBthLength = 12;
 constexpr std::uint8_t kUcResponses = 0x20, kUdResponses = 0x60;
 constexpr std::uint8_t kFirstResponse = 0x0d, kLastResponse = 0x12;  // opcodes of responses, without their service
 
@@ -47,29 +49,21 @@ void breaks(PacketFacts& facts, Passive check, bool broken) {
     return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
 }
 
-// Four lanes of eight bytes: a payload is read once more, so that must cost little.
-[[nodiscard]] std::uint32_t digest_of(Bytes bytes, std::uint64_t seed) {
-    constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
-    std::array<std::uint64_t, 4> lanes{seed + 1, seed + 2, seed + 3, bytes.size()};
-    const std::byte* at = bytes.data();
-    std::size_t left = bytes.size();
-    const auto take = [](std::uint64_t& lane, const std::byte* from, std::size_t count) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, from, count);
-        lane = std::rotl((lane ^ word) * kOdd, 29);
-    };
-    for (; left >= 32; left -= 32, at += 32)
-        for (std::size_t lane = 0; lane < lanes.size(); ++lane) take(lanes[lane], at + 8 * lane, 8);
-    for (std::size_t lane = 0; left > 0; lane = (lane + 1) % lanes.size()) {
-        const std::size_t count = std::min<std::size_t>(left, 8);
-        take(lanes[lane], at, count);
-        at += count;
-        left -= count;
-    }
-    std::uint64_t sum = 0;
-    for (const std::uint64_t lane : lanes) sum = std::rotl((sum ^ lane) * kOdd, 31);
+[[nodiscard]] std::uint64_t folded(Bytes bytes) {
+    std::uint64_t sum = mix(bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint32_t))
+        sum = mix(sum + read_be<std::uint32_t>(bytes, at));
+    return sum;
+}
+
+// Of a payload and of the headers that belong to it: words, all of them.
+[[nodiscard]] std::uint32_t digest_of(std::uint32_t crc, std::uint32_t length, std::uint64_t headers) {
+    const std::uint64_t sum = mix(headers + mix(std::uint64_t{length} << 32 | crc));
     const auto digest = static_cast<std::uint32_t>(sum >> 32 ^ sum);
     return digest == 0 ? 1 : digest;
+}
+[[nodiscard]] bool belongs_to_payload(LayerKind kind) {
+    return kind == LayerKind::immdt || kind == LayerKind::ieth || kind == LayerKind::atomiceth;
 }
 
 void look_at_ipv4(const Packet& packet, const Layer& layer, PacketFacts& facts) {
@@ -129,15 +123,22 @@ void look_at_network(const Packet& packet, PacketFacts& facts) {
     if (udp != nullptr) breaks(facts, Passive::fmt_16, read_be<std::uint16_t>(packet.bytes_of(*udp), 0) < kLowestPort);
 }
 
+// What a transport packet shows of itself, by whichever way it came.
+struct Seen {
+    Bth bth;
+    Opcode opcode{};
+    bool native = false;
+    std::uint32_t length = 0;  // of the payload
+    Bytes pad;                 // as captured
+};
+
 // 9.2.4: headers, payload and pad are words.
-void look_at_pad(const Packet& packet, const Bth& bth, PacketFacts& facts) {
-    const std::uint64_t pad = bth[kPad];
-    if (packet.payload.length % 4 == 0 && pad == 0) return;
+void look_at_pad(const Seen& seen, PacketFacts& facts) {
+    const std::uint64_t pad = seen.bth[kPad];
+    if (seen.length % 4 == 0 && pad == 0) return;
     is(facts, PacketTrait::padded);
-    const Layer* layer = find(packet, LayerKind::pad);
     breaks(facts, Passive::fmt_02,
-           (packet.payload.length + pad) % 4 != 0 || (pad != 0 && packet.payload.length == 0) ||
-               (layer != nullptr && !all_zero(packet.bytes_of(*layer))));
+           (seen.length + pad) % 4 != 0 || (pad != 0 && seen.length == 0) || !all_zero(seen.pad));
 }
 
 // 9.2.3, oA19-6: SE belongs to what consumes a receive of the responder.
@@ -148,8 +149,9 @@ void look_at_pad(const Packet& packet, const Bth& bth, PacketFacts& facts) {
            (row.verb == Verb::write && std::ranges::find(row.headers, LayerKind::immdt) != row.headers.end());
 }
 
-void look_at_service(const Packet& packet, const Bth& bth, const OpcodeRow& row, PacketFacts& facts) {
-    const auto code = std::to_underlying(packet.opcode);
+void look_at_service(const Seen& seen, const OpcodeRow& row, PacketFacts& facts) {
+    const auto code = std::to_underlying(seen.opcode);
+    const Bth& bth = seen.bth;
     if (row.service == Service::rc || row.service == Service::xrc) {
         is(facts, PacketTrait::connected);
         breaks(facts, Passive::fmt_08, bth[kMigReq] == 0);
@@ -162,8 +164,7 @@ void look_at_service(const Packet& packet, const Bth& bth, const OpcodeRow& row,
     breaks(facts, Passive::rsp_50, operation >= kFirstResponse && operation <= kLastResponse);
     if (row.service != Service::ud) return;
     is(facts, PacketTrait::datagram);
-    breaks(facts, Passive::req_35,
-           packet.payload.length > kLongestPayload || (!row.defined && operation < kFirstResponse));
+    breaks(facts, Passive::req_35, seen.length > kLongestPayload || (!row.defined && operation < kFirstResponse));
 }
 
 void look_at_gsi(const Packet& packet, PacketFacts& facts) {
@@ -178,26 +179,74 @@ void look_at_gsi(const Packet& packet, PacketFacts& facts) {
 }
 
 // A17.9.3. The P_Key is that of the queue pair, so anything.
-void look_at_cnp(const Packet& packet, const Bth& bth, PacketFacts& facts) {
+void look_at_cnp(const Seen& seen, Psn psn, bool zeros, PacketFacts& facts) {
     is(facts, PacketTrait::cnp);
-    const Layer* reserved = find(packet, LayerKind::cnp_reserved);
-    const bool zeros = reserved != nullptr && (reserved->fault == Fault::cut || reserved->fault == Fault::none) &&
-                       all_zero(packet.bytes_of(*reserved));
+    const Bth& bth = seen.bth;
     const bool flags =
         bth[kSe] == 0 && bth[kMigReq] == 0 && bth[kPad] == 0 && bth[kFecn] == 0 && bth[kBecn] == 1 && bth[kAckReq] == 0;
-    breaks(facts, Passive::cnp_01, !zeros || !flags || packet.psn != Psn{} || packet.payload.length != 0);
+    breaks(facts, Passive::cnp_01, !zeros || !flags || psn != Psn{} || seen.length != 0);
 }
 
 void take_digest(const Packet& packet, PacketFacts& facts) {
     if (packet.payload.captured != packet.payload.length) return;
-    std::uint64_t seed = 0;
+    std::uint64_t headers = 0;
     for (const Layer& layer : packet.layers().subspan(packet.bth_layer))
-        if (layer.kind == LayerKind::immdt || layer.kind == LayerKind::ieth || layer.kind == LayerKind::atomiceth) {
+        if (belongs_to_payload(layer.kind)) {
             if (layer.fault != Fault::none) return;
-            seed += digest_of(packet.bytes_of(layer), 0);
+            headers += folded(packet.bytes_of(layer));
         }
-    facts.digest = digest_of(packet.payload_bytes(), seed);
+    facts.digest = digest_of(crc_of(packet.payload_bytes()), packet.payload.length, headers);
 }
+
+// The ICRC was right, so the CRC of the payload is in it.
+[[nodiscard]] std::uint32_t crc_of_payload(const StraightPacket& packet, CrcShift& shift) {
+    constexpr std::uint32_t kShort = 256;  // bytes: read as fast as the head is
+    const Observation& seen = packet.observation;
+    const std::size_t head = packet.places.behind - packet.places.network;
+    const bool whole = seen.icrc == CrcStatus::good && seen.payload_length > kShort && head <= kMostHead;
+    if (whole && (read_be<std::uint8_t>(packet.frame.bytes, packet.places.bth + 1) >> 4 & 3) == 0) {
+        const Bytes covered = packet.frame.bytes.subspan(packet.places.network, head + seen.payload_length);
+        const IcrcCoverage coverage = packet.places.version_6 ? IcrcCoverage::roce_v2_ipv6 : IcrcCoverage::roce_v2_ipv4;
+        const std::uint32_t before = crc_of_head(coverage, covered, head);
+        if (const auto crc = shift.end_of(std::byteswap(seen.icrc_found), before, seen.payload_length)) return *crc;
+    }
+    return crc_of(seen.payload);
+}
+
+void take_digest(const StraightPacket& packet, const OpcodeRow& row, CrcShift& shift, PacketFacts& facts) {
+    const Observation& seen = packet.observation;
+    if (seen.payload.size() != seen.payload_length) return;
+    std::uint64_t headers = 0;
+    std::size_t at = packet.places.bth + kBthLength;
+    for (std::size_t i = 0; i < row.header_count; ++i) {
+        const std::size_t length = kTransportLengths[static_cast<std::size_t>(row.headers[i])];
+        if (belongs_to_payload(row.headers[i])) headers += folded(packet.frame.bytes.subspan(at, length));
+        at += length;
+    }
+    facts.digest = digest_of(crc_of_payload(packet, shift), seen.payload_length, headers);
+}
+
+[[nodiscard]] Bth bth_of(Bytes bytes) { return {read_be<std::uint64_t>(bytes, 0), read_be<std::uint32_t>(bytes, 8)}; }
+
+// What its BTH and its length alone say of any but a CNP.
+void look_at_bth(const Seen& seen, const OpcodeRow& row, PacketFacts& facts) {
+    look_at_pad(seen, facts);
+    if (!seen.native) breaks(facts, Passive::fmt_21, seen.bth[kFecn] != 0 || seen.bth[kBecn] != 0);
+    if (seen.bth[kSe] != 0) {
+        is(facts, PacketTrait::solicited);
+        breaks(facts, Passive::fmt_10, !may_solicit(row));
+    }
+    look_at_service(seen, row, facts);
+}
+
+void begin(const Seen& seen, PacketFacts& facts) {
+    is(facts, PacketTrait::transport);
+    if (!seen.native) is(facts, PacketTrait::roce);
+    breaks(facts, Passive::fmt_06, seen.bth[kResv6] != 0 || seen.bth[kResv7] != 0 || seen.bth[kTver] != 0);
+}
+
+[[nodiscard]] bool is_cnp(Opcode opcode) { return opcode == Opcode::cnp || opcode == Opcode::cnp_native; }
+[[nodiscard]] bool has_digest(const OpcodeRow& row) { return row.request && row.defined && row.service != Service::ud; }
 
 }  // namespace
 
@@ -210,30 +259,62 @@ void look_at(const Packet& packet, PacketFacts& facts) {
         breaks(facts, Passive::fmt_01, true);
         return;
     }
-    constexpr std::size_t kBthLength = 12;
     if (bytes.size() < kBthLength) return;
-    const Bth bth{read_be<std::uint64_t>(bytes, 0), read_be<std::uint32_t>(bytes, 8)};
+    const Layer* pad = find(packet, LayerKind::pad);
+    const Seen seen{.bth = bth_of(bytes),
+                    .opcode = packet.opcode,
+                    .native = packet.encapsulation == Encapsulation::native,
+                    .length = packet.payload.length,
+                    .pad = pad == nullptr ? Bytes{} : packet.bytes_of(*pad)};
     const OpcodeRow& row = info(packet.opcode);
-    is(facts, PacketTrait::transport);
-    if (packet.encapsulation != Encapsulation::native) is(facts, PacketTrait::roce);
-    breaks(facts, Passive::fmt_06, bth[kResv6] != 0 || bth[kResv7] != 0 || bth[kTver] != 0);
+    begin(seen, facts);
     look_at_network(packet, facts);
-    const bool is_cnp = packet.opcode == Opcode::cnp || packet.opcode == Opcode::cnp_native;
-    if (is_cnp) {
-        if (packet.encapsulation != Encapsulation::native) look_at_cnp(packet, bth, facts);
+    if (is_cnp(packet.opcode)) {
+        const Layer* reserved = find(packet, LayerKind::cnp_reserved);
+        const bool zeros = reserved != nullptr && (reserved->fault == Fault::cut || reserved->fault == Fault::none) &&
+                           all_zero(packet.bytes_of(*reserved));
+        if (!seen.native) look_at_cnp(seen, packet.psn, zeros, facts);
         facts.wrong &= ~bit(Passive::fmt_16);
         return;
     }
-    look_at_pad(packet, bth, facts);
-    if (packet.encapsulation != Encapsulation::native)
-        breaks(facts, Passive::fmt_21, bth[kFecn] != 0 || bth[kBecn] != 0);
-    if (bth[kSe] != 0) {
-        is(facts, PacketTrait::solicited);
-        breaks(facts, Passive::fmt_10, !may_solicit(row));
-    }
-    look_at_service(packet, bth, row, facts);
+    look_at_bth(seen, row, facts);
     if (packet.dest_qp == kGsiQpn && row.service == Service::ud) look_at_gsi(packet, facts);
-    else if (row.request && row.defined && row.service != Service::ud) take_digest(packet, facts);
+    else if (has_digest(row)) take_digest(packet, facts);
+}
+
+bool look_at(const StraightPacket& packet, CrcShift& shift, PacketFacts& facts) {
+    const auto& [frame, observation, places] = packet;
+    const OpcodeRow& row = info(observation.opcode);
+    const bool to_gsi = observation.flow.destination_qp == kGsiQpn && row.service == Service::ud;
+    if (observation.icrc == CrcStatus::bad || to_gsi) return false;
+    facts = {};
+    if (observation.icrc == CrcStatus::good) is(facts, PacketTrait::checked);
+    const Bytes network = frame.bytes.subspan(places.network, places.bth - places.network);
+    const std::size_t end = places.behind + observation.payload_length;
+    Seen seen{.bth = bth_of(frame.bytes.subspan(places.bth, kBthLength)),
+              .opcode = observation.opcode,
+              .length = observation.payload_length,
+              .pad = {}};
+    if (seen.bth[kPad] != 0) seen.pad = slice(frame.bytes, end, seen.bth[kPad]);
+    begin(seen, facts);
+    is(facts, PacketTrait::roce_v2);
+    if (places.version_6) {
+        facts.ecn = static_cast<std::uint8_t>(read_be<std::uint16_t>(network, 0) >> 4 & 3);
+    } else {  // without options, no fragment, and its lengths agree
+        constexpr std::uint16_t kDontFragment = 0x4000;
+        is(facts, PacketTrait::ipv4);
+        facts.ecn = read_be<std::uint8_t>(network, 1) & 3;
+        breaks(facts, Passive::fmt_17, (read_be<std::uint16_t>(network, 6) & kDontFragment) == 0);
+    }
+    if (is_cnp(observation.opcode)) {
+        const Bytes reserved = frame.bytes.subspan(places.bth + kBthLength, places.behind - places.bth - kBthLength);
+        look_at_cnp(seen, observation.psn, all_zero(reserved), facts);
+        return true;
+    }
+    breaks(facts, Passive::fmt_16, observation.udp_source_port < kLowestPort);
+    look_at_bth(seen, row, facts);
+    if (has_digest(row)) take_digest(packet, row, shift, facts);
+    return true;
 }
 
 }  // namespace qps::transport::conformance

@@ -6,8 +6,10 @@
 // that one rule: what else it says is nobody's word.
 #pragma once
 
+#include <dissect/base/crc_shift.hpp>
 #include <dissect/base/packet.hpp>
 #include <transport-replay/checks/passive/passive_checks.hpp>
+#include <transport-replay/model/straight_path.hpp>
 
 namespace qps::transport::conformance {
 
@@ -35,6 +37,7 @@ struct PacketFacts {
     std::uint32_t digest = 0;  // of payload, immediate and R_Key to invalidate; 0: not whole, or no request
     std::uint16_t traits = 0;  // bits of PacketTrait
     std::uint8_t ecn = 0;      // of the IP header; 0: not ECN-capable
+    [[nodiscard]] bool operator==(const PacketFacts&) const = default;
 };
 
 [[nodiscard]] constexpr bool has(std::uint16_t traits, PacketTrait trait) {
@@ -42,6 +45,15 @@ struct PacketFacts {
 }
 
 void look_at(const dissect::Packet& packet, PacketFacts& facts);
+
+// A packet that went the straight path.
+struct StraightPacket {
+    const dissect::Frame& frame;
+    const Observation& observation;  // made of it
+    StraightPlaces places;
+};
+// The same facts of such a one; false: it is to be decoded for them.
+[[nodiscard]] bool look_at(const StraightPacket& packet, dissect::CrcShift& shift, PacketFacts& facts);
 
 // Whether a check of the format looks at packets of these traits.
 struct FormatRow {
