@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 9> kCounted{"packets",   "bytes",      "r
                                                    "ce_marked", "cnps",       "sequence_naks",
                                                    "rnr_naks",  "fatal_naks", "completed_messages"};
 
-std::vector<Json> rows(const std::vector<std::string>& words) {
+std::vector<Json> printed_rows(const std::vector<std::string>& words) {
     std::vector<Json> all;
     const Ending ending = qpscope(words);
     for (const std::string& line : lines_of(ending.out)) all.push_back(Json::parse(line));
@@ -58,7 +58,7 @@ void add_separated(ShownNumbers& shown, const std::string& output, const std::st
     }
 }
 
-std::string text_of(const std::string& path) {
+std::string bytes_as_text(const std::string& path) {
     const std::vector<std::byte> bytes = read_file(path);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -77,11 +77,12 @@ void show_totals(ShownNumbers& shown, const std::string& path) {
 // Of each connection: the picture that is its own, against its row.
 void show_connections(ShownNumbers& shown, const std::string& path) {
     constexpr std::size_t kMost = 3;
-    const std::vector<Json> connections = rows({"connections", "-f", "ndjson", path});
+    const std::vector<Json> connections = printed_rows({"connections", "-f", "ndjson", path});
     for (std::size_t i = 0; i < std::min(kMost, connections.size()); ++i) {
         const Json& connection = connections[i];
         const std::string uid = std::to_string(connection["uid"].get<unsigned>());
-        const std::vector<Json> intervals = rows({"timeline", "-f", "ndjson", "--interval", "1ms", "-C", uid, path});
+        const std::vector<Json> intervals =
+            printed_rows({"timeline", "-f", "ndjson", "--interval", "1ms", "-C", uid, path});
         for (const auto* fact : {"packets", "bytes", "retransmitted_packets", "sequence_naks", "rnr_naks", "fatal_naks",
                                  "ce_marked", "cnps"}) {
             const std::string of = fmt::format("connection {} {}", uid, fact);
@@ -91,7 +92,7 @@ void show_connections(ShownNumbers& shown, const std::string& path) {
         }
         const std::string messages = fmt::format("connection {} messages", uid);
         shown.show("connections", messages, connection["messages"].get<std::int64_t>());
-        shown.show("messages", messages, rows({"messages", "-f", "ndjson", "-C", uid, path}).size());
+        shown.show("messages", messages, printed_rows({"messages", "-f", "ndjson", "-C", uid, path}).size());
     }
     std::int64_t stalled = 0, lost = 0;
     for (const Json& connection : connections) {
@@ -102,7 +103,7 @@ void show_connections(ShownNumbers& shown, const std::string& path) {
     shown.show("connections", "lost packets", lost);
     shown.add("hosts", "stalled_ns", 0);
     shown.add("hosts", "lost packets", 0);
-    for (const Json& pair : rows({"connections", "--by-host", "-f", "ndjson", path})) {
+    for (const Json& pair : printed_rows({"connections", "--by-host", "-f", "ndjson", path})) {
         shown.add("hosts", "stalled_ns", pair["stalled_ns"].get<std::int64_t>());
         shown.add("hosts", "lost packets", pair["lost_packets"].get<std::int64_t>());
     }
@@ -118,12 +119,13 @@ TEST_CASE("what two commands print of one fact is one number, in whatever format
         INFO(name);
         ShownNumbers shown;
         show_totals(shown, path);
-        add_rows(shown, "timeline", rows({"timeline", "-f", "ndjson", path}));
-        add_rows(shown, "timeline of milliseconds", rows({"timeline", "-f", "ndjson", "--interval", "1ms", path}));
+        add_rows(shown, "timeline", printed_rows({"timeline", "-f", "ndjson", path}));
+        add_rows(shown, "timeline of milliseconds",
+                 printed_rows({"timeline", "-f", "ndjson", "--interval", "1ms", path}));
         add_separated(shown, "timeline as values", qpscope({"timeline", "-f", "csv", path}).out);
         const std::string tables = folder.file(name);
         REQUIRE(qpscope({"export", "-f", "csv", "-o", tables, path}).code != kOutputFailed);
-        add_separated(shown, "export", text_of(tables + "/timeline.csv"));
+        add_separated(shown, "export", bytes_as_text(tables + "/timeline.csv"));
         show_connections(shown, path);
         std::string differences;
         compared += shown.compare(differences);
