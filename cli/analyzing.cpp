@@ -10,6 +10,8 @@
 #include <transport-replay/analysis/continuation.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/model/memory_amount.hpp>
+#include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
@@ -273,6 +275,11 @@ std::size_t lanes_for(const ReadingOptions& options, const Listening& listening)
 
 }  // namespace
 
+void leave_room_for_rows(ReadingOptions& options) {
+    MemoryBudget& memory = options.analysis.memory;
+    memory = beside(memory, bytes_beside(memory, Beside::printed));
+}
+
 std::expected<NcclLog, ExitCode> read_nccl_log_of(const ReadingOptions& options) {
     const std::string& file = options.analysis.nccl_log;
     if (file.empty()) return NcclLog{};
@@ -313,9 +320,29 @@ FinalNumbers learn_numbers(const ReadingOptions& options, const Filter& filter, 
     return std::move(whole.numbers);
 }
 
+// What is told while rows wait: nothing more once they have to be made again anyway.
+Listening while_there_is_room(const Listening& listening, Output& rows) {
+    const auto as_long = [&rows]<class... Told>(const std::function<void(Told...)>& tell) {
+        if (!tell) return tell;
+        return std::function<void(Told...)>([&rows, &tell](Told... told) {
+            if (!rows.let_go()) tell(told...);
+        });
+    };
+    Listening heard = listening;
+    heard.packet = as_long(listening.packet);
+    heard.message = as_long(listening.message);
+    heard.operation = as_long(listening.operation);
+    heard.again = [&listening, &rows] {
+        rows.restart();
+        listening.again();
+    };
+    return heard;
+}
+
 }  // namespace
 
-// Who prints at the end only reads the files a second time where the first time showed that it must.
+// Who prints at the end, or can take back what was printed, reads the files again only where the reading before showed
+// that it must.
 Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, const Output& output,
                  const Listening& listening) {
     Analyzed analyzed;
@@ -330,29 +357,47 @@ Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, co
         return analyzed;
     }
     AnalysisSettings known{.hints = options.analysis.hints, .nccl_log = std::move(*log)};
-    const bool on_the_way = prints_on_the_way(listening);
     const bool twice = can_be_read_twice(options.input);
-    if (twice && (listening.names_connections || !known.hints.empty())) {
+    Output* const rows = twice && known.hints.empty() ? listening.rows : nullptr;
+    Listening heard = rows != nullptr ? while_there_is_room(listening, *rows) : listening;
+    if (rows == nullptr && listening.rows != nullptr) heard.again = nullptr;
+    const bool on_the_way = prints_on_the_way(heard);
+    if (rows != nullptr) {
+        rows->hold(options.analysis.memory);
+    } else if (twice && (listening.names_connections || !known.hints.empty())) {
         FinalNumbers numbers = learn_numbers(options, *filter, output, known);
         known.hints = by_given_numbers(known.hints, numbers);
         if (listening.names_connections) known.numbers = std::move(numbers);
     } else if (on_the_way) {
         known.traits = traits_before(options.input, options.analysis);
     }
-    const auto read = [&](const AnalysisSettings& settings, bool again) {
-        return analyze_in_lanes(options, *filter, output, listening,
-                                {.known = settings, .lanes = lanes_for(options, listening), .again = again});
+    const auto read = [&](bool again) {
+        return analyze_in_lanes(options, *filter, output, heard,
+                                {.known = known, .lanes = lanes_for(options, heard), .again = again});
     };
-    analyzed = read(known, false);
+    const auto read_again = [&](bool for_good) {
+        const ExitCode code = analyzed.code;
+        analyzed = {};
+        if (heard.again) heard.again();
+        if (for_good) {
+            rows->release();
+            heard.again = nullptr;
+        }
+        analyzed = read(true);
+        analyzed.code = worse(analyzed.code, code);
+    };
+    analyzed = read(false);
     say_recordings(analyzed.timeline);
-    if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options.input) || interrupted())
-        return analyzed;
-    const ExitCode code = analyzed.code;
-    known.traits = std::move(analyzed.timeline.learned);
-    analyzed = {};
-    if (listening.again) listening.again();
-    analyzed = read(known, true);
-    analyzed.code = worse(analyzed.code, code);
+    if (on_the_way || !twice) return analyzed;
+    if (!interrupted() && analyzed.timeline.learned.any()) {
+        known.traits = std::move(analyzed.timeline.learned);
+        read_again(false);
+    }
+    if (rows != nullptr && !interrupted() && (analyzed.timeline.numbers.any() || rows->let_go())) {
+        known.numbers = std::move(analyzed.timeline.numbers);
+        read_again(true);
+    }
+    if (rows != nullptr) rows->release();
     return analyzed;
 }
 

@@ -64,9 +64,12 @@ struct Listening {
     std::function<void(const Input&)> batch{};
     // After each packet that was analysed, when all of the above were told what it ended.
     std::function<void()> after{};
-    // It shows of packets, messages or operations which connection they are of: files are read once before, so that
-    // this is the connection that their flow turns out to be of.
+    // It shows of packets, messages or operations which connection they are of, and that is the connection that their
+    // flow turns out to be of, which only the end of the capture tells: files are read once before.
     bool names_connections = false;
+    // Where it prints them, if again() is there too: what is printed waits for the end of the first reading, which is
+    // the only one where no number of a connection changed.
+    Output* rows = nullptr;
     // For who has shown nothing before the end: files are read a second time, and what was told so far is to be
     // forgotten. Who has none is told once, after the files were read for what must be known before.
     std::function<void()> again{};
@@ -93,6 +96,9 @@ struct Analyzed {
 // connections that they had in `first`. `said_before`: what is wrong with the inputs was told.
 [[nodiscard]] Analyzed analyze_again(const ReadingOptions& options, const dissect::Filter& filter, const Output& output,
                                      const Listening& listening, const Analyzed& first, bool said_before = true);
+
+// The analysis leaves the rows of Listening::rows the memory that they wait in.
+void leave_room_for_rows(ReadingOptions& options);
 
 // The log that --nccl-log names; says what of it could not be read.
 [[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const ReadingOptions& options);

@@ -1,4 +1,5 @@
-// The key by which pseudonyms are chosen: given, in a file, in the environment, or drawn.
+// Finds the key by which pseudonyms are chosen: it is on the command line, in a file or in the environment, or is
+// drawn.
 #pragma once
 
 #include <transport-replay/evidence/pseudonyms.hpp>

@@ -16,6 +16,7 @@
 #include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/held_text.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/ulp.hpp>
@@ -79,7 +80,8 @@ public:
           format_(options.listing.output.format),
           document_(format_, text_),
           store_(most_payload(options.listing.reading.analysis.memory)),
-          stream_(store_.most()) {
+          stream_(store_.most()),
+          remarks_(options.listing.reading.analysis.memory) {
         if (options.raw || format_ != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
@@ -127,6 +129,7 @@ public:
         }
         write();
         if (is_quiet()) return;
+        say_remarks();
         if (const std::uint64_t let_go = store_.let_go() + stream_.let_go(); let_go != 0)
             say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n", bytes_text(let_go),
                 bytes_text(store_.most()));
@@ -203,20 +206,32 @@ private:
     }
 
     // Bytes that are not there are never made up.
-    void report_missing(const Message& message, const MessagePayload& payload) const {
+    void report_missing(const Message& message, const MessagePayload& payload) {
         if (is_quiet()) return;
         if (payload.cut_bytes != 0)
-            say("qpscope: message {}: {} truncated by the capture\n", number_, counted(payload.cut_bytes, "byte"));
+            remark(fmt::format("message {}: {} truncated by the capture", number_, counted(payload.cut_bytes, "byte")));
         const bool whole = message.outcome == Outcome::completed || message.outcome == Outcome::sent;
         if (!whole) return;  // what was not answered need not have been sent
         if (message.service == Service::iwarp && payload.missing_bytes != 0)
-            say("qpscope: message {} (FPDU {}): {} not captured\n", number_, psn_range(message.first, message.last),
-                counted(payload.missing_bytes, "byte"));
+            remark(fmt::format("message {} (FPDU {}): {} not captured", number_, psn_range(message.first, message.last),
+                               counted(payload.missing_bytes, "byte")));
         if (payload.missing_packets == 0) return;
-        say("qpscope: message {} (PSN {}): {} not captured, starting at PSN {}{}\n", number_,
+        remark(fmt::format(
+            "message {} (PSN {}): {} not captured, starting at PSN {}{}", number_,
             psn_range(message.first, message.last), counted(payload.missing_packets, "packet"),
             payload.first_missing.value(),
-            payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte")));
+            payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte"))));
+    }
+
+    // As long as the message itself may be taken back, so may what is said of it.
+    void remark(std::string_view sentence) {
+        const std::string line = fmt::format("qpscope: {}\n", sentence);
+        if (output_.holds()) remarks_.add(line);
+        else say_text(line);
+    }
+    void say_remarks() const {
+        for (const std::string& piece : remarks_.pieces()) say_text(piece);
+        if (remarks_.let_go()) say("qpscope: more messages are not whole\n");
     }
 
     void write() {
@@ -231,6 +246,7 @@ private:
     Document document_;
     PayloadStore store_;
     FollowedStream stream_;
+    HeldText remarks_;
     KnownEnds ends_;
     std::array<UlpHint, 2> hints_;  // of what each end sends
     Packet decoded_;                // the message asked for last
@@ -270,6 +286,10 @@ ExitCode run_follow(const FollowOptions& options) {
     listening.retired = [&](ConnectionId connection) { begin().retired(connection); };
     listening.pause = [&] { output.flush(); };
     listening.names_connections = true;
+    listening.rows = &output;
+    listening.again = [&] { following.reset(); };
+    leave_room_for_rows(reading);
+    leave_room_for_rows(reading);  // and for what is said of them
     MemoryBudget& memory = reading.analysis.memory;
     memory = transport::beside(memory, kTimes * most_payload(memory));
     const Analyzed analyzed = analyze(reading, *filter, output, listening);

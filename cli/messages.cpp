@@ -17,7 +17,7 @@ using namespace transport;
 namespace {
 
 ExitCode run_messages(const ListingOptions& options) {
-    const ReadingOptions& reading = options.reading;
+    ReadingOptions reading = options.reading;
     const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options.output.path, reading.input.files);
@@ -33,6 +33,12 @@ ExitCode run_messages(const ListingOptions& options) {
         ends.learn(observation, record);
     };
     std::uint64_t number = 0;
+    const auto again = [&] {
+        sheet.reset();
+        ends = {};
+        start.reset();
+        number = 0;
+    };
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
         ++number;
         if (!wanted(reading.analysis, connection)) return;
@@ -45,12 +51,15 @@ ExitCode run_messages(const ListingOptions& options) {
                                   number};
         begin().add(message_columns(), row, tone_of(ended));
     };
+    leave_room_for_rows(reading);
     const Analyzed analyzed = analyze(reading, *filter, output,
                                       {.packet = packet,
                                        .message = message,
                                        .retired = [&](ConnectionId connection) { ends.forget(connection); },
                                        .pause = [&] { begin().show_now(); },
-                                       .names_connections = true});
+                                       .names_connections = true,
+                                       .rows = &output,
+                                       .again = again});
     if (analyzed.any) begin().end();
     if (analyzed.any && begin().rows() == 0) report_none(options.output.format, "messages");
     const ExitCode seen = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;

@@ -162,22 +162,25 @@ private:
 };
 
 ExitCode run_operations(const OperationsOptions& options) {
-    const auto& [reading, shown] = options.listing;
+    ReadingOptions reading = options.listing.reading;
     const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
-    Output output(shown.path, reading.input.files);
+    Output output(options.listing.output.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    Operations operations(options, output);
+    std::optional<Operations> operations(std::in_place, options, output);
     Listening listening;
     listening.packet = [&](const Observation& observation, const PacketRecord& record) {
-        operations.packet(observation, record);
+        operations->packet(observation, record);
     };
-    listening.operation = [&](const UlpOperation& ended) { operations.operation(ended); };
-    listening.retired = [&](ConnectionId connection) { operations.retired(connection); };
-    listening.pause = [&] { operations.show_now(); };
+    listening.operation = [&](const UlpOperation& ended) { operations->operation(ended); };
+    listening.retired = [&](ConnectionId connection) { operations->retired(connection); };
+    listening.pause = [&] { operations->show_now(); };
     listening.names_connections = true;
+    listening.rows = &output;
+    listening.again = [&] { operations.emplace(options, output); };
+    leave_room_for_rows(reading);
     const Analyzed analyzed = analyze(reading, *filter, output, listening);
-    if (analyzed.any) operations.end();
+    if (analyzed.any) operations->end();
     const ExitCode seen = analyzed.any ? say_nothing_seen(reading, analyzed.timeline) : ExitCode::done;
     return worse(seen, finish(reading.analysis, analyzed, output));
 }

@@ -35,27 +35,45 @@ Output::Output(std::string path, std::span<const std::string> inputs, dissect::R
     file_ = pending_->take_descriptor();
 }
 
-Output::~Output() { flush(); }
+Output::~Output() { release(); }
 
 void Output::write(std::string_view text) {
     held_ += text;
     if (held_.size() >= kHeldBytes) flush();
 }
 
+void Output::hold(const transport::MemoryBudget& budget) {
+    flush();
+    holds_ = true;
+    if (!can_be_emptied()) waiting_.emplace(budget);
+}
+
+void Output::release() {
+    flush();
+    holds_ = false;
+    if (!waiting_) return;
+    for (const std::string& piece : waiting_->pieces()) write_out(piece);
+    waiting_.reset();
+}
+
+bool Output::can_be_emptied() const { return pending_ && !pending_->part().empty(); }
+
 void Output::restart() {
     held_.clear();
-    if (!pending_ || pending_->part().empty() || error_ != 0) return;
+    if (waiting_) waiting_->clear();
+    if (!can_be_emptied() || error_ != 0) return;
     if (ftruncate(file_.number(), 0) != 0 || lseek(file_.number(), 0, SEEK_SET) != 0) error_ = errno;
 }
 
 void Output::flush() {
-    write_out(held_);
+    if (waiting_) waiting_->add(held_);
+    else write_out(held_);
     held_.clear();
 }
 
 void Output::commit() {
-    flush();
-    if (!pending_ || pending_->part().empty() || error_ != 0) return;
+    release();
+    if (!can_be_emptied() || error_ != 0) return;
     // Some file systems tell only now that there was no room.
     if (::close(file_.release()) != 0 && errno != EINTR) error_ = errno;
     else if (const std::error_code failed = pending_->commit()) error_ = failed.value();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dissect/capture/pending_file.hpp>
+#include <transport-replay/report/held_text.hpp>
 
 #include <optional>
 #include <span>
@@ -26,6 +27,13 @@ public:
     void write(std::string_view text);
     // Begins anew: a file is empty again. What was printed cannot be taken back.
     void restart();
+    // What is written from here on can be taken back: what would be printed waits, as far as there is room. release()
+    // prints it, and commit() does.
+    void hold(const transport::MemoryBudget& budget);
+    void release();
+    [[nodiscard]] bool holds() const { return holds_; }
+    // There was no room for all of it: it has to be written anew.
+    [[nodiscard]] bool let_go() const { return waiting_ && waiting_->let_go(); }
     // Writes out what is held back; call it after each piece of a live view.
     void flush();
     // The end: what was written is whole. Call it before the exit code is decided.
@@ -41,6 +49,7 @@ public:
     [[nodiscard]] bool is_terminal() const;
 
 private:
+    [[nodiscard]] bool can_be_emptied() const;  // it is a file
     void write_out(std::string_view text);
     std::string path_;
     std::optional<dissect::PendingFile> pending_;  // of a file
@@ -48,6 +57,8 @@ private:
     int error_ = 0;
     bool refused_ = false;
     std::string held_;
+    bool holds_ = false;
+    std::optional<transport::HeldText> waiting_;  // where it is no file
 };
 
 }  // namespace qps::cli

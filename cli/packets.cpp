@@ -171,6 +171,8 @@ ExitCode run_packets(const PacketsOptions& options) {
     const auto known = with_whole_capture(reading, *compiled, output, needs_whole_capture(*columns));
     if (!known) return known.error();
     std::optional<transport::Annotator> annotator;
+    // Which connection a packet is of, and what that speaks, only the end of the capture tells: so files are read
+    // through before a column or a filter shows it, also where --count wants a few packets alone.
     if (annotated) annotator.emplace(known_settings(reading.input, reading.analysis, look_ahead)).know(known->messages);
     else annotator = stream_annotator(reading.input);
     PacketRows rows(options.listing, std::move(*columns), output);

@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
     if (argc > 1) settings.seed = std::stoull(argv[1]);
     settings.a_to_b = {.loss = 0.2, .corruption = 0.2};
     const std::shared_ptr<SimWire> wire = make_wire(settings, {}, Instant{});
-    SimDevice a(wire, End::a);
-    SimDevice b(wire, End::b);
+    Device a = open_sim_device(wire, End::a);
+    Device b = open_sim_device(wire, End::b);
     Instant now{};
     for (std::uint64_t psn = 1; psn <= 10; ++psn) {
         PacketSpec spec =

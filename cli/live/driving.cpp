@@ -136,7 +136,7 @@ std::expected<OpenDevice, Failure> wrap(Device device, const WireOptions& option
         return std::unexpected(
             Failure{ExitCode::usage, "--fault pause sends Ethernet frames: name an interface with -i"});
     injected.pause_source = mac;
-    opened.device = FaultInjector(std::move(opened.device), injected);
+    opened.device = inject_faults(std::move(opened.device), injected);
     return opened;
 }
 

@@ -1,6 +1,6 @@
-// In which order several files are read as one capture: in that of their first packets, since names of pieces sort
-// otherwise in a shell; those that overlap in time as one, by the times of their packets, since read one behind the
-// other they have times that go back, and packets twice.
+// Puts several files in the order in which they are read as one capture: that of their first packets, because a shell
+// sorts the names of pieces otherwise. Files that overlap in time are merged by the times of their packets: read one
+// behind the other, their times would go back, and packets would come twice.
 //
 // What an attacker could feed: files that all overlap. How many are open at the same time has a bound, and what is past
 // it is refused.

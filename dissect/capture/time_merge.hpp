@@ -1,14 +1,14 @@
-// TimeMerge: the frames of several captures as one sequence in the order of their times, each capture's clock moved by
-// an offset.
+// TimeMerge makes one sequence of the frames of several captures, in the order of their times; the clock of each
+// capture is moved by an offset.
 //
-// The frames of one capture stay in its order, also where its clock runs backwards; of frames of the same time that of
-// the first capture comes first. A frame without a time comes right behind the one before it. A capture whose first
-// time is known is not read before that, and what it was read into is given back at its end: pieces of a long recording
-// take the memory of those that overlap.
+// The frames of one capture stay in its order, also where its clock runs backwards. Of frames that have the same time,
+// that of the first capture comes first. A frame without a time comes right behind the one before it. A capture whose
+// first time is known is not read before that time, and its buffer is given back at its end, so that pieces of a long
+// recording take the memory of those that overlap.
 //
-// Two recordings of one link by one clock, such as rings that overlap, have the same bytes at the same times: what both
-// have comes once. Other taps have other times: theirs is for the analysis to tell. So a capture is taken for such a
-// recording as long as three in four of its packets that another one could have are there, at the same time.
+// Two recordings of one link by one clock, such as rings that overlap, have the same bytes at the same times: a packet
+// that both have comes once. Other taps have other times, and the analysis finds their copies. So a capture is taken
+// for such a recording as long as the others have three in four of the packets that they could have, at the same time.
 //
 // What an attacker could feed: times at the ends of their range: sums saturate. Any number of packets at one time: so
 // many are compared as a bound below says.

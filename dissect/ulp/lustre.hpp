@@ -24,7 +24,6 @@ inline constexpr std::size_t kHead = 32;             // before the lengths of th
 inline constexpr std::size_t kBufferLength = 4;      // each
 inline constexpr std::size_t kAlign = 8;             // of the first buffer and of each
 inline constexpr std::uint32_t kMostBuffers = 32;    // messages have some ten
-inline constexpr std::size_t kShownBuffers = 12;     // whose lengths are fields
 
 // A length, where there are so many buffers: behind the last may be a pad.
 consteval Field length_of(unsigned index) {

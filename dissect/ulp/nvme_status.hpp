@@ -9,7 +9,6 @@ namespace qps::dissect {
 // As the table counts: type << 8 | code, kNvmeOfFabrics where a fabrics command was answered.
 inline constexpr std::uint32_t kNvmeOfFabrics = 0x1000;
 inline constexpr std::uint32_t kNvmeStatusBits = 0x7ff;  // of a status field without phase: type and code
-inline constexpr std::uint32_t kNvmeMore = 0x2000;       // of a status field without phase
 inline constexpr std::uint32_t kNvmeDoNotRetry = 0x4000;
 
 inline constexpr std::array kNvmeStatuses{

@@ -1,11 +1,9 @@
 #include <gui/export/exporter.hpp>
 #include <gui/session/session.hpp>
 
-#include <QClipboard>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QGuiApplication>
 #include <QInputDialog>
 #include <QMessageBox>
 #include <QSettings>
@@ -150,19 +148,6 @@ void Exporter::exportAnalysis() {
     const QString offered = offeredName(m_session.title(), QStringLiteral("-analysis.json"));
     const QString path = askPath(tr("Export analysis"), offered, {tr("JSON (*.json)")});
     if (!path.isEmpty()) m_exporting.writeAnalysis(path);
-}
-
-void Exporter::exportFinding(std::size_t finding) {
-    const QString offered = offeredName(m_session.title(), QStringLiteral("-finding-%1.md").arg(finding + 1));
-    const QString path = askPath(tr("Export finding"), offered, {tr("Markdown (*.md)")});
-    if (!path.isEmpty()) m_exporting.writeFinding(path, finding);
-}
-
-void Exporter::copyFinding(std::size_t finding) {
-    const std::optional<QString> text = m_exporting.finding(finding);
-    if (!text) return;
-    QGuiApplication::clipboard()->setText(*text);
-    Q_EMIT statusChanged(tr("Finding copied as Markdown."));
 }
 
 void Exporter::openInWireshark(const Ranges& selected) {

@@ -29,9 +29,6 @@ public Q_SLOTS:
     void exportPackets(qps::gui::Packets packets, const qps::gui::Ranges& selected = {});
     void saveCapture();
     void exportAnalysis();
-    // By its place among the findings of the timeline.
-    void exportFinding(std::size_t finding);
-    void copyFinding(std::size_t finding);
     // The selected packets, or the displayed ones where none are.
     void openInWireshark(const qps::gui::Ranges& selected = {});
 

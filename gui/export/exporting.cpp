@@ -3,7 +3,6 @@
 #include <gui/session/session.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/json.hpp>
-#include <transport-replay/report/ticket.hpp>
 
 #include <QFileInfo>
 #include <QProcess>
@@ -64,14 +63,6 @@ std::vector<std::string> Exporting::inputs() const {
     return names;
 }
 
-std::optional<QString> Exporting::finding(std::size_t place) const {
-    const std::shared_ptr<const transport::Timeline> timeline = m_session.timeline();
-    if (place >= timeline->findings.size()) return std::nullopt;
-    std::string text;
-    append_ticket(text, *timeline, timeline->findings[place], inputs());
-    return QString::fromStdString(text);
-}
-
 std::uint64_t Exporting::count(Packets packets, const Ranges& selected) const {
     switch (packets) {
         case Packets::Marked: return m_selection.marks().size();
@@ -117,15 +108,6 @@ void Exporting::writeAnalysis(const QString& path) {
         return writeText(path, inputs, watch,
                          [&](const TextSink& sink) { write_report(*timeline, OutputFormat::json, inputs, {}, sink); });
     });
-}
-
-void Exporting::writeFinding(const QString& path, std::size_t place) {
-    const std::optional<QString> text = finding(place);
-    if (!text) return Q_EMIT failed(tr("This finding no longer exists."));
-    const TaskWatch watch{[] { return false; }, {}};
-    const TaskOutcome outcome =
-        writeText(path, inputs(), watch, [&](const TextSink& sink) { sink(text->toStdString()); });
-    outcome.failed ? Q_EMIT failed(outcome.sentence) : Q_EMIT statusChanged(outcome.sentence);
 }
 
 void Exporting::openInWireshark(Packets packets, const Ranges& selected) {

@@ -30,10 +30,7 @@ public:
     void writeAnalysis(const QString& path);
     // Hands those packets to Wireshark, with the filter in force where it understands that.
     void openInWireshark(Packets packets, const Ranges& selected = {});
-    void writeFinding(const QString& path, std::size_t place);
 
-    // A finding of the timeline, by its place there, as Markdown; nothing where there is none.
-    [[nodiscard]] std::optional<QString> finding(std::size_t place) const;
     [[nodiscard]] std::uint64_t count(Packets packets, const Ranges& selected = {}) const;
 
     [[nodiscard]] bool running() const { return m_task.running(); }

@@ -35,7 +35,6 @@ public:
     bool align(Row row, dissect::Instant with);
     void unalign();
 
-    [[nodiscard]] std::size_t logOf(Row row) const { return m_rows[row].log; }
     [[nodiscard]] std::string_view line(Row row) const { return m_logs[m_rows[row].log].text.line(m_rows[row].entry); }
     // When it was, on the clock of the capture.
     [[nodiscard]] std::optional<dissect::Instant> time(Row row) const { return m_rows[row].time; }

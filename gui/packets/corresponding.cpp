@@ -91,20 +91,6 @@ std::optional<FrameIndex> correspondingTo(const PacketRows& rows, FrameIndex fra
                                                         : std::optional(message->first_frame());
 }
 
-std::optional<FrameIndex> followingMessage(const PacketRows& rows, FrameIndex frame) {
-    const std::optional<MessageRow> here = messageOf(rows, frame);
-    if (!here) return std::nullopt;
-    const auto* messages = rows.messages();
-    std::optional<FrameIndex> next;
-    for (std::uint64_t i = 0; i < messages->size(); ++i) {
-        const MessageRow& message = (*messages)[i];
-        if (message.connection() != here->connection() || message.requester() != here->requester()) continue;
-        if (here->first_frame() < message.first_frame() && (!next || message.first_frame() < *next))
-            next = message.first_frame();
-    }
-    return next;
-}
-
 namespace {
 
 // Over TCP: the bytes of its request packets, what answers it, and of a READ the response.

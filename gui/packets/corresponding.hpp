@@ -23,9 +23,6 @@ struct MessageFrames {
 // From a request packet to the answer of its message, from any answer to the first request packet.
 [[nodiscard]] std::optional<dissect::FrameIndex> correspondingTo(const PacketRows& rows, dissect::FrameIndex frame);
 
-// The message of the same requester that begins next.
-[[nodiscard]] std::optional<dissect::FrameIndex> followingMessage(const PacketRows& rows, dissect::FrameIndex frame);
-
 // A display filter of that packet's message, by its number where filters know it: that of InfiniBand and RoCE. Empty:
 // it is of none.
 [[nodiscard]] std::string messageFilterOf(const PacketRows& rows, dissect::FrameIndex frame);

@@ -68,9 +68,8 @@ public:
     bool previousPacket();
     bool nextInConversation();
     bool previousInConversation();
-    // From a request to what answers it, from an answer to the request; the following message of the same requester.
+    // From a request to what answers it, from an answer to the request.
     bool goToCorresponding();
-    bool goToFollowingMessage();
     bool nextMark();
     bool previousMark();
     bool nextTimeReference();

@@ -148,11 +148,6 @@ bool PacketList::goToCorresponding() {
     return goToOf(correspondingTo(*m_rows, *m_current), tr("No corresponding packet in this capture"));
 }
 
-bool PacketList::goToFollowingMessage() {
-    if (m_rows == nullptr || !m_current) return false;
-    return goToOf(followingMessage(*m_rows, *m_current), tr("No later message of this requester"));
-}
-
 bool PacketList::nextMark() {
     return goToOf(m_notes.marks.next(m_current.value_or(FrameIndex{})), tr("No later mark"));
 }

@@ -45,7 +45,6 @@ public:
 
     [[nodiscard]] const transport::series::Ladder& ladder() const { return m_ladder; }
     [[nodiscard]] std::optional<std::size_t> currentLine() const { return m_current; }
-    [[nodiscard]] std::optional<std::size_t> currentMark() const { return m_mark; }
     // Where a line's arrow begins and ends on the screen.
     [[nodiscard]] QLineF arrowOf(std::size_t line) const { return geometry().arrow(line); }
     // The sentence that stands here instead of a picture; empty where there is one.

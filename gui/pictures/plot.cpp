@@ -27,7 +27,6 @@ void Plot::setData(PlotData data, bool anew) {
     m_view.time = anew || sawAll ? m_data.home : limited(m_view.time, m_data.whole);
     if (anew) setCrosshair(std::nullopt);
     invalidate();
-    Q_EMIT layersChanged();
     Q_EMIT viewChanged();
 }
 
@@ -118,7 +117,6 @@ void Plot::setLayerVisible(LayerId id, bool visible) {
     if (visible) m_hidden.erase(id);
     else m_hidden.insert(id);
     invalidate();
-    Q_EMIT layersChanged();
 }
 
 const PlotData& Plot::data() const {

@@ -66,7 +66,6 @@ Q_SIGNALS:
     void pointedAt(const QString& words);  // empty: at nothing
     void menuWanted(const QPoint& globalPosition);
     void viewChanged();
-    void layersChanged();
     void dragZoomsChanged(bool zooms);
 
 protected:

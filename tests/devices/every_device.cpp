@@ -82,7 +82,7 @@ void behaves(Pair& pair, std::size_t longest) {
 Pair simulated(const LinkSettings& link = {}) {
     const Instant start{1'700'000'000'000'000'000};
     const auto wire = make_wire(link, {}, start);
-    return {.a = SimDevice(wire, End::a), .b = SimDevice(wire, End::b), .now = start};
+    return {.a = open_sim_device(wire, End::a), .b = open_sim_device(wire, End::b), .now = start};
 }
 
 std::uint16_t some_port() { return static_cast<std::uint16_t>(20'000 + getpid() % 20'000); }
@@ -235,8 +235,8 @@ TEST_CASE("a device: around another") {
         ++written;
         return {};
     };
-    Pair pair{.a = CaptureTap(FaultInjector(std::move(inner.a), {}), write),
-              .b = Tracer(FaultInjector(std::move(inner.b), {}), [&](Way, Instant, std::string_view) { ++traced; }),
+    Pair pair{.a = CaptureTap(inject_faults(std::move(inner.a), {}), write),
+              .b = Tracer(inject_faults(std::move(inner.b), {}), [&](Way, Instant, std::string_view) { ++traced; }),
               .now = inner.now};
     behaves(pair, kLongestFrame);
     CHECK(written == pair.a.counts().sent);

@@ -29,8 +29,8 @@ struct Injected {
         LinkSettings link;
         link.speed = BitsPerSecond{0};
         const auto wire = make_wire(link, {}, kStart);
-        return {.a = FaultInjector(SimDevice(wire, End::a), *settings, &sender),
-                .b = FaultInjector(SimDevice(wire, End::b), *settings, &receiver),
+        return {.a = inject_faults(open_sim_device(wire, End::a), *settings, &sender),
+                .b = inject_faults(open_sim_device(wire, End::b), *settings, &receiver),
                 .now = kStart};
     }
     // PSNs of what arrives of frames with the PSNs 0 to count-1, with the time since the start in microseconds.
@@ -232,8 +232,9 @@ TEST_CASE("pause frames to order: when, how many, for which priority") {
     std::array<InjectedCounts, 2> counts{};
     FaultSettings faults = *settings;
     faults.pause_source = 0x0200'0000'0001;
-    Pair pair{
-        .a = FaultInjector(SimDevice(wire, End::a), faults, &counts), .b = SimDevice(wire, End::b), .now = kStart};
+    Pair pair{.a = inject_faults(open_sim_device(wire, End::a), faults, &counts),
+              .b = open_sim_device(wire, End::b),
+              .now = kStart};
     std::vector<std::pair<std::int64_t, PauseDemand>> came;
     while (pair.now <= kStart + microseconds(5500)) {
         pair.a.flush(pair.now);
@@ -280,10 +281,11 @@ TEST_CASE("a tap writes both ways down, a tracer tells them") {
     const auto trace = [&](Way way, Instant, std::string_view line) {
         lines.push_back((way == Way::in ? "< " : "> ") + std::string(line));
     };
-    Pair pair{.a = Tracer(CaptureTap(SimDevice(wire, End::a), [&](const Frame& frame) { return writer->write(frame); }),
-                          trace),
-              .b = SimDevice(wire, End::b),
-              .now = kStart};
+    Pair pair{
+        .a = Tracer(CaptureTap(open_sim_device(wire, End::a), [&](const Frame& frame) { return writer->write(frame); }),
+                    trace),
+        .b = open_sim_device(wire, End::b),
+        .now = kStart};
     pair.send(pair.frame(318, 7));
     pair.a.flush(pair.now);
     REQUIRE(pair.receive(1).size() == 1);

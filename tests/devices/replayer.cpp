@@ -110,8 +110,8 @@ TEST_CASE("frames that cannot go are left out and counted") {
 TEST_CASE("a device without room is asked again, nothing is lost") {
     const Recording recording;
     const auto wire = make_wire({}, {}, kNow);
-    SimDevice far(wire, End::b);
-    Replayer replayer(SimDevice(wire, End::a), {.fast = true}, {});
+    Device far = open_sim_device(wire, End::b);
+    Replayer replayer(open_sim_device(wire, End::a), {.fast = true}, {});
     Instant now = kNow;
     std::size_t arrived = 0;
     constexpr std::size_t kFrames = 2000;

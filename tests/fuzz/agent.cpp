@@ -24,7 +24,7 @@ void demand(bool holds) {
 }
 
 live::Endpoint endpoint_of(std::uint64_t last, const std::shared_ptr<SimWire>& wire, End end, Instant now) {
-    return live::Endpoint(SimDevice(wire, end),
+    return live::Endpoint(open_sim_device(wire, end),
                           {.host = {.mac = Mac{0x0200'0000'0000 + last},
                                     .addresses = {{ipv4_address(0xc0000200 + static_cast<std::uint32_t>(last)), 24}},
                                     .detect_duplicates = false},

@@ -7,7 +7,6 @@
 #include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
-#include <QClipboard>
 #include <QFile>
 #include <QFileDialog>
 #include <QInputDialog>
@@ -228,7 +227,7 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     CHECK(seen[0].startsWith(QStringLiteral("Wireshark not found")));
 }
 
-TEST_CASE("the analysis is JSON, a finding is Markdown") {
+TEST_CASE("the analysis is written as JSON") {
     PeerContext context;
     const QString out = context.path("out.json");
     context.exporting.writeAnalysis(out);
@@ -237,18 +236,6 @@ TEST_CASE("the analysis is JSON, a finding is Markdown") {
     const std::size_t findings = context.session.timeline()->findings.size();
     REQUIRE(findings > 0);
     CHECK(report[QStringLiteral("findings")].toArray().size() == static_cast<qsizetype>(findings));
-    const auto text = context.exporting.finding(0);
-    REQUIRE(text.has_value());
-    CHECK(text->contains(QString::fromStdString(std::string(context.session.timeline()->findings[0].id))));
-    CHECK_FALSE(context.exporting.finding(findings).has_value());
-    context.statusChanged.clear();
-    context.exporting.writeFinding(context.path("out.md"), 0);
-    CHECK(context.end() == QStringLiteral("Written to %1.").arg(context.path("out.md")));
-    CHECK(QString::fromUtf8(content(context.path("out.md"))) == *text);
-    QWidget parent;
-    Exporter exporter(context.session, context.selection, &parent);
-    exporter.copyFinding(0);
-    CHECK(QGuiApplication::clipboard()->text() == *text);
 }
 
 TEST_CASE("Wireshark gets the packets, and the filter where it knows that") {

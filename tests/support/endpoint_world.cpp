@@ -50,7 +50,7 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
     }
     wire_ = make_wire(link, {.place = static_cast<TapPlace>(draws_.below(3))}, start_);
     for (const std::size_t side : {0U, 1U})
-        endpoints_.emplace_back(SimDevice(wire_, side == 0 ? End::a : End::b), settings_of(side), start_);
+        endpoints_.emplace_back(open_sim_device(wire_, side == 0 ? End::a : End::b), settings_of(side), start_);
     plan(wish);
 }
 

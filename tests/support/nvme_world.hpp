@@ -16,9 +16,9 @@ public:
     explicit NvmeWorld(NvmeNeglect neglect = {}, Damage damage = {}, bool serves = true)
         : wire_(transport::live::make_wire({.seed = 1, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}},
                                            {}, now)),
-          device(DamagingDevice(transport::live::SimDevice(wire_, transport::End::a), std::move(damage)),
+          device(DamagingDevice(transport::live::open_sim_device(wire_, transport::End::a), std::move(damage)),
                  settings_of(1), now),
-          tester(transport::live::SimDevice(wire_, transport::End::b), settings_of(2), now),
+          tester(transport::live::open_sim_device(wire_, transport::End::b), settings_of(2), now),
           target(neglect) {
         if (serves) target.begin(device);
     }

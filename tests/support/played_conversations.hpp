@@ -50,7 +50,7 @@ private:
         transport::live::HostSettings host{.mac = transport::live::Mac{0x0200'0000'0001 + last},
                                            .addresses = {{address(end), 24}}};
         host.detect_duplicates = false;
-        return transport::live::Endpoint(transport::live::Device(transport::live::SimDevice(wire, end)),
+        return transport::live::Endpoint(transport::live::Device(transport::live::open_sim_device(wire, end)),
                                          {.host = std::move(host), .seed = 7 + last}, kPlayStart);
     }
 };

@@ -46,8 +46,8 @@ public:
               {.seed = settings.seed, .delay = settings.delay, .a_to_b = settings.faults, .b_to_a = settings.faults},
               {}, now)),
           server(serving(wire, settings), of(1, kServerAddress, kServerAddress6, settings), now),
-          client(transport::live::SimDevice(wire, transport::End::b), of(2, kClientAddress, kClientAddress6, settings),
-                 now) {}
+          client(transport::live::open_sim_device(wire, transport::End::b),
+                 of(2, kClientAddress, kClientAddress6, settings), now) {}
 
     // One turn of everybody at `now`, then `now` moves to when something is due. False: nothing ever is.
     bool turn(Program* serving, Program* connecting) {
@@ -116,12 +116,12 @@ private:
     }
     static transport::live::Device serving(const std::shared_ptr<transport::live::SimWire>& wire,
                                            const PairSettings& settings) {
-        transport::live::SimDevice bare(wire, transport::End::a);
+        transport::live::Device bare = transport::live::open_sim_device(wire, transport::End::a);
         if (settings.server_faults.empty()) return bare;
         auto faults = transport::live::parse_faults(settings.server_faults);
         if (!faults) return bare;
         faults->pause_source = bare.limits().mac;
-        return transport::live::FaultInjector(std::move(bare), *faults);
+        return transport::live::inject_faults(std::move(bare), *faults);
     }
     static transport::live::EndpointSettings of(std::uint64_t last, const transport::Address& address,
                                                 const transport::Address& address6, const PairSettings& settings) {

@@ -52,9 +52,9 @@ public:
     explicit StageWorld(StageWish wish = {})
         : wire(transport::live::make_wire(
               {.seed = wish.seed, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}}, {}, now)),
-          device(DamagingDevice(transport::live::SimDevice(wire, transport::End::a), std::move(wish.damage)),
+          device(DamagingDevice(transport::live::open_sim_device(wire, transport::End::a), std::move(wish.damage)),
                  settings_of(1), now),
-          tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
+          tester(transport::live::open_sim_device(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
           our_agent(std::make_unique<DirectAgent>()),
           stage(with_address(wish),

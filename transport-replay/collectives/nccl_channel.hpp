@@ -70,8 +70,6 @@ public:
     [[nodiscard]] bool counted() const {
         return counted_ >= kFewestCounted;
     }  // its offers are numbered one after the other
-    [[nodiscard]] std::uint64_t first_index() const { return offers_.empty() ? 0 : offers_.front().index; }
-    [[nodiscard]] std::uint64_t last_index() const { return offers_.empty() ? 0 : offers_.back().index; }
 
 private:
     friend struct PrivateMembers;  // parts/private_members.hpp

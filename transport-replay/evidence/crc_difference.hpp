@@ -1,5 +1,5 @@
-// By how much a CRC or checksum that was wrong is wrong afterwards: the same for all, chosen by a key, so that nothing
-// follows from it.
+// Chooses by a key how far off a CRC or checksum that was wrong is afterwards: all are off by the same difference, so
+// that nothing follows from it.
 #pragma once
 
 #include <cstdint>

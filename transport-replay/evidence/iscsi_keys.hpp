@@ -1,4 +1,4 @@
-// Which of the keys that iSCSI negotiates may be given away with their values (RFC 7143 13, RFC 7145 6, RFC 7144 7).
+// Lists the keys of iSCSI whose values may be given away (RFC 7143 13, RFC 7145 6, RFC 7144 7).
 #pragma once
 
 #include <cstdint>

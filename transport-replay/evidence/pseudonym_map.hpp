@@ -1,5 +1,4 @@
-// Who is who, for the owner of a capture: the key, and each original with its pseudonym, as JSON. Never for who gets
-// the capture.
+// Writes the key, and each original with its pseudonym, as JSON: for the owner of a capture, never for who gets it.
 #pragma once
 
 #include <transport-replay/evidence/pseudonyms.hpp>

@@ -1,6 +1,6 @@
-// Which fields of packets say who somebody is, or give access: what `anonymize` does with each. The default is by
-// format, so that a new field of an address is never left as it is; fields of numbers that are addresses or keys have a
-// row.
+// Says what `anonymize` does with each field of a packet that names somebody or gives access. The format of a field
+// decides unless it has a row, so that a new field of an address is never left as it is; fields of numbers that are
+// addresses or keys have a row.
 #pragma once
 
 #include <dissect/base/field.hpp>

@@ -1,5 +1,6 @@
-// Slice: which packets of a capture somebody else needs to see what happened: those of chosen connections, of chosen
-// findings what proves them, as close in time as asked, and the set-up of those connections, however far away it is.
+// Slice chooses the packets of a capture that somebody else needs to see what happened: those of chosen connections,
+// what proves chosen findings, what is as close in time as asked, and the set-up of those connections, however far
+// away it is.
 //
 // It is made of a timeline and asked of each packet while the same capture is read once more, so that it keeps nothing
 // of packets.

@@ -1,7 +1,7 @@
-// What several families of findings look up in a Timeline: recoveries by connection, CM attempts, who was heard by
-// whom.
+// Looks up in a Timeline what several families of findings need: recoveries by connection, CM attempts, who was heard
+// by whom.
 //
-// Everything is made once for a whole Timeline, sorted and searched: the cost is that of sorting, whatever was
+// Everything is made once for a whole Timeline, sorted and searched, so that the cost is that of sorting, whatever was
 // captured.
 #pragma once
 
@@ -100,11 +100,7 @@ template <class T, std::size_t kMost> [[nodiscard]] std::optional<T> most_of(con
 
 // The first packets of a way that were odd so.
 void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole role);
-// The first frame of each way; 0 where nothing was seen of it.
-[[nodiscard]] inline std::vector<dissect::FrameIndex> first_frames(const Connection& connection) {
-    return {connection.ways[0].first_frame, connection.ways[1].first_frame};
-}
-// Likewise, with their times.
+// The first packet of a way; of each way of a connection, frame 0 where nothing was seen of it.
 [[nodiscard]] inline FindingEvent first_event(const Way& way) {
     return {way.first_frame, EventRole::evidence, way.first_time};
 }

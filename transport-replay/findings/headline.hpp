@@ -1,4 +1,4 @@
-// What a reader has to know first of all findings, in a line.
+// Sums all findings up in a line, for who reads nothing else.
 #pragma once
 
 #include <transport-replay/report/finding_groups.hpp>

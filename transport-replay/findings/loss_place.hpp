@@ -1,5 +1,5 @@
-// Where packets were lost that a responder asked for with sequence NAKs: between their sender and the tap, or behind
-// it; between the taps of two hosts, where captures of several were joined.
+// Says where packets were lost that a responder asked for with sequence NAKs: between their sender and the tap, or
+// behind it; between the taps of two hosts, where captures of several hosts were joined.
 #pragma once
 
 #include <transport-replay/findings/evidence.hpp>

@@ -1,4 +1,4 @@
-// Which episodes share their cause with those of other connections: what each of them alone suggests is misleading.
+// Finds episodes that share their cause with those of other connections: what one of them alone suggests misleads.
 #pragma once
 
 #include <transport-replay/model/recovery.hpp>

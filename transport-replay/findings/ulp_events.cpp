@@ -1,4 +1,5 @@
-// What upper protocols say of themselves: refusals, logins that failed, sessions that ended, keep-alives and credits.
+// Findings about what upper protocols say of themselves: refusals, logins that failed, sessions that ended, keep-alives
+// and credits.
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/ulp_words.hpp>

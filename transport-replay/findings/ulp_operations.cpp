@@ -1,4 +1,4 @@
-// Operations of upper protocols that failed, were never answered, took long, or went one at a time.
+// Findings about operations of upper protocols that failed, were never answered, took long, or went one at a time.
 //
 // What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which
 // is bounded.

@@ -1,4 +1,4 @@
-// How connections are numbered at the end of a capture, when it is known which flows are a part of others.
+// Numbers connections at the end of a capture, when it is known which flows are a part of others.
 //
 // What an attacker could feed: any number of flows. Those given a number past FinalNumbers::kMost keep it.
 #pragma once

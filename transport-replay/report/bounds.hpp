@@ -25,7 +25,8 @@ struct Bound {
 // Whether everything of the capture was judged: a finding that is not there is no finding.
 [[nodiscard]] bool judged_all(const Timeline& timeline);
 
-// Whether there was anything to judge: RDMA, or what carries it (LLDP of its links, pauses, management).
+// Whether there was anything to judge: RDMA, or what carries it (LLDP of its links, pauses, management). Of a capture
+// of which nothing could be read, or whose reading was interrupted before, nobody knows that there was not.
 [[nodiscard]] bool saw_anything(const Timeline& timeline);
 // And if not: what every front end says, with the next step.
 inline constexpr std::string_view kNothingSeen =

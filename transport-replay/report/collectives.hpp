@@ -1,5 +1,4 @@
-// What people call groups of hosts that work in steps, their ranks and what they do: the same words in summaries and
-// findings.
+// Names groups of hosts that work in steps, their ranks and what they do, in the same words in summaries and findings.
 #pragma once
 
 #include <transport-replay/model/collective_report.hpp>

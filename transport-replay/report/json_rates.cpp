@@ -1,4 +1,4 @@
-// What the rates of senders follow, for programs.
+// Writes for programs what the rates of senders follow.
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/report/json.hpp>
 

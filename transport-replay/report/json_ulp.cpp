@@ -1,4 +1,4 @@
-// What connections were used for, for programs.
+// Writes for programs what connections were used for.
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/operations.hpp>
 

@@ -1,4 +1,4 @@
-// Who is at the ends of each connection, learned while the capture is read.
+// Learns who is at the ends of each connection while the capture is read.
 #include <transport-replay/report/known_ends.hpp>
 
 #include <utility>

@@ -1,6 +1,6 @@
-// Who is at the ends of each connection, learned while the capture is read: before the timeline is there to ask. As
-// many as are followed at a time, some 100 bytes each: within the share of connections, whose items cost a multiple of
-// what they take.
+// KnownEnds learns who is at the ends of each connection while the capture is read, before there is a timeline to ask.
+// As many as are followed at a time, some 100 bytes each: within the share of connections, whose items cost a multiple
+// of what they take.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>

@@ -1,5 +1,4 @@
-// What a browser may do with a page of ours: its own style and script, and nothing else, however what was captured
-// stands in it.
+// Allows a browser the style and the script of our page, and nothing else, whatever was captured stands in it.
 #pragma once
 
 #include <string>

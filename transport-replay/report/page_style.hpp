@@ -1,4 +1,4 @@
-// How a report as one HTML file looks: colours by what they mean, in a light and a dark palette, and on paper.
+// Gives a report in HTML its looks: colours by what they mean, in a light and a dark palette, and on paper.
 #pragma once
 
 #include <string_view>

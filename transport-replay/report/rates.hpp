@@ -1,4 +1,4 @@
-// What the rate of a sender follows, in words.
+// Says in words what the rate of a sender follows.
 #pragma once
 
 #include <transport-replay/model/congestion_report.hpp>

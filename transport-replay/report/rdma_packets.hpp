@@ -1,5 +1,5 @@
-// How many packets of a capture are RDMA: those with a transport header of InfiniBand, segments of RDMA over TCP,
-// packets of contexts of Ultra Ethernet.
+// Counts the packets of a capture that are RDMA: those with a transport header of InfiniBand, segments of RDMA over
+// TCP, packets of contexts of Ultra Ethernet.
 #pragma once
 
 #include <transport-replay/model/timeline.hpp>

@@ -1,6 +1,6 @@
 // Upper-layer protocols in words: conversations, operations and what became of them.
 //
-// Words of status and subject are those of the protocol's row (upper/protocols.hpp); what has none is a number.
+// Words of status and subject are those of the protocol's row (ulp/protocols.cpp); what has none is a number.
 #pragma once
 
 #include <dissect/ulp/ulp.hpp>

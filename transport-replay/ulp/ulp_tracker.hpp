@@ -134,7 +134,6 @@ private:
     void take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record,
                     const OperationSink& sink);
     void end_write(Conversation& conversation, End requester, const OperationSink& sink);
-    void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UlpMessage& message);
     void give_up(Conversation& conversation);
     [[nodiscard]] UlpSession session_of(Conversation& conversation, const OperationSink& sink);

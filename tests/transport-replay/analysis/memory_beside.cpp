@@ -11,11 +11,15 @@
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connection_times.hpp>
+#include <transport-replay/report/held_text.hpp>
 #include <transport-replay/report/known_ends.hpp>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+
+#include <fmt/format.h>
 
 using namespace qps::dissect;
 using namespace qps::tests;
@@ -200,6 +204,29 @@ bool a_large_claim(HeapWatch& peak) {
            part->most_posted == bytes_beside(kSmallBudget, Beside::waiting);
 }
 
+// What there was room for is there as it was added; behind that is nothing.
+bool many_rows(HeapWatch& peak) {
+    HeldText rows(kSmallBudget);
+    std::string added;
+    added.reserve(2 * bytes_beside(kSmallBudget, Beside::printed));
+    peak = {};  // that is the test's
+    for (std::uint32_t i = 0; i < 20'000; ++i) {
+        const std::string row = fmt::format("{} a row of what a connection did{:>{}}\n", i, "", mix(i) % 40);
+        rows.add(row);
+        added += row;
+        if (i % 64 == 0) peak.look();
+    }
+    std::string kept;
+    for (const std::string& piece : rows.pieces()) kept += piece;
+    CHECK(kept.size() > bytes_beside(kSmallBudget, Beside::printed) / 2);
+    CHECK(added.starts_with(kept));
+    const bool let_go = rows.let_go();
+    rows.clear();
+    CHECK_FALSE(rows.let_go());
+    CHECK(rows.pieces().empty());
+    return let_go;
+}
+
 struct Trial {
     Beside row{};
     std::string_view name;
@@ -210,6 +237,7 @@ constexpr std::array kTrials{
     Trial{Beside::latencies, "many connections", many_connections},
     Trial{Beside::latencies, "ever other durations", many_durations},
     Trial{Beside::latencies, "messages that are outstanding for ever", many_outstanding},
+    Trial{Beside::printed, "rows without end", many_rows},
     Trial{Beside::waiting, "packets of messages that never end",
           [](HeapWatch& peak) { return packets_that_wait(peak, kWholePacket); }},
     Trial{Beside::waiting, "small packets of such", [](HeapWatch& peak) { return packets_that_wait(peak, 1); }},

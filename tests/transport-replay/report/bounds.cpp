@@ -106,3 +106,14 @@ TEST_CASE("a packet past several bounds counts once") {
     CHECK(note->count == 1000);
     CHECK(note->summary.find("2 retransmission episodes in sums alone") != std::string::npos);
 }
+
+TEST_CASE("of a capture that was read there was nothing to judge; of one that could not be read nobody knows") {
+    Timeline nothing;
+    CHECK_FALSE(saw_anything(nothing));  // a file without packets
+    nothing.packets = 41;
+    CHECK_FALSE(saw_anything(nothing));
+    nothing.incomplete = {"interrupted after 10 % of the file"};
+    CHECK_FALSE(saw_anything(nothing));
+    nothing.packets = 0;
+    CHECK(saw_anything(nothing));
+}

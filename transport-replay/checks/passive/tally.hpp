@@ -74,7 +74,6 @@ public:
         device_ = device;
         counts_ = false;
     }
-    [[nodiscard]] bool judges_one() const { return device_.has_value(); }
     // What comes now is about this host, or these two.
     void about(const Address& host) { counts_ = !device_ || is_device(host); }
     void about(const Address& one, const Address& other) { counts_ = !device_ || is_device(one) || is_device(other); }

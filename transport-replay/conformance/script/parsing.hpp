@@ -27,8 +27,6 @@ public:
 
     // Of the statements' functions: the line they are to read.
     [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }
-    [[nodiscard]] std::string_view line_text() const { return line_.text; }
-    [[nodiscard]] std::string_view raw_line() const { return raw_; }
 
     [[nodiscard]] std::unexpected<ScriptError> fail(const Token& token, std::size_t offset, std::size_t length,
                                                     std::string message, std::string suggestion = {}) const;
@@ -68,7 +66,6 @@ public:
     Parsed close();
     Parsed include(const Token& token);
     [[nodiscard]] Script& script() { return script_; }
-    [[nodiscard]] bool at_top() const { return open_.size() == 1; }
 
 private:
     Parsed take_line(std::string_view line);

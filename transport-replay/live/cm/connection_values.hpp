@@ -222,8 +222,6 @@ enum class Parting : std::uint8_t {
     rejected,    // it sent a REJ: it knows of no such connection
     abandoned,   // abandon()
 };
-inline constexpr std::array<std::string_view, 6> kPartingNames{"by_peer", "by_us",    "unanswered",
-                                                               "stale",   "rejected", "abandoned"};
 
 struct SidrAnswer {
     SidrStatus status = SidrStatus::valid;

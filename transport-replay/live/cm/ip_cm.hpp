@@ -71,7 +71,6 @@ struct IpCaller {
     dissect::Bytes private_data;  // of the consumer, borrowed from what was read
 };
 enum class IpCmFault : std::uint8_t { short_header, version, ip_version };
-inline constexpr std::array<std::string_view, 3> kIpCmFaultNames{"short_header", "version", "ip_version"};
 
 // The header and what follows it. destination_port is 0: take it from ip_service_of().
 [[nodiscard]] std::expected<IpCaller, IpCmFault> read_ip_cm(dissect::Bytes private_data);

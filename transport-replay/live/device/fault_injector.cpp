@@ -1,6 +1,11 @@
+#include <transport-replay/live/device/device_around.hpp>
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/packet_facts.hpp>
 #include <transport-replay/live/device/pause_frame.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
 
 namespace qps::transport::live {
 
@@ -24,10 +29,67 @@ bool needs_facts(const FaultSettings& settings, const WayFaults& way) {
     return !settings.exact.empty() || way.chances.corruption > 0 || way.chances.marking > 0;
 }
 
-}  // namespace
+class FaultInjector final : public DeviceAround {
+public:
+    FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected);
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(Instant now) override;
+    [[nodiscard]] MutableBytes reserve(Instant now) override;
+    void commit(std::size_t bytes, Instant now) override;
+    void flush(Instant now) override;
+    [[nodiscard]] std::optional<Instant> poll_at() const override;
+
+private:
+    using Held = std::map<std::pair<Instant, std::uint64_t>, std::vector<std::byte>>;
+    // What is to happen to one frame, all drawn.
+    struct Plan {
+        Disposition disposition;
+        Duration later_by{};
+        std::size_t corrupt_from = 0;
+        std::size_t corrupt_bytes = 0;
+        std::uint64_t bit = 0;
+        [[nodiscard]] bool untouched() const {
+            return !disposition.lost && !disposition.duplicated && !disposition.corrupted && !disposition.marked &&
+                   later_by <= Duration{};
+        }
+    };
+    // When the next frame of a PauseFault is due, and how many are left.
+    struct NextPause {
+        Instant time{};
+        std::uint64_t left = 0;
+    };
+    [[nodiscard]] bool idle(End from) const { return idle_[static_cast<std::size_t>(from)]; }
+    [[nodiscard]] const WayFaults& way(End from) const { return from == End::a ? settings_.out : settings_.in; }
+    [[nodiscard]] Plan draw(End from, Bytes frame);
+    void alter(End from, const Plan& plan, MutableBytes frame);
+    void hold(End from, Bytes frame, Instant until);
+    void give(std::vector<std::byte> frame, Instant now);
+    void take(const ReceivedFrame& frame, Instant now);
+    void send_due(Instant now);
+    [[nodiscard]] bool send_pauses(Instant now);
+    [[nodiscard]] bool send_pause(const PauseFault& fault, Instant now);
+    [[nodiscard]] bool send(Bytes frame, Instant now);
+    [[nodiscard]] InjectedCounts& injected(End from) {
+        return (shared_counts_ != nullptr ? *shared_counts_ : own_counts_)[static_cast<std::size_t>(from)];
+    }
+    [[nodiscard]] Held& held(End from) { return held_[static_cast<std::size_t>(from)]; }
+
+    FaultSettings settings_;
+    std::array<bool, 2> idle_;  // nothing can happen to a frame of that way
+    std::array<Dispositions, 2>
+        dispositions_;  // each way has draws of its own, so that one does not depend on the other's traffic
+    std::array<InjectedCounts, 2> own_counts_{};
+    std::array<InjectedCounts, 2>* shared_counts_;
+    std::array<Held, 2> held_;
+    std::vector<NextPause> pauses_;  // as in the settings, from the first call on
+    std::uint64_t serial_ = 0;
+    MutableBytes lent_;
+    std::vector<std::vector<std::byte>> altered_;  // what received frames borrow that are not as they came
+    std::vector<ReceivedFrame> received_;
+};
 
 FaultInjector::FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected)
-    : inside_(std::move(inside)),
+    : DeviceAround(std::move(inside)),
       settings_(settings),
       idle_{nothing_happens(settings, End::a), nothing_happens(settings, End::b)},
       dispositions_{Dispositions(settings.seed, settings.out.chances, {}, settings.exact),
@@ -189,6 +251,12 @@ std::optional<Instant> FaultInjector::poll_at() const {
     for (const NextPause& pause : pauses_)
         if (pause.left != 0 && (!next || pause.time < *next)) next = pause.time;
     return next;
+}
+
+}  // namespace
+
+Device inject_faults(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected) {
+    return FaultInjector(std::move(inside), settings, injected);
 }
 
 }  // namespace qps::transport::live

@@ -1,5 +1,5 @@
-// FaultInjector: a device around a device that loses, doubles, delays, reorders, damages and marks frames, each way, by
-// chance with a seed or to order; and that sends PAUSE and PFC frames of its own.
+// inject_faults(): a device around a device that loses, doubles, delays, reorders, damages and marks frames, each way,
+// by chance with a seed or to order; and that sends PAUSE and PFC frames of its own.
 //
 // Of the two ends of faults.hpp, a is this side: a fault "from a" meets what is sent, one "from b" what is received.
 // The same settings and the same frames at the same times give the same dispositions. Chances of loss, doubling and
@@ -12,7 +12,7 @@
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/faults.hpp>
 
-#include <map>
+#include <array>
 #include <vector>
 
 namespace qps::transport::live {
@@ -58,69 +58,8 @@ struct InjectedCounts {
     [[nodiscard]] bool operator==(const InjectedCounts&) const = default;
 };
 
-class FaultInjector final : public AnyDevice {
-public:
-    // `injected`, where given, counts what happened each way (a: out, b: in); the caller keeps it alive.
-    FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected = nullptr);
-
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
-    void commit(std::size_t bytes, dissect::Instant now) override;
-    void flush(dissect::Instant now) override;
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
-    [[nodiscard]] int descriptor() const override { return inside_.descriptor(); }
-    [[nodiscard]] DeviceLimits limits() const override { return inside_.limits(); }
-    [[nodiscard]] DeviceCounts counts() const override { return inside_.counts(); }
-    [[nodiscard]] std::optional<Problem> problem() const override { return inside_.problem(); }
-
-private:
-    using Held = std::map<std::pair<dissect::Instant, std::uint64_t>, std::vector<std::byte>>;
-    // What is to happen to one frame, all drawn.
-    struct Plan {
-        Disposition disposition;
-        dissect::Duration later_by{};
-        std::size_t corrupt_from = 0;
-        std::size_t corrupt_bytes = 0;
-        std::uint64_t bit = 0;
-        [[nodiscard]] bool untouched() const {
-            return !disposition.lost && !disposition.duplicated && !disposition.corrupted && !disposition.marked &&
-                   later_by <= dissect::Duration{};
-        }
-    };
-    // When the next frame of a PauseFault is due, and how many are left.
-    struct NextPause {
-        dissect::Instant time{};
-        std::uint64_t left = 0;
-    };
-    [[nodiscard]] bool idle(End from) const { return idle_[static_cast<std::size_t>(from)]; }
-    [[nodiscard]] const WayFaults& way(End from) const { return from == End::a ? settings_.out : settings_.in; }
-    [[nodiscard]] Plan draw(End from, dissect::Bytes frame);
-    void alter(End from, const Plan& plan, dissect::MutableBytes frame);
-    void hold(End from, dissect::Bytes frame, dissect::Instant until);
-    void give(std::vector<std::byte> frame, dissect::Instant now);
-    void take(const ReceivedFrame& frame, dissect::Instant now);
-    void send_due(dissect::Instant now);
-    [[nodiscard]] bool send_pauses(dissect::Instant now);
-    [[nodiscard]] bool send_pause(const PauseFault& fault, dissect::Instant now);
-    [[nodiscard]] bool send(dissect::Bytes frame, dissect::Instant now);
-    [[nodiscard]] InjectedCounts& injected(End from) {
-        return (shared_counts_ != nullptr ? *shared_counts_ : own_counts_)[static_cast<std::size_t>(from)];
-    }
-    [[nodiscard]] Held& held(End from) { return held_[static_cast<std::size_t>(from)]; }
-
-    Device inside_;
-    FaultSettings settings_;
-    std::array<bool, 2> idle_;  // nothing can happen to a frame of that way
-    std::array<Dispositions, 2>
-        dispositions_;  // each way has draws of its own, so that one does not depend on the other's traffic
-    std::array<InjectedCounts, 2> own_counts_{};
-    std::array<InjectedCounts, 2>* shared_counts_;
-    std::array<Held, 2> held_;
-    std::vector<NextPause> pauses_;  // as in the settings, from the first call on
-    std::uint64_t serial_ = 0;
-    dissect::MutableBytes lent_;
-    std::vector<std::vector<std::byte>> altered_;  // what received frames borrow that are not as they came
-    std::vector<ReceivedFrame> received_;
-};
+// `injected`, where given, counts what happened each way (a: out, b: in); the caller keeps it alive.
+[[nodiscard]] Device inject_faults(Device inside, const FaultSettings& settings,
+                                   std::array<InjectedCounts, 2>* injected = nullptr);
 
 }  // namespace qps::transport::live

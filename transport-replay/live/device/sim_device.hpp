@@ -1,4 +1,4 @@
-// SimDevice: one end of a simulated link (sim_link.hpp) as a device, under virtual time.
+// open_sim_device(): one end of a simulated link (sim_link.hpp) as a device, under virtual time.
 //
 // Both ends share the link; one thread drives both. A send queue holds what the line takes kSendAhead to send; then
 // reserve() lends nothing until poll_at(). Nothing here comes from a wire. Frames that nobody receives are bounded by
@@ -6,12 +6,11 @@
 #pragma once
 
 #include <transport-replay/live/device/device.hpp>
-#include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/sim_link.hpp>
 
+#include <array>
 #include <deque>
 #include <memory>
-#include <vector>
 
 namespace qps::transport::live {
 
@@ -25,34 +24,11 @@ struct SimWire {
     std::array<std::uint64_t, 2> overflowed{};
 };
 
-class SimDevice final : public AnyDevice {
-public:
-    SimDevice(std::shared_ptr<SimWire> wire, End end, std::size_t frame_bytes = kLongestFrame);
-
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) override;
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) override;
-    void commit(std::size_t bytes, dissect::Instant now) override;
-    void flush(dissect::Instant now) override;
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const override;
-    [[nodiscard]] int descriptor() const override { return -1; }
-    [[nodiscard]] DeviceLimits limits() const override;
-    [[nodiscard]] DeviceCounts counts() const override;
-    [[nodiscard]] std::optional<Problem> problem() const override { return std::nullopt; }
-
-private:
-    [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(end_); }
-
-    std::shared_ptr<SimWire> wire_;
-    End end_;
-    std::size_t frame_bytes_;
-    std::vector<Delivery> lent_;  // what the received frames borrow from
-    std::vector<ReceivedFrame> received_;
-    Outbox outbox_;
-    std::optional<dissect::Instant> room_at_;  // when the send queue has room again, if it was full
-    DeviceCounts counts_;
-};
-
 [[nodiscard]] std::shared_ptr<SimWire> make_wire(const LinkSettings& link, const TapSettings& tap,
                                                  dissect::Instant start);
+
+// The wire is shared by the devices of both ends. `frame_bytes`: the longest frame, within what Ethernet and
+// kLongestFrame allow.
+[[nodiscard]] Device open_sim_device(std::shared_ptr<SimWire> wire, End end, std::size_t frame_bytes = kLongestFrame);
 
 }  // namespace qps::transport::live
