@@ -21,7 +21,7 @@ using transport::series::StretchCounts;
 namespace {
 
 constexpr double kLinesOfRow =
-    3.6;  // above the line what was lost, below what else happened, below that what nobody knows
+    4;  // above the line what was lost, below what else happened, below that what nobody knows
 constexpr double kLinesOfTaps = 1.2;  // for each pair of taps that tell more
 constexpr double kNameShare = 0.17;   // of the width, for each end
 constexpr double kThick = 3;          // pixels
@@ -67,7 +67,7 @@ public:
           m_line(painter.fontMetrics().height()) {}
 
     void paint(const LossRow& row) {
-        const double y = m_area.top() + 1.6 * m_line;
+        const double y = m_area.top() + 1.9 * m_line;
         const double names = m_area.width() * kNameShare;
         const double left = m_area.left() + names;
         const double right = m_area.right() - names;

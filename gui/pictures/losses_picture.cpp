@@ -47,8 +47,7 @@ void LossesPicture::refresh() {
     const LossPlaces& places = drawing->places;
     QStringList words;
     if (places.quiet != 0)
-        words << tr("%1 of hosts, each in one direction, without any of it")
-                     .arg(shown(transport::counted(places.quiet, "pair")));
+        words << tr("%1 without any of it").arg(shown(transport::counted(places.quiet, "direction")));
     if (places.left_out != 0) words << tr("%1 not shown").arg(shown(transport::counted(places.left_out, "pair")));
     setWords(words.join(QStringLiteral("; ")));
     const QString nothing =

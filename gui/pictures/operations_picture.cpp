@@ -14,10 +14,10 @@ using transport::series::Range;
 namespace {
 
 // Of verbs, the most frequent first, then of all others. Told apart without colours by their shapes.
-constexpr std::array kVerbInks{Ink::Response,   Ink::Request,      Ink::Acknowledgment, Ink::Retransmission,
-                               Ink::Congestion, Ink::Notification, Ink::Other};
-constexpr std::array kVerbShapes{MarkShape::Dot,   MarkShape::Diamond, MarkShape::Triangle, MarkShape::Ring,
-                                 MarkShape::Cross, MarkShape::Square,  MarkShape::Stroke};
+constexpr std::array kVerbInks{Ink::Response,     Ink::Retransmission, Ink::Acknowledgment, Ink::Request,
+                               Ink::Notification, Ink::Congestion,     Ink::Other};
+constexpr std::array kVerbShapes{MarkShape::Diamond, MarkShape::Square, MarkShape::Triangle, MarkShape::Ring,
+                                 MarkShape::Cross,   MarkShape::Dot,    MarkShape::Stroke};
 static_assert(kVerbInks.size() == kMostVerbs + 1 && kVerbShapes.size() == kVerbInks.size());
 
 using Verb = std::pair<transport::UlpProtocol, transport::OperationCode>;
@@ -56,7 +56,7 @@ Panel latencies(const std::vector<OperationPoint>& points) {
     }
     for (std::size_t i = 0; i < shown.size(); ++i) {
         const QString name =
-            i < named ? QString::fromStdString(std::string(transport::info(verbs[i].first).name)) + QLatin1Char(' ') +
+            i < named ? QString::fromStdString(std::string(transport::info(verbs[i].first).word)) + QLatin1Char(' ') +
                             QString::fromStdString(transport::operation_name(verbs[i].first, verbs[i].second))
                       : QObject::tr("others");
         panel.layers.push_back({.name = name,

@@ -29,7 +29,7 @@ constexpr std::array kPartLooks{
     PartLook{QT_TRANSLATE_NOOP("QObject", "request"), Ink::Request, Qt::SolidPattern,
              QT_TRANSLATE_NOOP("QObject", "Its request packets as they came first")},
     PartLook{QT_TRANSLATE_NOOP("QObject", "wait"), Ink::Wait, Qt::BDiagPattern,
-             QT_TRANSLATE_NOOP("QObject", "Its requester sent nothing new until it sent again")},
+             QT_TRANSLATE_NOOP("QObject", "From its last packet until its requester sent again")},
     PartLook{QT_TRANSLATE_NOOP("QObject", "retransmission"), Ink::Retransmission, Qt::SolidPattern,
              QT_TRANSLATE_NOOP("QObject", "Request packets that had been on the wire before")},
     PartLook{QT_TRANSLATE_NOOP("QObject", "responder"), Ink::Acknowledgment, Qt::Dense5Pattern,
@@ -130,7 +130,7 @@ PlotPicture::Maker WaterfallPicture::maker(QString& notice) {
             order = m_order->currentIndex() == 0 ? WaterfallOrder::time : WaterfallOrder::latency](
                const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());
-        auto waterfall = transport::series::waterfall(*inputs.index, *inputs.timeline, scope, stop);
+        auto waterfall = transport::series::waterfall(*inputs.index, scope, stop);
         if (!waterfall) return std::nullopt;
         const auto entry = slowestPart(*waterfall, inputs.whole);
         Made made{waterfallPlot(inputs.index, std::move(*waterfall), order),

@@ -1,7 +1,6 @@
 // Where the time of messages went: their parts, and which of them a part of the time shows.
 #include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/waterfall.hpp>
 
 using namespace qps::dissect;
@@ -27,35 +26,28 @@ TEST_CASE("A message sent again has its waits and both sendings", "[series][wate
     Rows rows;
     const FrameIndex first = rows.request(10, 0, kSendFirst);
     rows.request(20, 1, kSendMiddle);
-    const FrameIndex last = rows.request(30, 2, kSendLast);
-    const FrameIndex nak = rows.answer(45, 1, kSequenceNak);
+    rows.request(30, 2, kSendLast);
+    rows.answer(45, 1, kSequenceNak);
     const FrameIndex again = rows.retransmission(60, 1, kSendMiddle);
-    const FrameIndex rest = rows.retransmission(70, 2, kSendLast);
+    rows.retransmission(70, 2, kSendLast);
+    const FrameIndex once_more = rows.retransmission(85, 1, kSendMiddle);
+    const FrameIndex rest = rows.retransmission(90, 2, kSendLast);
     const FrameIndex answer = rows.answer(100, 2);
     rows.message({first, rest, answer}, Verb::send, 3, 3000);
-    Timeline timeline;
-    Recovery recovery;
-    recovery.connection = kOne;
-    recovery.trigger = nak;
-    recovery.resumed = again;
-    recovery.time = OrderedSpan(Instant{45});
-    recovery.resumed_time = Instant{60};
-    timeline.recoveries.push_back(recovery);
-    recovery.requester = End::b;  // the other way's waits are none of this message
-    timeline.recoveries.push_back(recovery);
-    CHECK(last != rest);
 
-    const auto made = waterfall(rows.index, timeline, {});
+    const auto made = waterfall(rows.index, {});
     REQUIRE(made);
     const auto chosen = made->choose(kAlways, WaterfallOrder::time, 10);
     REQUIRE(chosen.extents.size() == 1);
     const WaterfallRow row = made->row(rows.index, chosen.extents[0]);
     CHECK(row.time == Range{Instant{10}, Instant{100}});
     CHECK_FALSE(row.cut);
-    CHECK(row.parts ==
-          std::vector{part(MessagePart::request, 10, 30, first), part(MessagePart::retransmission, 60, 70, again),
-                      part(MessagePart::responder, 70, 100, answer), part(MessagePart::wait, 45, 60, again)});
-    CHECK_FALSE(waterfall(rows.index, timeline, {}, [] { return true; }));
+    CHECK(row.parts == std::vector{part(MessagePart::request, 10, 30, first), part(MessagePart::wait, 30, 60, again),
+                                   part(MessagePart::retransmission, 60, 70, again),
+                                   part(MessagePart::wait, 70, 85, once_more),
+                                   part(MessagePart::retransmission, 85, 90, once_more),
+                                   part(MessagePart::responder, 90, 100, answer)});
+    CHECK_FALSE(waterfall(rows.index, {}, [] { return true; }));
 }
 
 TEST_CASE("A READ waits for its responder until the first response", "[series][waterfall]") {
@@ -64,7 +56,7 @@ TEST_CASE("A READ waits for its responder until the first response", "[series][w
     const FrameIndex response = rows.answer(50, 0, kAck, kReadOnly);
     const FrameIndex answer = rows.answer(80, 1, kAck, kReadOnly);
     rows.message({first, first, answer}, Verb::read_request, 2, 2000);
-    const auto made = waterfall(rows.index, {}, {});
+    const auto made = waterfall(rows.index, {});
     REQUIRE(made);
     const WaterfallRow row = made->row(rows.index, made->choose(kAlways, WaterfallOrder::time, 1).extents.at(0));
     CHECK(row.parts == std::vector{part(MessagePart::request, 10, 10, first),
@@ -74,13 +66,12 @@ TEST_CASE("A READ waits for its responder until the first response", "[series][w
 
 TEST_CASE("A part of the time shows the messages on their way in it, or the longest of them", "[series][waterfall]") {
     Rows rows;
-    Timeline timeline;
     for (std::uint32_t i = 0; i < 6; ++i) {  // from 100 i on, i longest
         const FrameIndex first = rows.request(100 * i, i);
         const FrameIndex answer = rows.answer(100 * i + 10 * (i + 1), i);
         rows.message({first, first, answer}, Verb::send, 1, 10);
     }
-    const auto made = waterfall(rows.index, timeline, {});
+    const auto made = waterfall(rows.index, {});
     REQUIRE(made);
     CHECK(messages(made->choose(kAlways, WaterfallOrder::time, 3)) == std::vector<std::uint64_t>{0, 1, 2});
     CHECK(messages(made->choose(kAlways, WaterfallOrder::latency, 3)) == std::vector<std::uint64_t>{5, 4, 3});
@@ -90,7 +81,7 @@ TEST_CASE("A part of the time shows the messages on their way in it, or the long
     CHECK(made->choose(part, WaterfallOrder::latency, 0).all == 2);
     Scope other;
     other.add(kTwo);
-    CHECK(waterfall(rows.index, timeline, other)->empty());
+    CHECK(waterfall(rows.index, other)->empty());
 }
 
 TEST_CASE("Of a message as long as the capture so many packets are looked at", "[series][waterfall]") {
@@ -100,7 +91,7 @@ TEST_CASE("Of a message as long as the capture so many packets are looked at", "
     const auto psns = static_cast<std::uint32_t>(Waterfall::kMostLooked + 10);
     for (std::uint32_t i = 1; i < psns; ++i) last = rows.request(i, i, kSendMiddle);
     rows.message({first, last, {}}, Verb::send, psns, 100, Outcome::open);
-    const auto made = waterfall(rows.index, {}, {});
+    const auto made = waterfall(rows.index, {});
     REQUIRE(made);
     const WaterfallRow row = made->row(rows.index, made->choose(kAlways, WaterfallOrder::time, 1).extents.at(0));
     CHECK(row.cut);

@@ -1,4 +1,3 @@
-#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/waterfall.hpp>
 
 #include <algorithm>
@@ -11,8 +10,6 @@ using namespace dissect;
 
 namespace {
 
-auto whose(const Waterfall::Wait& wait) { return std::pair(wait.connection, wait.requester); }
-
 // The parts of one message, packet by packet in the order of the capture.
 class Parting {
 public:
@@ -20,13 +17,15 @@ public:
 
     void take(const PacketRow& packet, FrameIndex frame) {
         row_.time.to = std::max(row_.time.to, packet.time());
-        if (packet.from() == message_.requester()) {
-            const bool again = packet.has(Mark::retransmission) || packet.has(Mark::duplicated);
-            extend(again ? MessagePart::retransmission : MessagePart::request, packet.time(), frame);
-            asked_ = packet.time();
-        } else if (answers(packet)) {
-            extend(MessagePart::response, packet.time(), frame);
+        if (packet.from() != message_.requester()) {
+            if (answers(packet)) extend(MessagePart::response, packet, frame);
+            return;
         }
+        const bool again = packet.has(Mark::retransmission) || packet.has(Mark::duplicated);
+        if (again && begins_round(packet) && packet.time() > last_)
+            row_.parts.push_back({MessagePart::wait, last_, packet.time(), frame});
+        extend(again ? MessagePart::retransmission : MessagePart::request, packet, frame);
+        asked_ = packet.time();
     }
     // What answered it, which may be an ACK of a later message.
     void end(const PacketRow& answer, FrameIndex frame) {
@@ -43,27 +42,38 @@ private:
         const Verb verb = info(packet.opcode()).verb;
         return verb == Verb::read_response || verb == Verb::atomic_acknowledge;
     }
+    // What was sent again goes on while its PSNs do.
+    [[nodiscard]] bool begins_round(const PacketRow& packet) const {
+        if (row_.parts.empty() || row_.parts.back().part != MessagePart::retransmission) return !row_.parts.empty();
+        if (packet.kind() == ObservationKind::transport) return !psn_.before(packet.psn());
+        return static_cast<std::int32_t>(packet.tcp_sequence() - sequence_) <= 0;
+    }
     // What follows packets of its kind belongs to them.
-    void extend(MessagePart part, Instant time, FrameIndex frame) {
+    void extend(MessagePart part, const PacketRow& packet, FrameIndex frame) {
+        const Instant time = packet.time();
         if (!row_.parts.empty() && row_.parts.back().part == part)
             row_.parts.back().to = std::max(row_.parts.back().to, time);
         else row_.parts.push_back({part, time, time, frame});
+        last_ = std::max(last_, time);
+        psn_ = packet.psn();
+        sequence_ = packet.tcp_sequence();
     }
 
     const MessageRow& message_;
     WaterfallRow& row_;
-    Instant asked_{};
+    Instant asked_{};  // when the last request packet was
+    Instant last_{};   // likewise, or the last response
+    Psn psn_;
+    std::uint32_t sequence_ = 0;  // of TCP and Ultra Ethernet
 };
 
 }  // namespace
 
-Waterfall::Waterfall(std::vector<Extent> extents, std::vector<Wait> waits)
-    : extents_(std::move(extents)), waits_(std::move(waits)) {
+Waterfall::Waterfall(std::vector<Extent> extents) : extents_(std::move(extents)) {
     if (!std::ranges::is_sorted(extents_, {}, &Extent::from)) std::ranges::stable_sort(extents_, {}, &Extent::from);
     until_.reserve(extents_.size());
     for (const Extent& extent : extents_)
         until_.push_back(until_.empty() ? extent.to : std::max(until_.back(), extent.to));
-    std::ranges::stable_sort(waits_, {}, [](const Wait& wait) { return std::pair(whose(wait), wait.span.from); });
 }
 
 Waterfall::Chosen Waterfall::choose(const Range& part, WaterfallOrder order, std::size_t most) const {
@@ -107,23 +117,10 @@ WaterfallRow Waterfall::row(const CaptureIndex& index, const Extent& extent) con
     }
     if (const auto answer = message.answer_frame(); answer && index.has(*answer))
         parting.end(index.row(*answer), *answer);
-    add_waits(message, row);
     return row;
 }
 
-void Waterfall::add_waits(const MessageRow& message, WaterfallRow& row) const {
-    const std::pair of(message.connection(), message.requester());
-    for (auto wait = std::ranges::lower_bound(waits_, of, {}, whose); wait != waits_.end() && whose(*wait) == of;
-         ++wait) {
-        const PartSpan& span = wait->span;
-        if (span.from >= row.time.to || span.to <= row.time.from) continue;
-        row.parts.push_back(
-            {MessagePart::wait, std::max(span.from, row.time.from), std::min(span.to, row.time.to), span.frame});
-    }
-}
-
-std::optional<Waterfall> waterfall(const CaptureIndex& index, const Timeline& timeline, const Scope& scope,
-                                   const Stop& stop) {
+std::optional<Waterfall> waterfall(const CaptureIndex& index, const Scope& scope, const Stop& stop) {
     std::vector<Waterfall::Extent> extents;
     if (scope.all_connections()) extents.reserve(index.messages.size());
     const auto take = [&](const MessageRow& message, std::uint64_t at) {
@@ -133,13 +130,7 @@ std::optional<Waterfall> waterfall(const CaptureIndex& index, const Timeline& ti
         if (from && to) extents.push_back({*from, std::max(*from, *to), at});
     };
     if (!scan(index.messages, 0, index.messages.size(), stop, take)) return std::nullopt;
-    std::vector<Waterfall::Wait> waits;
-    for (const Recovery& recovery : timeline.recoveries)
-        if (recovery.resumed != FrameIndex{} && recovery.time.begin() < recovery.resumed_time)
-            waits.push_back({recovery.connection,
-                             recovery.requester,
-                             {MessagePart::wait, recovery.time.begin(), recovery.resumed_time, recovery.resumed}});
-    return Waterfall(std::move(extents), std::move(waits));
+    return Waterfall(std::move(extents));
 }
 
 }  // namespace qps::transport::series

@@ -13,15 +13,11 @@
 #include <string_view>
 #include <vector>
 
-namespace qps::transport {
-struct Timeline;
-}  // namespace qps::transport
-
 namespace qps::transport::series {
 
 enum class MessagePart : std::uint8_t {
     request,         // its first sending, from the first packet to the last
-    wait,            // its requester waited before it sent again: for a NAK's effect, a timer, an RNR timer
+    wait,            // from its last request packet or response until its requester sent again
     retransmission,  // request packets that had been on the wire before
     responder,       // from the last request packet to what answered first
     response,        // of READs and ATOMICs, from the first response to the last
@@ -53,18 +49,13 @@ public:
         dissect::Instant to{};
         std::uint64_t message = 0;
     };
-    struct Wait {
-        ConnectionId connection{};
-        End requester{};
-        PartSpan span;
-    };
     struct Chosen {
         std::vector<Extent> extents;
         std::uint64_t all = 0;  // of that part of the time
     };
     static constexpr std::size_t kMostLooked = std::size_t{1} << 16;  // packets of any connection, for one row
 
-    Waterfall(std::vector<Extent> extents, std::vector<Wait> waits);
+    explicit Waterfall(std::vector<Extent> extents);
 
     [[nodiscard]] bool empty() const { return extents_.empty(); }
     // Those that were on their way in a part of the time, `most` at most.
@@ -72,15 +63,11 @@ public:
     [[nodiscard]] WaterfallRow row(const CaptureIndex& index, const Extent& extent) const;
 
 private:
-    void add_waits(const MessageRow& message, WaterfallRow& row) const;
-
     std::vector<Extent> extents_;          // by their beginnings
     std::vector<dissect::Instant> until_;  // the latest end of those up to each
-    std::vector<Wait> waits_;              // by connection and requester
 };
 
 // The messages of a scope. Nothing where it was stopped.
-[[nodiscard]] std::optional<Waterfall> waterfall(const CaptureIndex& index, const Timeline& timeline,
-                                                 const Scope& scope, const Stop& stop = {});
+[[nodiscard]] std::optional<Waterfall> waterfall(const CaptureIndex& index, const Scope& scope, const Stop& stop = {});
 
 }  // namespace qps::transport::series
