@@ -6,10 +6,11 @@ namespace qps::cli {
 namespace {
 
 constexpr std::array kCommands{
-    &kAnalyzeCommand,  &kFindingsCommand, &kConnectionsCommand, &kMessagesCommand, &kOperationsCommand, &kCaseCommand,
-    &kTimelineCommand, &kCmCommand,       &kFabricCommand,      &kCheckCommand,    &kExportCommand,     &kMergeCommand,
-    &kInfoCommand,     &kPacketsCommand,  &kShowCommand,        &kFollowCommand,   &kFieldsCommand,     &kReportCommand,
-    &kExtractCommand,  &kAnnotateCommand, &kAnonymizeCommand,   &kCollectCommand,  &kDoctorCommand,
+    &kAnalyzeCommand,  &kFindingsCommand,  &kConnectionsCommand, &kMessagesCommand, &kOperationsCommand,
+    &kCaseCommand,     &kTimelineCommand,  &kSeriesCommand,      &kCmCommand,       &kFabricCommand,
+    &kCheckCommand,    &kExportCommand,    &kMergeCommand,       &kInfoCommand,     &kPacketsCommand,
+    &kShowCommand,     &kFollowCommand,    &kFieldsCommand,      &kReportCommand,   &kExtractCommand,
+    &kAnnotateCommand, &kAnonymizeCommand, &kCollectCommand,     &kDoctorCommand,
 };
 
 }  // namespace

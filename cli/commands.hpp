@@ -56,10 +56,10 @@ template <class Options, ExitCode (*run)(const Options&)> std::function<ExitCode
 }
 
 // Those that read captures, and doctor.
-extern const Command kAnalyzeCommand, kFindingsCommand, kConnectionsCommand, kMessagesCommand, kOperationsCommand,
-    kTimelineCommand, kCmCommand, kFabricCommand, kCheckCommand, kExportCommand, kMergeCommand, kInfoCommand,
-    kPacketsCommand, kShowCommand, kFollowCommand, kFieldsCommand, kReportCommand, kExtractCommand, kAnnotateCommand,
-    kAnonymizeCommand, kCaseCommand, kCollectCommand, kDoctorCommand;
+extern const Command kSeriesCommand, kAnalyzeCommand, kFindingsCommand, kConnectionsCommand, kMessagesCommand,
+    kOperationsCommand, kTimelineCommand, kCmCommand, kFabricCommand, kCheckCommand, kExportCommand, kMergeCommand,
+    kInfoCommand, kPacketsCommand, kShowCommand, kFollowCommand, kFieldsCommand, kReportCommand, kExtractCommand,
+    kAnnotateCommand, kAnonymizeCommand, kCaseCommand, kCollectCommand, kDoctorCommand;
 
 // In the order of --help.
 [[nodiscard]] std::span<const Command* const> commands();

@@ -41,6 +41,10 @@ operations        light  1  -                       nvme_rdma        --view oper
 set-up            light  1  -                       ucmatose         --view cm
 psn               light  1  -                       loss_write       --view psn -g 84
 ladder            light  1  Return                  loss_write       --view ladder -g 22
+waterfall         light  1  -                       loss_write       --view waterfall
+losses            light  1  Down                    err_mixed        --view losses
+operation-latency light  1  -                       nvme_rdma        --view operation-latency
+incast            light  1  -                       incast           --view incast
 throughput        light  1  -                       loss_write       --view throughput
 latency           light  1  -                       multi_qp         --view latency
 congestion        light  1  -                       congestion       --view congestion

@@ -18,6 +18,7 @@ struct Band {
     dissect::Instant to{};
     dissect::FrameIndex frame{};  // what began it; 0: no packet did
     QString text;                 // what it was, for the pointer on it
+    std::uint32_t row = 0;        // of spans: of Panel::rows
 };
 
 class Bands {

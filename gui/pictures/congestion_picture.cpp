@@ -1,4 +1,5 @@
 #include <gui/pictures/congestion_picture.hpp>
+#include <gui/pictures/pause_layers.hpp>
 #include <gui/pictures/throughput_picture.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -25,61 +26,6 @@ constexpr std::array kFlowLines{Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::Da
 static_assert(kFlowInks.size() == kMostHitFlows && kFlowLines.size() == kMostHitFlows);
 
 QString tr(const char* text) { return QCoreApplication::translate("CongestionPicture", text); }
-
-// Several interfaces are told apart.
-bool manyInterfaces(const PauseRows& pauses) {
-    return std::ranges::any_of(pauses.rows, [&](const PauseRow& row) {
-        return row.summary.interface != pauses.rows.front().summary.interface;
-    });
-}
-
-QString classOf(const PauseRow& row) {
-    return row.summary.priority == transport::kWholeLink ? tr("PAUSE") : tr("PFC %1").arg(row.summary.priority);
-}
-
-QString nameOf(const PauseRow& row, bool tellInterface) {
-    const QString name = tr("%1 by %2").arg(classOf(row), QString::fromStdString(text(row.summary.sender)));
-    return tellInterface ? tr("%1, interface %2").arg(name).arg(std::to_underlying(row.summary.interface)) : name;
-}
-
-QString endOf(const transport::PausePeriod& pause) {
-    switch (pause.ended) {
-        case transport::PauseEnd::resumed: return tr("ended by XON");
-        case transport::PauseEnd::expired: return tr("its time ran out");
-        case transport::PauseEnd::capture_end: return tr("as long as the capture");
-        case transport::PauseEnd::unknown: break;
-    }
-    return tr("its end is undecided: the speed of the link is not known");
-}
-
-std::shared_ptr<const Bands> bandsOf(const PauseRow& row) {
-    std::vector<Band> bands;
-    for (const transport::PausePeriod& pause : row.periods) {
-        const QString length = exactTimeText(std::to_underlying(pause.end - pause.start));
-        bands.push_back({pause.start, pause.end, pause.frame, tr("paused for %1, %2").arg(length, endOf(pause))});
-    }
-    return std::make_shared<const Bands>(std::move(bands));
-}
-
-// Each in a lane of its own: the pauses, on them the frames that asked for them and those that ended them.
-void addPauses(Panel& panel, const PauseRows& pauses) {
-    const bool tell = manyInterfaces(pauses);
-    for (std::size_t i = 0; i < pauses.rows.size() && i < kMostPauseLanes; ++i) {
-        const PauseRow& row = pauses.rows[i];
-        const QString name = nameOf(row, tell);
-        panel.layers.push_back({.name = name, .ink = Ink::Pause, .shape = Shape::Bands, .bands = bandsOf(row)});
-        panel.layers.push_back({.name = tr("XOFF, %1").arg(name),
-                                .ink = Ink::Pause,
-                                .mark = MarkShape::Triangle,
-                                .points = pointsOf(row.stops),
-                                .sharesLane = true});
-        panel.layers.push_back({.name = tr("XON, %1").arg(name),
-                                .ink = Ink::Pause,
-                                .mark = MarkShape::Ring,
-                                .points = pointsOf(row.resumes),
-                                .sharesLane = true});
-    }
-}
 
 // A way that only answers is marked too, and says nothing of the flow that is held up: of each connection that way
 // counts whose packets carry what is sent.
@@ -115,16 +61,17 @@ std::uint64_t bytesOf(const Amount& amount) { return amount.bytes; }
 // What can be stopped beneath when it was to stop.
 Panel panelOfPaused(const PauseRow& row, const PausedFlows& paused, bool tellInterface) {
     Panel panel{
-        .title = paused.sure
-                     ? tr("Stopped by %1: what goes to it").arg(nameOf(row, tellInterface))
-                     : tr("Perhaps stopped by %1: direction or priority is not told").arg(nameOf(row, tellInterface)),
+        .title =
+            paused.sure
+                ? tr("Stopped by %1: what goes to it").arg(pauseName(row, tellInterface))
+                : tr("Perhaps stopped by %1: direction or priority is not told").arg(pauseName(row, tellInterface)),
         .quantity = Quantity::BitRate,
         .fromZero = true,
         .weight = 2};
     for (std::size_t i = 0; i < paused.flows.size() && i < kMostHitFlows; ++i)
         panel.layers.push_back(
             {.name = paused.flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps, .line = kFlowLines[i]});
-    panel.layers.push_back({.name = tr("paused"), .ink = Ink::Pause, .shape = Shape::Bands, .bands = bandsOf(row)});
+    panel.layers.push_back({.name = tr("paused"), .ink = Ink::Pause, .shape = Shape::Bands, .bands = pauseBands(row)});
     if (paused.more != 0)
         panel.subject = tr("; not drawn: %1").arg(QString::fromStdString(transport::counted(paused.more, "flow")));
     return panel;

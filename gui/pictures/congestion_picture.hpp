@@ -10,8 +10,7 @@
 
 namespace qps::gui {
 
-inline constexpr std::size_t kMostHitFlows = 4;  // that are drawn; more cannot be told apart
-inline constexpr std::size_t kMostPauseLanes = 12;
+inline constexpr std::size_t kMostHitFlows = 4;     // that are drawn; more cannot be told apart
 inline constexpr std::size_t kMostPausePanels = 3;  // with traffic: of those that paused longest
 
 struct HitFlow {

@@ -18,7 +18,13 @@ Hit hitOf(const PlotData& data, const PlotLayout& layout, LayerId id, std::size_
     const PanelBox& box = layout.panels[id.panel];
     const auto& point = panel.layers[id.layer].points->points()[position];
     const double y = panel.lanes ? box.laneOf(id.layer).center().y() : box.scale.pixel(static_cast<double>(point.y));
-    Hit hit{id, point.time, point.y, point.frame, QPointF(layout.time.pixel(data.timeOf(point.time)), y), {}, position};
+    Hit hit{id,
+            point.time,
+            ownValue(panel, id.layer, position),
+            point.frame,
+            QPointF(layout.time.pixel(data.timeOf(point.time)), y),
+            {},
+            position};
     if (panel.lanes) hit.value.reset();
     return hit;
 }
@@ -57,6 +63,21 @@ std::optional<Hit> bandAt(const PlotData& data, const PlotLayout& layout, LayerI
     return Hit{id, band->from, std::nullopt, band->frame, at, band->text, 0};
 }
 
+// The shortest span under the pointer: what lies over longer ones is meant. One narrower than a pixel or two has its
+// width all the same.
+void spanAt(const PlotData& data, const PlotLayout& layout, LayerId id, QPointF at, std::optional<Hit>& best) {
+    const Layer& layer = data.panels[id.panel].layers[id.layer];
+    const PanelBox& box = layout.panels[id.panel];
+    const Range near = rangeAround(data, layout, at.x(), kLeastSpan);
+    for (const Band& span : layer.bands->all()) {
+        if (span.from >= near.to) break;
+        if (span.to < near.from || !box.rowOf(span.row).contains(at)) continue;
+        const dissect::Duration length = span.to - span.from;
+        if (best && best->length && *best->length < length) continue;
+        best = Hit{id, span.from, std::nullopt, span.frame, at, span.text, 0, length};
+    }
+}
+
 // Every visible layer of a panel that has something.
 template <class Visit> void eachLayer(const PlotData& data, const Hidden& hidden, std::size_t panel, Visit visit) {
     for (std::size_t i = 0; i < data.panels[panel].layers.size(); ++i)
@@ -76,14 +97,15 @@ std::optional<Hit> hitAt(const PlotData& data, const PlotLayout& layout, const H
     // Near ones first: what is looked for is what the pointer is on.
     for (const double reach : std::array{radius / 4, radius / 2, radius}) {
         eachLayer(data, hidden, *panel, [&](LayerId id, const Layer& layer) {
-            if (layer.shape == Shape::Bands) return;
+            if (layer.stretches()) return;
             const auto hit = pointNear(data, layout, id, at, reach);
             if (hit && (!best || distance(hit->at, at) < distance(best->at, at))) best = hit;
         });
         if (best) return best;
     }
     eachLayer(data, hidden, *panel, [&](LayerId id, const Layer& layer) {
-        if (!best && layer.shape == Shape::Bands) best = bandAt(data, layout, id, at, radius);
+        if (layer.shape == Shape::Spans) spanAt(data, layout, id, at, best);
+        else if (!best && layer.shape == Shape::Bands) best = bandAt(data, layout, id, at, radius);
     });
     return best;
 }
@@ -95,7 +117,7 @@ std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, con
     const double pixel = 0.5;  // what lies under the crosshair already is not next
     std::optional<Hit> best;
     eachLayer(data, hidden, *panel, [&](LayerId id, const Layer& layer) {
-        if (layer.shape == Shape::Bands) return;
+        if (layer.stretches()) return;
         const auto& points = layer.points->points();
         const auto edge = data.instant(layout.time.time(from.x() + (forward ? pixel : -pixel)));
         const std::size_t at = layer.points->lower_bound(edge, 0);

@@ -11,11 +11,12 @@ namespace qps::gui {
 struct Hit {
     LayerId id;
     dissect::Instant time{};
-    std::optional<std::int64_t> value;  // nothing: a band, or a mark in a row
-    dissect::FrameIndex frame{};        // 0: no packet
-    QPointF at;                         // on the screen
-    QString text;                       // of a band
-    std::size_t position = 0;           // among the points of the layer
+    std::optional<std::int64_t> value;          // nothing: a band, or a mark in a row
+    dissect::FrameIndex frame{};                // 0: no packet
+    QPointF at;                                 // on the screen
+    QString text;                               // of a band or a span
+    std::size_t position = 0;                   // among the points of the layer
+    std::optional<dissect::Duration> length{};  // of a span
 };
 
 // The nearest point of a visible layer no farther away than `radius`; else the band there.

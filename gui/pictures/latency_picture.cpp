@@ -100,39 +100,19 @@ PlotData latencyPlot(const std::vector<LatencyPoint>& points) {
 }
 
 LatencyPicture::LatencyPicture(Session& session, Selection& selection, QWidget* parent)
-    : PlotPicture(tr("Latency"), QStringLiteral("latency"), session, selection, parent), m_of(new QComboBox(this)) {
-    m_of->addItems({tr("Selected connection"), tr("All messages"), tr("Filtered messages")});
-    m_of->setCurrentIndex(1);
-    m_of->setAccessibleName(tr("Messages shown"));
-    m_of->setToolTip(tr("Messages to show; filtered: those whose first packet matches the display filter"));
-    tools().addWidget(m_of);
-    connect(m_of, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
-    addConnectionTools();
+    : PlotPicture(tr("Latency"), QStringLiteral("latency"), session, selection, parent) {
+    addScopeTools({tr("Selected connection"), tr("All messages"), tr("Displayed messages")},
+                  tr("Messages to show; displayed: those whose first packet matches the display filter"));
     addPlotTools();
-    connect(&selection, &Selection::connectionChanged, this, [this] {
-        if (m_of->currentIndex() == 0) refresh(false);
-    });
-}
-
-void LatencyPicture::stepConnection(int by) {
-    m_of->setCurrentIndex(0);
-    PlotPicture::stepConnection(by);
 }
 
 PlotPicture::Maker LatencyPicture::maker(QString& notice) {
-    transport::series::Scope scope;
-    if (m_of->currentIndex() == 0) {
-        const auto chosen = selection().connection();
-        if (!chosen) {
-            notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
-            return {};
-        }
-        scope.add(*chosen);
-    }
+    const auto chosen = scope(notice);
+    if (!chosen) return {};
     const QString nothing =
         tr("No latency: none of these messages was captured from first packet to response. Datagrams and unreliable "
            "connections have no responses; show all messages or select another connection.");
-    return [scope, nothing, whose = connectionText(m_of->currentIndex() == 0)](
+    return [scope = *chosen, nothing, whose = connectionText(of() == Of::Connection)](
                const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());
         const auto points =

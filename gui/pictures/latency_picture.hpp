@@ -5,8 +5,6 @@
 #include <gui/pictures/plot_picture.hpp>
 #include <transport-replay/series/latency.hpp>
 
-#include <QComboBox>
-
 namespace qps::gui {
 
 [[nodiscard]] PlotData latencyPlot(const std::vector<transport::series::LatencyPoint>& points);
@@ -19,11 +17,6 @@ public:
 
 protected:
     [[nodiscard]] Maker maker(QString& notice) override;
-    void stepConnection(int by) override;
-    [[nodiscard]] bool filtered() const override { return m_of->currentIndex() == 2; }
-
-private:
-    QComboBox* m_of;
 };
 
 }  // namespace qps::gui

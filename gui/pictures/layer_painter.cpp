@@ -17,9 +17,11 @@ constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show 
 constexpr std::size_t kFewPoints = 500;
 constexpr std::size_t kGroundPixels = 4;
 constexpr std::size_t kManyPoints = 5'000;
-constexpr double kLeastDot = 4;     // pixels; smaller ones look like dust
-constexpr double kCrowdedDot = 2;   // where many would cover one another
-constexpr double kLeastStroke = 7;  // pixels long
+constexpr double kLeastDot = 4;                        // pixels; smaller ones look like dust
+constexpr double kCrowdedDot = 2;                      // where many would cover one another
+constexpr double kLeastStroke = 7;                     // pixels long
+constexpr std::array kSizeShares{0.6, 1.0, 1.5, 2.2};  // of marks of several sizes
+static_assert(kSizeShares.size() == kMarkSizes);
 constexpr double kStrokeWidth = 2;
 constexpr double kFillOpacity = 0.25;
 constexpr double kBandOpacity = 0.14;
@@ -261,15 +263,23 @@ void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, con
     Cells cells(place.area, cell);
     QList<QRectF> dots;  // and strokes: rectangles are filled ten times faster than lines are drawn
     preparePen(painter, layer.mark, color);
-    const auto stamp = small ? std::nullopt : stampOf(painter, layer.mark, size, place.deviceRatio, inView);
+    const auto sizeAt = [&](std::size_t position) {
+        return layer.sizes && !crowded ? (*layer.sizes)[position] : std::uint8_t{1};
+    };
+    std::array<std::optional<QImage>, kMarkSizes> stamps;
+    for (std::size_t i = 0; i < stamps.size() && !small; ++i)
+        if (i == 1 || layer.sizes)
+            stamps[i] = stampOf(painter, layer.mark, size * kSizeShares[i], place.deviceRatio, inView);
     for (const std::size_t position : layer.points->marks(range, columns, place.row ? 3 : kMarksOfColumn)) {
         const auto& point = layer.points->points()[position];
         const QPointF at(xOf(data, place, point.time), yOf(place, point.y));
         if (!place.area.adjusted(0, 0, 1, 1).contains(at) || !cells.take(at)) continue;
+        const std::uint8_t which = sizeAt(position);
+        const double own = size * kSizeShares[which];
         if (stroke) dots.append(strokeAt(at, size));
-        else if (small) dots.append(QRectF(at.x() - size / 2, at.y() - size / 2, size, size));
-        else if (stamp) paintStamp(painter, *stamp, at);
-        else paintMark(painter, layer.mark, at, size);
+        else if (small) dots.append(QRectF(at.x() - own / 2, at.y() - own / 2, own, own));
+        else if (stamps[which]) paintStamp(painter, *stamps[which], at);
+        else paintMark(painter, layer.mark, at, own);
     }
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
@@ -296,6 +306,26 @@ void paintBands(QPainter& painter, const PlotData& data, const Layer& layer, con
     }
 }
 
+// Each in its row, at least so wide that it is seen; a pattern where there is room for it.
+void paintSpans(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
+                const QColor& color) {
+    PanelBox box;
+    box.area = place.area;
+    box.laneCount = place.rows;
+    const auto range = data.range(place.time.span);
+    const bool plain = layer.pattern == Qt::SolidPattern;
+    const QColor ground = plain ? color : mixed(place.ground, color, kFillOpacity);
+    for (const Band& span : layer.bands->all()) {
+        if (span.from >= range.to) break;
+        if (span.to < range.from) continue;
+        const double left = xOf(data, place, span.from);
+        const QRectF row = box.rowOf(span.row);
+        const QRectF bar(left, row.top(), std::max(kLeastSpan, xOf(data, place, span.to) - left), row.height());
+        painter.fillRect(bar, bar.width() > kHatched ? ground : color);
+        if (!plain && bar.width() > kHatched) painter.fillRect(bar, QBrush(color, layer.pattern));
+    }
+}
+
 }  // namespace
 
 void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,
@@ -307,6 +337,7 @@ void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, con
     painter.setClipRect(place.area.adjusted(-out, -out, out, out));
     switch (layer.shape) {
         case Shape::Bands: paintBands(painter, data, layer, place, color); break;
+        case Shape::Spans: paintSpans(painter, data, layer, place, color); break;
         case Shape::Marks: paintMarks(painter, data, layer, place, color); break;
         case Shape::Line:
         case Shape::Steps:
@@ -326,6 +357,9 @@ void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const Q
             painter.fillRect(box, QBrush(color, layer.pattern));
             break;
         }
+        case Shape::Spans:
+            painter.fillRect(box, layer.pattern == Qt::SolidPattern ? QBrush(color) : QBrush(color, layer.pattern));
+            break;
         case Shape::Marks:
             preparePen(painter, layer.mark, color);
             paintMark(painter, layer.mark, box.center(), sizeOf(layer.mark, box.height() * 0.8));

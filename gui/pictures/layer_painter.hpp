@@ -15,6 +15,7 @@ struct LayerPlace {
     double deviceRatio = 1;  // pixels of the device for one of ours
     double markSize = 5;     // of the longest marks
     QColor ground{};         // that the picture is painted on
+    std::size_t rows = 0;    // of the panel, for spans
 };
 
 void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place,

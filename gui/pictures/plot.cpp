@@ -24,7 +24,7 @@ void Plot::setData(PlotData data, bool anew) {
     m_data = std::move(data);
     if (anew || otherPanels) m_view.values.assign(m_data.panels.size(), std::nullopt);
     if (anew || otherPanels) m_history.clear();
-    m_view.time = anew || sawAll ? m_data.home : limited(m_view.time, m_data.whole);
+    m_view.time = anew ? m_data.entry.value_or(m_data.home) : sawAll ? m_data.home : limited(m_view.time, m_data.whole);
     if (anew) setCrosshair(std::nullopt);
     invalidate();
     Q_EMIT viewChanged();
@@ -77,7 +77,7 @@ ValueSpan Plot::valuesOf(std::size_t panel) const { return layoutNow().panels[pa
 void Plot::zoomValues(double factor, std::optional<QPointF> around) {
     if (m_data.panels.empty()) return;
     const std::size_t panel = around ? layoutNow().panelAt(*around).value_or(panelOfCrosshair()) : panelOfCrosshair();
-    if (m_data.panels[panel].lanes) return;
+    if (m_data.panels[panel].named()) return;
     const PanelBox& box = layoutNow().panels[panel];
     const double y = around                                           ? around->y()
                      : m_crosshair && box.area.contains(*m_crosshair) ? m_crosshair->y()
@@ -91,7 +91,7 @@ void Plot::pan(double timeShare, double valueShare) {
     Viewport view = m_view;
     view.time = panned(view.time, timeShare, m_data.whole);
     const std::size_t panel = panelOfCrosshair();
-    if (valueShare != 0 && panel < m_data.panels.size() && !m_data.panels[panel].lanes)
+    if (valueShare != 0 && panel < m_data.panels.size() && !m_data.panels[panel].named())
         view.values[panel] = panned(valuesOf(panel), valueShare, m_data.panels[panel].logarithmic);
     changeView(std::move(view), Key);
 }

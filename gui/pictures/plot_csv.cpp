@@ -53,10 +53,11 @@ private:
     QByteArray rows_;
 };
 
-bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, const Layer& layer,
+bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, std::size_t number,
                 const transport::series::Range& range) {
+    const Layer& layer = panel.layers[number];
     const QByteArray begin = quoted(panel.title + panel.subject) + ',' + quoted(layer.name) + ',';
-    if (layer.shape == Shape::Bands) {
+    if (layer.stretches()) {
         for (const Band& band : layer.bands->all()) {
             if (band.to < range.from || band.from >= range.to) continue;
             if (!rows.add(begin + seconds(data.timeOf(band.from)) + ',' + seconds(data.timeOf(band.to)) + ",,," +
@@ -69,7 +70,8 @@ bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, const Laye
     const QByteArray unit = panel.lanes ? "" : unitOf(panel.quantity);
     for (std::size_t i = layer.points->lower_bound(range.from, 0); i < points.size() && points[i].time < range.to;
          ++i) {
-        const QByteArray value = panel.lanes ? QByteArray() : QByteArray::number(static_cast<qlonglong>(points[i].y));
+        const QByteArray value =
+            panel.lanes ? QByteArray() : QByteArray::number(static_cast<qlonglong>(ownValue(panel, number, i)));
         if (!rows.add(begin + seconds(data.timeOf(points[i].time)) + ",," + value + ',' + unit + ',' +
                       packet(points[i].frame) + ",\r\n"))
             return false;
@@ -86,7 +88,7 @@ void writeCsv(QIODevice& device, const PlotData& data, TimeSpan time, const Hidd
         for (std::size_t j = 0; j < data.panels[i].layers.size(); ++j) {
             const Layer& layer = data.panels[i].layers[j];
             if (layer.empty() || hidden.contains({i, j})) continue;
-            if (!writeLayer(rows, data, data.panels[i], layer, data.range(time))) return;
+            if (!writeLayer(rows, data, data.panels[i], j, data.range(time))) return;
         }
     }
 }

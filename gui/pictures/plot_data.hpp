@@ -22,8 +22,10 @@ enum class Shape {
     Area,   // steps, shaded down to 0
     Marks,  // a mark a point
     Bands,  // stretches of time, over the whole height
+    Spans,  // stretches of time, each in its row of the panel
 };
 enum class MarkShape { Dot, Stroke, Cross, Diamond, Triangle, Ring, Square };
+inline constexpr std::size_t kMarkSizes = 4;
 
 struct Layer {
     QString name{};
@@ -32,15 +34,17 @@ struct Layer {
     Shape shape = Shape::Marks;
     MarkShape mark = MarkShape::Dot;
     Qt::BrushStyle pattern = Qt::SolidPattern;  // of bands
-    std::shared_ptr<const Points> points{};     // all but bands
+    std::shared_ptr<const Points> points{};     // all but bands and spans
     std::shared_ptr<const Bands> bands{};
-    bool faint = false;                 // stands behind the others
-    Qt::PenStyle line = Qt::SolidLine;  // of lines and staircases: told apart without colours
-    bool sharesLane = false;            // where its panel has lanes: it stands in that of the layer before it
+    std::shared_ptr<const std::vector<std::uint8_t>> sizes{};  // of marks, by point: below kMarkSizes; null: all alike
+    bool faint = false;                                        // stands behind the others
+    Qt::PenStyle line = Qt::SolidLine;                         // of lines and staircases: told apart without colours
+    bool sharesLane = false;  // where its panel has lanes: it stands in that of the layer before it
+    bool stacked = false;     // its values hold those of the next layer, if that is stacked, with points at
+                              // the same times
 
-    [[nodiscard]] bool empty() const {
-        return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty();
-    }
+    [[nodiscard]] bool stretches() const { return shape == Shape::Bands || shape == Shape::Spans; }
+    [[nodiscard]] bool empty() const { return stretches() ? !bands || bands->empty() : !points || points->empty(); }
 };
 
 // A horizontal line with its name: a percentile, a rate of a link.
@@ -64,11 +68,14 @@ struct Panel {
     Quantity quantity = Quantity::Count;
     bool logarithmic = false;
     bool fromZero = false;
-    bool lanes = false;  // each layer has a row of its own, named at the axis; values do not count
-    int weight = 1;      // of the height
+    bool lanes = false;           // each layer has a row of its own, named at the axis; values do not count
+    std::vector<QString> rows{};  // else, of spans: their names, from top to bottom; values do not count
+    int weight = 1;               // of the height
     std::vector<Layer> layers{};
     std::vector<Guide> guides{};  // from low to high
     std::vector<SideBar> side{};  // drawn beside the panel, along its axis of values
+
+    [[nodiscard]] bool named() const { return lanes || !rows.empty(); }  // what the axis has, in place of values
 };
 
 // What depends on it is put in anew when it changes.
@@ -79,9 +86,10 @@ struct Zoom {
 };
 
 struct PlotData {
-    dissect::Instant origin{};  // times count from here
-    TimeSpan whole{0, 1};       // of all that can be seen
-    TimeSpan home{0, 1};        // what is seen at first; within the whole
+    dissect::Instant origin{};        // times count from here
+    TimeSpan whole{0, 1};             // of all that can be seen
+    TimeSpan home{0, 1};              // what is seen at first; within the whole
+    std::optional<TimeSpan> entry{};  // seen at first in its place; home is a key away
     std::vector<Panel> panels;
     // Puts in what depends on the zoom (sums of a bin, percentiles). Asked before each painting of another view.
     std::function<void(PlotData&, const Zoom&)> refine;
@@ -102,6 +110,9 @@ struct PlotData {
 
 // The time that layers have something in, with a little room at both ends; the whole where they have nothing.
 [[nodiscard]] TimeSpan extentOf(const PlotData& data);
+
+// A value by itself, of a stacked layer without what it stands on.
+[[nodiscard]] std::int64_t ownValue(const Panel& panel, std::size_t layer, std::size_t position);
 
 // Where a layer stands among all.
 struct LayerId {

@@ -35,7 +35,7 @@ void Plot::describePoint(const std::optional<Hit>& hit) {
         const PlotLayout& layout = layoutNow();
         words = exactTimeText(layout.time.time(m_crosshair->x()));
         const auto panel = layout.panelAt(*m_crosshair);
-        if (panel && !m_data.panels[*panel].lanes)
+        if (panel && !m_data.panels[*panel].named())
             words += QLatin1String(", ") +
                      valueText(layout.panels[*panel].scale.value(m_crosshair->y()), m_data.panels[*panel].quantity);
     }
@@ -158,7 +158,7 @@ void Plot::zoomInto(const QRectF& rubber) {
     const auto panel = layout.panelAt(rubber.topLeft());
     const bool tall =
         panel && rubber.height() > layout.panels[*panel].area.height() * 0.1;  // a flat one means time alone
-    if (tall && !m_data.panels[*panel].lanes && layout.panelAt(rubber.bottomRight()) == panel) {
+    if (tall && !m_data.panels[*panel].named() && layout.panelAt(rubber.bottomRight()) == panel) {
         const ValueScale& scale = layout.panels[*panel].scale;
         view.values[*panel] = ValueSpan{scale.value(rubber.bottom()), scale.value(rubber.top())};
     }

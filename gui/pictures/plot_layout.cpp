@@ -34,7 +34,7 @@ std::optional<ValueSpan> extremesOf(const Panel& panel, std::size_t number, cons
     std::optional<ValueSpan> all;
     for (std::size_t i = 0; i < panel.layers.size(); ++i) {
         const Layer& layer = panel.layers[i];
-        if (layer.empty() || layer.shape == Shape::Bands || has(hidden, number, i)) continue;
+        if (layer.empty() || layer.stretches() || has(hidden, number, i)) continue;
         const auto [first, end] = shownPoints(layer, range);
         if (first >= end) continue;
         const auto extremes = layer.points->extremes(first, end);
@@ -97,6 +97,17 @@ void placeLanes(const Panel& panel, std::size_t number, const Hidden& hidden, co
     }
 }
 
+// Of rows that are too narrow for a name each, only so many have one as there is room for.
+void placeRows(const Panel& panel, const QFontMetricsF& font, double widest, PanelBox& box) {
+    box.laneCount = panel.rows.size();
+    box.scale.span = {0, static_cast<double>(box.laneCount)};
+    const double fit = std::max(1.0, std::floor(box.area.height() / font.height()));
+    const auto step = static_cast<std::size_t>(std::ceil(static_cast<double>(box.laneCount) / fit));
+    for (std::size_t i = 0; i < box.laneCount; i += step)
+        box.ticks.push_back(
+            {static_cast<double>(box.laneCount - i) - 0.5, font.elidedText(panel.rows[i], Qt::ElideRight, widest)});
+}
+
 std::vector<double> headers(const PlotData& data, const QRectF& bounds, const QFontMetricsF& font) {
     // The heights alone: placed for good when the heights of the panels are known.
     std::vector<double> heights;
@@ -110,10 +121,13 @@ std::vector<double> headers(const PlotData& data, const QRectF& bounds, const QF
 }  // namespace
 
 QRectF PanelBox::laneOf(std::size_t layer) const {
-    if (laneCount == 0 || layer >= lanes.size() || !lanes[layer]) return area;
+    return layer < lanes.size() && lanes[layer] ? rowOf(*lanes[layer]) : area;
+}
+
+QRectF PanelBox::rowOf(std::size_t row) const {
+    if (laneCount == 0) return area;
     const double height = area.height() / static_cast<double>(laneCount);
-    return {area.left(), area.top() + height * static_cast<double>(*lanes[layer]) + height * 0.1, area.width(),
-            height * 0.8};
+    return {area.left(), area.top() + height * static_cast<double>(row) + height * 0.1, area.width(), height * 0.8};
 }
 
 QRectF PlotLayout::areaOfAll() const {
@@ -141,8 +155,7 @@ TimeSpan extentOf(const PlotData& data) {
     for (const Panel& panel : data.panels) {
         for (const Layer& layer : panel.layers) {
             if (layer.empty()) continue;
-            if (layer.shape != Shape::Bands)
-                add(layer.points->points().front().time, layer.points->points().back().time);
+            if (!layer.stretches()) add(layer.points->points().front().time, layer.points->points().back().time);
             else
                 for (const Band& band : layer.bands->all()) add(band.from, band.to);
         }
@@ -152,6 +165,14 @@ TimeSpan extentOf(const PlotData& data) {
     return limited({std::max(data.whole.from, dissect::saturating::subtract(all->from, room)),
                     std::min(data.whole.to, dissect::saturating::add(all->to, room))},
                    data.whole);
+}
+
+std::int64_t ownValue(const Panel& panel, std::size_t layer, std::size_t position) {
+    const std::int64_t value = panel.layers[layer].points->points()[position].y;
+    if (!panel.layers[layer].stacked || layer + 1 == panel.layers.size()) return value;
+    const Layer& below = panel.layers[layer + 1];
+    if (!below.stacked || below.empty() || position >= below.points->points().size()) return value;
+    return value - below.points->points()[position].y;
 }
 
 ValueSpan automaticSpan(const PlotData& data, std::size_t panel, TimeSpan time, const Hidden& hidden) {
@@ -190,9 +211,11 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
         const double own = height * panel.weight / std::max(1, weights);
         box.area = QRectF(bounds.left(), top, bounds.width(), own);
         top += own + line * kBelowPanel;
-        box.scale = {{0, 1}, panel.logarithmic && !panel.lanes, box.area.bottom(), std::max(1.0, own)};
+        box.scale = {{0, 1}, panel.logarithmic && !panel.named(), box.area.bottom(), std::max(1.0, own)};
         if (panel.lanes) {
             placeLanes(panel, i, hidden, font, laneWidth, box);
+        } else if (!panel.rows.empty()) {
+            placeRows(panel, font, laneWidth, box);
         } else {
             const bool chosen = i < view.values.size() && view.values[i];
             box.scale.span = chosen ? *view.values[i] : automaticSpan(data, i, view.time, hidden);

@@ -16,6 +16,8 @@ namespace qps::gui {
 
 using Hidden = std::set<LayerId>;
 
+inline constexpr double kLeastSpan = 2;  // pixels: spans are no narrower
+
 struct LegendEntry {
     LayerId id;
     QRectF box;    // sign and name
@@ -30,9 +32,10 @@ struct PanelBox {
     QString titleText;
     ValueScale scale;
     std::vector<ValueTick> ticks;
-    std::vector<std::optional<std::size_t>> lanes;  // of each layer: its row; only where the panel has lanes
-    std::size_t laneCount = 0;
+    std::vector<std::optional<std::size_t>> lanes;         // of each layer: its row; only where the panel has lanes
+    std::size_t laneCount = 0;                             // or rows of spans
     [[nodiscard]] QRectF laneOf(std::size_t layer) const;  // its row, or the whole area
+    [[nodiscard]] QRectF rowOf(std::size_t row) const;     // of laneCount; the whole area where there are none
 };
 
 struct PlotLayout {

@@ -137,9 +137,14 @@ void paintLayers(QPainter& painter, const PlotData& data, std::size_t number, co
             const Layer& layer = panel.layers[i];
             const bool isBehind = layer.shape == Shape::Bands || layer.faint;
             if (isBehind != behind || hidden.contains({number, i})) continue;
-            const LayerPlace place{
-                panel.lanes ? box.laneOf(i) : box.area, layout.time, box.scale, panel.lanes, style.deviceRatio, mark,
-                style.palette.color(QPalette::Base)};
+            const LayerPlace place{panel.lanes ? box.laneOf(i) : box.area,
+                                   layout.time,
+                                   box.scale,
+                                   panel.lanes,
+                                   style.deviceRatio,
+                                   mark,
+                                   style.palette.color(QPalette::Base),
+                                   panel.rows.size()};
             paintLayer(painter, data, layer, place, color(layer.ink, style.palette));
         }
     }
@@ -155,7 +160,7 @@ void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout
     paintTimeAxis(painter, layout, style);
     for (std::size_t i = 0; i < layout.panels.size(); ++i) {
         const PanelBox& box = layout.panels[i];
-        paintValueAxis(painter, box, data.panels[i].lanes, style);
+        paintValueAxis(painter, box, data.panels[i].named(), style);
         paintLayers(painter, data, i, layout, hidden, style);
         paintGuides(painter, data.panels[i], box, style);
         paintSide(painter, data.panels[i], box, style);

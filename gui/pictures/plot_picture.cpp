@@ -3,6 +3,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
+#include <QComboBox>
 #include <QKeyEvent>
 #include <QToolButton>
 #include <algorithm>
@@ -120,6 +121,38 @@ void PlotPicture::addConnectionTools() {
             this, [this] { stepConnection(1); });
 }
 
+void PlotPicture::addScopeTools(const std::array<QString, 3>& names, const QString& tip) {
+    m_of = new QComboBox(this);
+    m_of->addItems({names.begin(), names.end()});
+    m_of->setCurrentIndex(static_cast<int>(Of::All));
+    m_of->setAccessibleName(tip);
+    m_of->setToolTip(tip);
+    tools().addWidget(m_of);
+    connect(m_of, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
+    addConnectionTools();
+    connect(&m_selection, &Selection::connectionChanged, this, [this] {
+        if (of() == Of::Connection) refresh(false);
+    });
+}
+
+PlotPicture::Of PlotPicture::of() const { return m_of == nullptr ? Of::All : static_cast<Of>(m_of->currentIndex()); }
+
+void PlotPicture::setOf(Of of) {
+    if (m_of != nullptr) m_of->setCurrentIndex(static_cast<int>(of));
+}
+
+std::optional<transport::series::Scope> PlotPicture::scope(QString& notice) const {
+    transport::series::Scope scope;
+    if (of() != Of::Connection) return scope;
+    const auto chosen = m_selection.connection();
+    if (!chosen) {
+        notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
+        return std::nullopt;
+    }
+    scope.add(*chosen);
+    return scope;
+}
+
 const transport::Connection* PlotPicture::connection() const {
     const auto chosen = m_selection.connection();
     return chosen ? m_session.timeline()->find(*chosen) : nullptr;
@@ -130,7 +163,10 @@ QString PlotPicture::connectionText(bool wanted) const {
     return chosen == nullptr ? QString() : QLatin1String(": ") + QString::fromStdString(transport::ends_text(*chosen));
 }
 
-void PlotPicture::stepConnection(int by) { m_selection.stepConnection(by); }
+void PlotPicture::stepConnection(int by) {
+    setOf(Of::Connection);
+    m_selection.stepConnection(by);
+}
 
 void PlotPicture::keyPressEvent(QKeyEvent* event) {
     if (m_connectionTools && event->key() == Qt::Key_PageDown) stepConnection(1);
@@ -193,6 +229,8 @@ void PlotPicture::compute() {
                                           {INT64_MIN / 2, INT64_MAX / 2});
         PlotData& plot = (*made)->data;
         plot.home = (*made)->narrow ? extentOf(plot) : plot.whole;
+        if (const auto& entry = (*made)->entry)
+            plot.entry = limited({plot.timeOf(entry->from), plot.timeOf(entry->to)}, plot.whole);
         return [this, made] { present(std::move(**made)); };
     });
 }

@@ -10,6 +10,9 @@
 #include <gui/session/session.hpp>
 
 #include <QTimer>
+#include <array>
+
+class QComboBox;
 
 namespace qps::gui {
 
@@ -19,7 +22,11 @@ class PlotPicture : public Picture {
 public:
     PlotPicture(const QString& title, const QString& fileName, Session& session, Selection& selection, QWidget* parent);
 
+    enum class Of { Connection, All, Displayed };  // what a picture with a box for it shows
+
     [[nodiscard]] Plot& plot() { return *m_plot; }
+    [[nodiscard]] Of of() const;  // All where it has no box
+    void setOf(Of of);
     // Whether what is shown is what there is: nothing is being computed, nor due.
     [[nodiscard]] bool settled() const { return !m_job.running() && !m_due.isActive() && !m_stale; }
 
@@ -35,12 +42,13 @@ protected:
         PlotData data;
         QString notice;       // shown where the data is empty: what is missing and what to do
         bool narrow = false;  // at first the time of its data is seen, not that of the whole capture
+        std::optional<transport::series::Range> entry{};  // or this, as PlotData has it
     };
     // Runs in the worker; nothing: it was stopped.
     using Maker = std::function<std::optional<Made>(const Inputs&, const transport::series::Stop&)>;
     // Reads the state of the widget. An empty one: there is nothing to compute; `notice` says why.
     [[nodiscard]] virtual Maker maker(QString& notice) = 0;
-    [[nodiscard]] virtual bool filtered() const { return false; }  // whether it wants hits
+    [[nodiscard]] virtual bool filtered() const { return of() == Of::Displayed; }  // whether it wants hits
 
     // What is shown is out of date; `anew`: of something else, so that the zoom is void.
     void refresh(bool anew);
@@ -49,7 +57,11 @@ protected:
     void stopComputing() { m_job.cancel(); }
     // Buttons and keys for the next connection and the one before.
     void addConnectionTools();
-    virtual void stepConnection(int by);
+    // Likewise, and before them a box that says of what it is: `names` by Of, `tip` with a full sentence.
+    void addScopeTools(const std::array<QString, 3>& names, const QString& tip);
+    // What the box chose; nothing, and why in `notice`, where that is a connection and none is selected.
+    [[nodiscard]] std::optional<transport::series::Scope> scope(QString& notice) const;
+    void stepConnection(int by);
     [[nodiscard]] const transport::Connection* connection() const;
     // ": 10.0.0.1:17 <-> 10.0.0.2:18" of the chosen one, for a title; empty where it is not wanted.
     [[nodiscard]] QString connectionText(bool wanted) const;
@@ -78,6 +90,7 @@ private:
     Session& m_session;
     Selection& m_selection;
     Plot* m_plot;
+    QComboBox* m_of = nullptr;
     QMenu* m_layers = nullptr;
     SeriesJob m_job;
     QTimer m_due;

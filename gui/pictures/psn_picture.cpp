@@ -66,9 +66,47 @@ QString endText(const transport::Connection& connection, transport::End end) {
     return QString::fromStdString(transport::text(connection.end(end)));
 }
 
+Layer steps(const QString& name, const char* tip, Ink ink, Qt::PenStyle line,
+            const std::vector<transport::series::Point>& points) {
+    return {.name = name,
+            .tip = QCoreApplication::translate("PsnPicture", tip),
+            .ink = ink,
+            .shape = Shape::Steps,
+            .points = pointsOf(points),
+            .line = line};
+}
+
+// How much was on its way, in bytes, and in messages beside what limits them.
+void addDepth(PlotData& data, const transport::series::PsnSeries& series, const transport::series::Outstanding& all,
+              const transport::series::Outstanding& reads) {
+    if (all.empty()) return;
+    Panel bytes{.title = QObject::tr("Outstanding bytes"), .quantity = Quantity::Bytes, .fromZero = true};
+    bytes.layers.push_back(steps(QObject::tr("outstanding"),
+                                 QT_TRANSLATE_NOOP("PsnPicture", "Payload of messages that were not answered yet"),
+                                 Ink::Request, Qt::SolidLine, all.bytes));
+    Panel depth{.title = QObject::tr("Outstanding messages"), .fromZero = true};
+    depth.layers.push_back(steps(QObject::tr("messages"),
+                                 QT_TRANSLATE_NOOP("PsnPicture", "Messages that were not answered yet"), Ink::Request,
+                                 Qt::SolidLine, all.messages));
+    if (!reads.empty())
+        depth.layers.push_back(
+            steps(QObject::tr("READs"),
+                  QT_TRANSLATE_NOOP("PsnPicture",
+                                    "Of them READs, of which a responder takes only so many at once (IBA 9.4.4)"),
+                  Ink::Response, Qt::DashLine, reads.messages));
+    if (!series.credits.empty())
+        depth.layers.push_back(
+            steps(QObject::tr("credits"),
+                  QT_TRANSLATE_NOOP("PsnPicture", "Receives that the responder had, as its ACKs say (IBA 9.7.7.2)"),
+                  Ink::Acknowledgment, Qt::DotLine, series.credits));
+    data.panels.push_back(std::move(bytes));
+    data.panels.push_back(std::move(depth));
+}
+
 }  // namespace
 
-PlotData psnPlot(const transport::series::PsnSeries& series) {
+PlotData psnPlot(const transport::series::PsnSeries& series, const transport::series::Outstanding& all,
+                 const transport::series::Outstanding& reads) {
     PlotData data;
     Panel panel{.title = series.stream ? QObject::tr("TCP sequence number") : QObject::tr("PSN"),
                 .quantity = series.stream ? Quantity::TcpSequence : Quantity::Psn};
@@ -97,7 +135,9 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
              .pattern = kWaits[i].pattern,
              .bands = std::make_shared<const Bands>(std::move(bands))});
     }
+    if (!series.of(PsnMark::request).empty()) panel.weight = 4;
     data.panels.push_back(std::move(panel));
+    addDepth(data, series, all, reads);
     return data;
 }
 
@@ -153,7 +193,15 @@ PlotPicture::Maker PsnPicture::maker(QString& notice) {
                const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
         const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
         if (!series) return std::nullopt;
-        Made made{psnPlot(*series), tr("This end sent no requests. Press D for the other end."), true};
+        transport::series::Scope own;
+        own.add(connection, requester);
+        const auto outstanding = [&](transport::series::MessageKinds kinds) {
+            return transport::series::outstanding(*inputs.index, *inputs.timeline, own, kinds, stop);
+        };
+        const auto all = outstanding(transport::series::kAllMessageKinds);
+        const auto reads = outstanding(transport::series::only(transport::MessageKind::read));
+        if (!all || !reads) return std::nullopt;
+        Made made{psnPlot(*series, *all, *reads), tr("This end sent no requests. Press D for the other end."), true};
         made.data.panels.front().subject = way;
         return made;
     };

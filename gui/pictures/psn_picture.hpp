@@ -1,14 +1,18 @@
 // PsnPicture: packet sequence numbers over time of one way of a connection, in the manner of tcptrace: requests, the
-// staircase of what was acknowledged, NAKs, what was sent again, responses, and the waits before it was sent again.
+// staircase of what was acknowledged, NAKs, what was sent again, responses, and the waits before it was sent again;
+// below, what it had outstanding, READs by themselves, and the credits that its responder gave.
 #pragma once
 
 #include <gui/pictures/plot_picture.hpp>
+#include <transport-replay/series/outstanding.hpp>
 #include <transport-replay/series/psn_series.hpp>
 
 namespace qps::gui {
 
 // Its panels; origin and whole are left to the caller.
-[[nodiscard]] PlotData psnPlot(const transport::series::PsnSeries& series);
+[[nodiscard]] PlotData psnPlot(const transport::series::PsnSeries& series,
+                               const transport::series::Outstanding& all = {},
+                               const transport::series::Outstanding& reads = {});
 
 class PsnPicture : public PlotPicture {
     Q_OBJECT

@@ -113,49 +113,24 @@ PlotData throughputPlot(Throughput throughput, const transport::series::Outstand
 }
 
 ThroughputPicture::ThroughputPicture(Session& session, Selection& selection, QWidget* parent)
-    : PlotPicture(tr("Throughput"), QStringLiteral("throughput"), session, selection, parent),
-      m_of(new QComboBox(this)) {
-    m_of->addItems({tr("Selected connection"), tr("All packets"), tr("Displayed packets")});
-    m_of->setCurrentIndex(static_cast<int>(Of::All));
-    m_of->setAccessibleName(tr("Packets counted"));
-    m_of->setToolTip(tr("Packets counted"));
-    tools().addWidget(m_of);
-    connect(m_of, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
-    addConnectionTools();
+    : PlotPicture(tr("Throughput"), QStringLiteral("throughput"), session, selection, parent) {
+    addScopeTools({tr("Selected connection"), tr("All packets"), tr("Displayed packets")}, tr("Packets counted"));
     addPlotTools();
-    connect(&selection, &Selection::connectionChanged, this, [this] {
-        if (of() == Of::Connection) refresh(false);
-    });
-}
-
-ThroughputPicture::Of ThroughputPicture::of() const { return static_cast<Of>(m_of->currentIndex()); }
-
-void ThroughputPicture::setOf(Of of) { m_of->setCurrentIndex(static_cast<int>(of)); }
-
-void ThroughputPicture::stepConnection(int by) {
-    setOf(Of::Connection);
-    PlotPicture::stepConnection(by);
 }
 
 PlotPicture::Maker ThroughputPicture::maker(QString& notice) {
-    transport::series::Scope scope;
-    if (of() == Of::Connection) {
-        const auto chosen = selection().connection();
-        if (!chosen) {
-            notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
-            return {};
-        }
-        scope.add(*chosen);
-    }
-    const QString nothing = of() == Of::Filtered
+    const auto chosen = scope(notice);
+    if (!chosen) return {};
+    const QString nothing = of() == Of::Displayed
                                 ? tr("No displayed packet has a timestamp. Change or clear the display filter.")
                                 : tr("No packet has a timestamp: nothing to draw over time.");
-    return [scope, nothing, whose = connectionText(of() == Of::Connection)](
+    return [scope = *chosen, nothing, whose = connectionText(of() == Of::Connection)](
                const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());
         auto throughput = transport::series::throughput(*inputs.index, scope, inputs.whole, stop);
         if (!throughput) return std::nullopt;
-        const auto outstanding = transport::series::outstanding(*inputs.index, *inputs.timeline, scope, stop);
+        const auto outstanding = transport::series::outstanding(*inputs.index, *inputs.timeline, scope,
+                                                                transport::series::kAllMessageKinds, stop);
         if (!outstanding) return std::nullopt;
         Made made{throughputPlot(std::move(*throughput), *outstanding), nothing};
         if (!made.data.panels.empty()) made.data.panels.front().subject = whose;

@@ -6,8 +6,6 @@
 #include <transport-replay/series/outstanding.hpp>
 #include <transport-replay/series/throughput.hpp>
 
-#include <QComboBox>
-
 namespace qps::gui {
 
 // Its panels: rates, counts and what was outstanding. Rates and counts are summed anew for every zoom.
@@ -18,18 +16,10 @@ class ThroughputPicture : public PlotPicture {
     Q_OBJECT
 
 public:
-    enum class Of { Connection, All, Filtered };
     ThroughputPicture(Session& session, Selection& selection, QWidget* parent = nullptr);
-    [[nodiscard]] Of of() const;
-    void setOf(Of of);
 
 protected:
     [[nodiscard]] Maker maker(QString& notice) override;
-    void stepConnection(int by) override;
-    [[nodiscard]] bool filtered() const override { return of() == Of::Filtered; }
-
-private:
-    QComboBox* m_of;
 };
 
 // A quantity of a Throughput as steps, in bins that fit a view: bits a second, or how many in each bin.

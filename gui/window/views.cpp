@@ -6,11 +6,16 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/congestion_picture.hpp>
+#include <gui/pictures/incast_picture.hpp>
 #include <gui/pictures/io_picture.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
+#include <gui/pictures/losses_picture.hpp>
+#include <gui/pictures/operations_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
+#include <gui/pictures/ranks_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
+#include <gui/pictures/waterfall_picture.hpp>
 #include <gui/session/session.hpp>
 #include <gui/statistics/statistics_view.hpp>
 #include <gui/summary/summary_view.hpp>
@@ -66,6 +71,16 @@ const char* noCongestion(const Session& session) {
                ? QT_TRANSLATE_NOOP("views", "The capture has no CE marks, CNPs or pause frames")
                : nullptr;
 }
+const char* noIncast(const Session& session) {
+    return transport::series::incast_receivers(*session.timeline()).empty()
+               ? QT_TRANSLATE_NOOP("views", "No host is sent data by two others")
+               : nullptr;
+}
+const char* noRanks(const Session& session) {
+    return session.timeline()->collectives.collectives.empty()
+               ? QT_TRANSLATE_NOOP("views", "No group of hosts works in steps, as NCCL and MPI do")
+               : nullptr;
+}
 const char* noFabric(const Session& session) {
     return session.timeline()->management.datagrams == 0
                ? QT_TRANSLATE_NOOP("views",
@@ -102,6 +117,12 @@ constexpr std::array kViewRows{
     ViewRow{"ladder", QT_TRANSLATE_NOOP("views", "Ladder"),
             QT_TRANSLATE_NOOP("views", "Messages of a connection as a ladder diagram"), make<LadderPicture>, nullptr,
             false, noConnections},
+    ViewRow{"waterfall", QT_TRANSLATE_NOOP("views", "Waterfall"),
+            QT_TRANSLATE_NOOP("views", "Where the time of each message went: request, waits, responder, response"),
+            make<WaterfallPicture>, nullptr, false, noMessages},
+    ViewRow{"losses", QT_TRANSLATE_NOOP("views", "Losses"),
+            QT_TRANSLATE_NOOP("views", "On which stretch of the way packets were lost, marked, late or corrupt"),
+            make<LossesPicture>, nullptr, false, noConnections},
     ViewRow{"follow", QT_TRANSLATE_NOOP("views", "Payload"),
             QT_TRANSLATE_NOOP("views", "What the messages of a connection carried: decoded, as bytes or as text"),
             make<FollowView>, nullptr, false, noMessages},
@@ -109,9 +130,18 @@ constexpr std::array kViewRows{
             QT_TRANSLATE_NOOP("views", "Throughput, goodput and outstanding bytes over time"), make<ThroughputPicture>},
     ViewRow{"latency", QT_TRANSLATE_NOOP("views", "Latency"), QT_TRANSLATE_NOOP("views", "Message latency over time"),
             make<LatencyPicture>, nullptr, false, noMessages},
+    ViewRow{"operation-latency", QT_TRANSLATE_NOOP("views", "Operation latency"),
+            QT_TRANSLATE_NOOP("views", "Latency of storage and other operations over time, and where it went"),
+            make<OperationsPicture>, nullptr, false, noOperations},
     ViewRow{"congestion", QT_TRANSLATE_NOOP("views", "Congestion"),
             QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"), make<CongestionPicture>,
             nullptr, false, noCongestion},
+    ViewRow{"incast", QT_TRANSLATE_NOOP("views", "Incast"),
+            QT_TRANSLATE_NOOP("views", "What several hosts send to one, each upon the other, and what came of it"),
+            make<IncastPicture>, nullptr, false, noIncast},
+    ViewRow{"ranks", QT_TRANSLATE_NOOP("views", "Ranks"),
+            QT_TRANSLATE_NOOP("views", "Steps of NCCL and MPI by rank: who waited for whom"), make<RanksPicture>,
+            nullptr, false, noRanks},
     ViewRow{"io", QT_TRANSLATE_NOOP("views", "I/O graph"),
             QT_TRANSLATE_NOOP("views",
                               "Series of your own over time: packets of a filter, or sums and percentiles of a field"),

@@ -2,6 +2,7 @@
 // views.
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
+#include <gui/pictures/pause_layers.hpp>
 #include <gui/pictures/plot_csv.hpp>
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>

@@ -9,6 +9,7 @@ namespace qps::transport {
 enum class Beside : std::uint8_t {
     latencies,  // of the messages of each connection, for tables and the window
     printed,    // rows of messages and operations, until it is known which connections they are of
+    rows,       // of packets and messages, for series
     waiting,    // replay: payload of messages that are not complete, while reading, and of those that are posted, while
                 // playing
     conversation,  // replay: messages of the connection that is to be played, with their payload
@@ -26,6 +27,7 @@ inline constexpr std::uint32_t kBesideParts = 64;
 inline constexpr std::array kBesideRows{
     BesideRow{Beside::latencies, "latencies of connections", 1},
     BesideRow{Beside::printed, "rows to be printed", 1},
+    BesideRow{Beside::rows, "rows of packets", 32},
     BesideRow{Beside::waiting, "payload of messages under way", 8},
     BesideRow{Beside::conversation, "conversation", 24},
     BesideRow{Beside::memory, "recorded memory", 28},

@@ -14,9 +14,7 @@ std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, co
     if (scope.all_connections() && !range) points.reserve(index.messages.size());  // most will be there
     const auto take = [&](const MessageRow& message, std::uint64_t) {
         const auto answer = message.answer_frame();
-        if (message.outcome() != Outcome::completed || !answer ||
-            (kinds >> std::to_underlying(message.kind()) & 1) == 0)
-            return;
+        if (message.outcome() != Outcome::completed || !answer || !has(kinds, message.kind())) return;
         if (!scope.has(message)) return;
         const auto from = time_of(index, message.first_frame());
         const auto to = time_of(index, *answer);

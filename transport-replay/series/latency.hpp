@@ -21,6 +21,10 @@ struct LatencyPoint {
 };
 
 using MessageKinds = std::uint8_t;  // bit n: MessageKind n
+[[nodiscard]] constexpr MessageKinds only(MessageKind kind) {
+    return static_cast<MessageKinds>(1U << std::to_underlying(kind));
+}
+[[nodiscard]] constexpr bool has(MessageKinds kinds, MessageKind kind) { return (kinds & only(kind)) != 0; }
 inline constexpr MessageKinds kAllMessageKinds = (1U << kMessageKindNames.size()) - 1;
 
 // Completed messages of these kinds whose first packet lies in the range, in the order in which they ended. Those that

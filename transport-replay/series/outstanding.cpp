@@ -52,11 +52,11 @@ Outstanding add_up(std::vector<Change> begun, std::vector<Change> ended) {
 }  // namespace
 
 std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline, const Scope& scope,
-                                       const Stop& stop) {
+                                       MessageKinds kinds, const Stop& stop) {
     std::vector<Change> begun;
     std::vector<Change> ended;
     const auto take = [&](const MessageRow& message, std::uint64_t) {
-        if (message.outcome() == Outcome::sent || !scope.has(message)) return;
+        if (message.outcome() == Outcome::sent || !has(kinds, message.kind()) || !scope.has(message)) return;
         const auto from = time_of(index, message.first_frame());
         if (!from) return;
         const Instant to = end_of(index, timeline, message, *from);

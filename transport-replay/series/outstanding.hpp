@@ -5,7 +5,7 @@
 // before their requests, by a clock that runs backwards: such a message was outstanding for no time.
 #pragma once
 
-#include <transport-replay/series/scope.hpp>
+#include <transport-replay/series/latency.hpp>
 
 namespace qps::transport {
 struct Timeline;
@@ -20,8 +20,9 @@ struct Outstanding {
     [[nodiscard]] bool empty() const { return bytes.empty(); }
 };
 
-// Nothing where it was stopped.
+// Of messages of these kinds. Nothing where it was stopped.
 [[nodiscard]] std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline,
-                                                     const Scope& scope, const Stop& stop = {});
+                                                     const Scope& scope, MessageKinds kinds = kAllMessageKinds,
+                                                     const Stop& stop = {});
 
 }  // namespace qps::transport::series

@@ -112,9 +112,18 @@ private:
             series_.of(Acknowledgment{syndrome, {}}.code() == 0 ? PsnMark::sequence_nak : PsnMark::fatal_nak)
                 .push_back(point);
         if (row.has(Mark::unmatched)) return;
+        if (type == SyndromeType::ack && row.syndrome()) note_credits(syndrome, point);
         // A NAK acknowledges all before the PSN that it names (9.7.5.1.2).
         acknowledge(point, type == SyndromeType::ack ? point.y : point.y - 1);
         add_waits(point);
+    }
+
+    void note_credits(std::uint8_t syndrome, const PsnPoint& point) {
+        const std::uint8_t code = Acknowledgment{syndrome, {}}.code();
+        if (code >= kCredits.size()) return;  // no limit
+        const std::int64_t credits = kCredits[code];
+        if (series_.credits.empty() || series_.credits.back().y != credits)
+            series_.credits.push_back({point.time, credits, point.frame});
     }
 
     void acknowledge(PsnPoint point, std::int64_t psn) {

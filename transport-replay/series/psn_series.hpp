@@ -52,6 +52,8 @@ struct PsnSeries {
         false;  // of TCP: what counts are its sequence numbers, which go on past 32 bits, and of a request its bytes
     std::array<std::vector<PsnPoint>, kPsnMarkNames.size()> marks;
     std::vector<PsnWait> waits;
+    // Requests that the responder has receives for, as its ACKs say, where they limit (9.7.7.2): a staircase.
+    std::vector<Point> credits;
     [[nodiscard]] const std::vector<PsnPoint>& of(PsnMark mark) const { return marks[static_cast<std::size_t>(mark)]; }
     [[nodiscard]] std::vector<PsnPoint>& of(PsnMark mark) { return marks[static_cast<std::size_t>(mark)]; }
 };

@@ -5,6 +5,7 @@
 #include <tests/support/heap_watch.hpp>
 #include <tests/support/sanitized.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/index/kept_rows.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
 #include <transport-replay/model/address.hpp>
@@ -46,6 +47,22 @@ bool many_connections(HeapWatch& peak) {
     CHECK(times.find(ConnectionId{99'999}) == nullptr);
     CHECK(times.bytes() <= bytes_beside(kSmallBudget, Beside::latencies));
     return times.left_out() != 0;
+}
+
+// A frame that says that millions went before it is one more packet that is left out.
+bool many_packets(HeapWatch& peak) {
+    KeptRows kept(kSmallBudget);
+    Observation packet;
+    packet.has_time = true;
+    for (std::uint64_t i = 1; i <= 1'500'000; ++i) {
+        packet.frame = FrameIndex{2 * i};
+        kept.packet(packet, {});
+        if (i % 16 == 0) kept.message(ConnectionId{1}, End::a, {});
+        if (i % 64 == 0) peak.look();
+    }
+    CHECK(kept.index().bytes() <= bytes_beside(kSmallBudget, Beside::rows) + sizeof(MessageRow));
+    CHECK(kept.index().packets.size() > 500'000);
+    return kept.left_out() != 0;
 }
 
 bool many_durations(HeapWatch& peak) {
@@ -238,6 +255,7 @@ constexpr std::array kTrials{
     Trial{Beside::latencies, "ever other durations", many_durations},
     Trial{Beside::latencies, "messages that are outstanding for ever", many_outstanding},
     Trial{Beside::printed, "rows without end", many_rows},
+    Trial{Beside::rows, "many packets", many_packets},
     Trial{Beside::waiting, "packets of messages that never end",
           [](HeapWatch& peak) { return packets_that_wait(peak, kWholePacket); }},
     Trial{Beside::waiting, "small packets of such", [](HeapWatch& peak) { return packets_that_wait(peak, 1); }},
