@@ -23,9 +23,15 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"},
-                                   {"cm"},          {"fabric"},   {"timeline", "--interval", "10ms"},
-                                   {"series", "waterfall"}, {"series", "losses"}, {"series", "incast"}};
+const std::vector<Words> kCommands{{"connections"},
+                                   {"messages"},
+                                   {"findings"},
+                                   {"cm"},
+                                   {"fabric"},
+                                   {"timeline", "--interval", "10ms"},
+                                   {"series", "waterfall"},
+                                   {"series", "losses"},
+                                   {"series", "incast"}};
 const std::vector<std::string> kSamples =
     qps::tests::kSanitized ? std::vector<std::string>{"loss_read", "ucmatose", "nvme_rdma"}
                            : std::vector<std::string>{"rping_v4", "loss_write", "loss_read",    "err_rnr",
