@@ -8,5 +8,7 @@ if(NOT QPSCOPE_STATIC)
 endif()
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(PKG_CONFIG_ARGN --static)  # with the libraries that a library needs
+# What nobody calls stays out, function by function.
+add_compile_options(-ffunction-sections -fdata-sections)
 # Warnings are of functions of glibc that load its libraries when they are called: SQLite would load extensions, were it asked to.
 string(APPEND CMAKE_EXE_LINKER_FLAGS " -static -no-pie -Wl,--gc-sections,--fatal-warnings,--wrap=dlopen")
