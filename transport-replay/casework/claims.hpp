@@ -28,6 +28,8 @@ void undecided(Verdict& verdict, std::string text);
 // Something failed: a completion, a watchdog, a timeout.
 [[nodiscard]] bool anything_failed(const Case& read);
 [[nodiscard]] bool has_status(const Case& read, std::uint32_t status);
+// Somebody waited for an answer that did not come, or could not even ask.
+[[nodiscard]] bool no_answer(const Case& read);
 // What an event of a host is to the complaints of the case: whether it can be tied to them, and on which side it lies.
 struct Tie {
     bool complaints = false;  // there are some
@@ -51,6 +53,7 @@ void judge_gids(const Facts& facts, Verdict& verdict);
 void judge_queue_pairs(const Facts& facts, Verdict& verdict);
 void judge_acs(const Facts& facts, Verdict& verdict);
 void judge_environment(const Facts& facts, Verdict& verdict);
+void judge_port_readings(const Facts& facts, Verdict& verdict);
 void judge_link_settings(const Facts& facts, Verdict& verdict);
 void judge_classes(const Facts& facts, Verdict& verdict);
 void judge_loss(const Facts& facts, Verdict& verdict);
@@ -66,5 +69,8 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict);
 void judge_order(const Facts& facts, Verdict& verdict);
 void judge_captures(const Facts& facts, Verdict& verdict);
 void judge_unrelated(const Facts& facts, Verdict& verdict);
+void judge_notices(const Facts& facts, Verdict& verdict);
+void judge_bootstrap(const Facts& facts, Verdict& verdict);
+void judge_unexplained(const Facts& facts, Verdict& verdict);
 
 }  // namespace qps::casework

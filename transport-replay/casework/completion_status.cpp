@@ -136,6 +136,8 @@ constexpr std::array kWords{
     Words{"rnr retry", 13},
     Words{"rnr_retry", 13},
     Words{"receive-no-ready", 13},
+    Words{"rnr_nak_retry", 13},
+    Words{"transport_retry", 12},
     Words{"transport retry", 12},
     Words{"retry_exc", 12},
     Words{"retry exc", 12},

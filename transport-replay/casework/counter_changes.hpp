@@ -51,6 +51,8 @@ enum class Counter : std::uint8_t {
     rdma_bytes,
     rdma_packets,
     priority_volume,
+    receive_error,
+    relay_discard,
     port_data,
 };
 [[nodiscard]] std::string_view name(Counter counter);

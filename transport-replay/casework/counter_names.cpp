@@ -68,6 +68,9 @@ constexpr std::array kNames{
     NameRow{"outbound_pci_stalled_rd_events", pcie_stall}, NameRow{"outbound_pci_stalled_wr_events", pcie_stall}, NameRow{"outbound_pci_buffer_overflow", pcie_stall}, NameRow{"rx_pci_signal_integrity", pcie_stall}, NameRow{"tx_pci_signal_integrity", pcie_stall},
     NameRow{"rx_vport_rdma_unicast_bytes", rdma_bytes}, NameRow{"tx_vport_rdma_unicast_bytes", rdma_bytes}, NameRow{"rx_rdma_ucast_bytes", rdma_bytes}, NameRow{"tx_rdma_ucast_bytes", rdma_bytes},
     NameRow{"rx_vport_rdma_unicast_packets", rdma_packets}, NameRow{"tx_vport_rdma_unicast_packets", rdma_packets}, NameRow{"rx_rdma_ucast_pkts", rdma_packets}, NameRow{"tx_rdma_ucast_pkts", rdma_packets},
+    NameRow{"FCS", signal_error}, NameRow{"FCS-Err", signal_error}, NameRow{"FcsErr", signal_error}, NameRow{"CRC", signal_error}, NameRow{"CRC-Err", signal_error}, NameRow{"CrcErr", signal_error}, NameRow{"Symbol", signal_error}, NameRow{"Symbol-Err", signal_error},
+    NameRow{"PortRcvSwitchRelayErrors", relay_discard}, NameRow{"port_rcv_switch_relay_errors", relay_discard},
+    NameRow{"RX_ERR", receive_error}, NameRow{"Rcv-Err", receive_error}, NameRow{"InErrors", receive_error}, NameRow{"Input-Err", receive_error}, NameRow{"rx_errors", receive_error},
     NameRow{"port_rcv_data", port_data}, NameRow{"port_xmit_data", port_data}, NameRow{"PortXmitData", port_data}, NameRow{"PortRcvData", port_data},
 };
 // Of one priority: a pattern with the priority as its group.
@@ -87,7 +90,7 @@ constexpr std::array kPriorities{
 // clang-format on
 
 // By the values of the enumerators.
-constexpr std::array<std::string_view, 39> kCounters{"other counter",
+constexpr std::array<std::string_view, 41> kCounters{"other counter",
                                                      "ACK timeouts",
                                                      "retries exceeded",
                                                      "sequence NAKs received",
@@ -125,7 +128,9 @@ constexpr std::array<std::string_view, 39> kCounters{"other counter",
                                                      "PCIe stalls",
                                                      "RDMA bytes",
                                                      "RDMA packets",
-                                                     "traffic of a priority"};
+                                                     "traffic of a priority",
+                                                     "frames received with an error",
+                                                     "packets that came by the port they would leave by"};
 
 }  // namespace
 

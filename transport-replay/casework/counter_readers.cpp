@@ -6,6 +6,7 @@
 #include <transport-replay/casework/readers.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
@@ -233,7 +234,7 @@ std::string_view take_counter(std::string_view line, LineState& state, Case& fou
 std::string_view take_switch_table(std::string_view line, LineState& state, Case& found) {
     constexpr std::string_view kName = "switch counters";
     constexpr std::uint32_t kReceive = 1, kTransmit = 2, kWatchdog = 3, kQueues = 4, kPfcTotals = 5, kNvue = 6,
-                            kDropGroups = 7;
+                            kDropGroups = 7, kErrorColumns = 8;
     static const RE2 cached(R"(^Last cached time was (.*))");
     static const RE2 rule(R"(^[-= ]{8,}$)");
     static const RE2 port(R"(^(?:Ethernet|swp|Et|Eth|ethernet|PortChannel|Port)\S*$)");
@@ -256,6 +257,15 @@ std::string_view take_switch_table(std::string_view line, LineState& state, Case
     if (words.size() >= 3 && words[0] == "Port" && words[1].starts_with("PG0")) return begin(kDropGroups);
     if (line.contains("RxPfc") || line.contains("RxPPP")) return begin(kPfcTotals);
     if (line.contains("switch-priority") && line.contains("rx-pause-frames")) return begin(kNvue);
+    if (words.size() >= 4 && (words[0] == "Port" || words[0] == "IFACE" || words[0] == "Interface")) {
+        state.columns.clear();
+        for (std::size_t i = 1; i < words.size(); ++i) state.columns.emplace_back(words[i].substr(0, kMostWord));
+        const bool errors = std::ranges::any_of(state.columns, [](const std::string& column) {
+            const Counter counter = canonical(column).counter;
+            return counter == Counter::signal_error || counter == Counter::receive_error;
+        });
+        if (errors) return begin(kErrorColumns);
+    }
     if (state.reader != kName) return {};
     if (finds(line, rule)) return kName;
     const auto number_of = [&](std::size_t i) { return i < words.size() ? grouped_number(words[i]) : std::nullopt; };
@@ -283,6 +293,16 @@ std::string_view take_switch_table(std::string_view line, LineState& state, Case
             put(found, state, "switch PFC", name, 0, "tx_pause", *number_of(last - 1));
         }
     }
+    if (state.block == kErrorColumns) {
+        std::vector<std::string_view> values;  // "211.20 MB/s" is one
+        for (const std::string_view word : words)
+            if (!word.ends_with("B/s") && !word.ends_with("bps")) values.push_back(word);
+        if (values.size() != state.columns.size() + 1) return kName;
+        for (std::size_t i = 1; i < values.size(); ++i)
+            if (const auto value = grouped_number(values[i]);
+                value && canonical(state.columns[i - 1]).counter != Counter::other)
+                put(found, state, "switch port errors", name, 0, state.columns[i - 1], *value);
+    }
     if (state.block == kDropGroups)
         for (std::size_t i = 1; i < words.size() && i <= 8; ++i)
             if (const auto value = number_of(i))
@@ -294,6 +314,11 @@ std::string_view take_switch_table(std::string_view line, LineState& state, Case
         const std::size_t slash = words[2].find('/');
         if (const auto storms = grouped_number(words[2].substr(0, slash)))
             put(found, state, "switch PFC watchdog", name, 0, "storms_detected", *storms);
+        // "TX OK/DROP" and "RX OK/DROP".
+        for (const auto& [column, counter] : {std::pair{std::size_t{3}, "watchdog_tx_drops"}, {4, "watchdog_rx_drops"}})
+            if (column < words.size() && words[column].contains('/'))
+                if (const auto drops = grouped_number(words[column].substr(words[column].find('/') + 1)))
+                    put(found, state, "switch PFC watchdog", name, 0, counter, *drops);
     }
     return kName;
 }

@@ -23,11 +23,12 @@ namespace {
 // A row of a dump: four words or sixteen bytes in hex, with an offset before them or not.
 std::string_view hex_row(std::string_view line) {
     static const RE2 row(
-        R"(^(?:\[[^\]]*\] )?(?:.*: ?)?((?:[0-9a-fA-F]{8}[ \t]+){3}[0-9a-fA-F]{8}|(?:[0-9a-fA-F]{2} ){15}[0-9a-fA-F]{2})(?:  .*)?\s*$)");
+        R"(^(?:\[[^\]]*\] )?(?:.*: ?)?((?:[0-9a-fA-F]{8}[ \t]+){3}[0-9a-fA-F]{8}|(?:[0-9a-fA-F]{2} ){15}[0-9a-fA-F]{2})(?:  .*| \|.*)?\s*$)");
     re2::StringPiece found;
     const std::size_t last = line.find_last_not_of(" \t|");
-    const bool may_be = last != std::string_view::npos && last >= 34 &&
-                        (std::isxdigit(static_cast<unsigned char>(line[last])) != 0 || line.contains("  "));
+    const bool may_be =
+        last != std::string_view::npos && last >= 34 &&
+        (std::isxdigit(static_cast<unsigned char>(line[last])) != 0 || line.contains("  ") || line.contains(" | "));
     if (!may_be || !finds(line, row, &found)) return {};
     return {found.data(), found.size()};
 }
@@ -241,7 +242,7 @@ std::string_view take_measurement(std::string_view line, LineState& state, Case&
     static const RE2 program(
         R"(\b(ib_(?:write|read|send)_(?:bw|lat)|iperf3?|netperf|nccl-tests|all_reduce_perf|rping|ucx_perftest|fi_\w+|qperf)\b)");
     static const RE2 iperf(R"(sec +[\d.]+ [KMGT]?Bytes +([\d.]+) ([KMG])bits/sec)");
-    static const RE2 perftest(R"(^ *(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+)\s*$)");
+    static const RE2 perftest(R"(^\s*(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*$)");
     static const RE2 plain(R"(^\s*(RDMA|TCP|RoCE|UDP)\b(.*?)\s+([\d.]+) ?(G|M)b(?:it)?/s)");
     static const RE2 units(R"(BW average\[(MB|Gb|MiB)/sec\])");
     static const RE2 fio(R"(^(?:rw|rwmixread|iodepth|bs|ioengine|numjobs|blocksize)=|^\[global\])");

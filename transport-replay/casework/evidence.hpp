@@ -70,6 +70,9 @@ enum class EventKind : std::uint8_t {
     pause_storm,     // PFC watchdog of a switch, pause storm of a NIC
     lossy_pause,     // pause for a class that is not lossless
     reboot,          // Linux version
+    exception,       // of the program of a rank
+    notice,          // a line that a row of notices.hpp explains
+    unexplained,     // a complaint that no row knows
 };
 
 // How times of a line count; see LogClock of transport-replay/logs/log_time.hpp. none: only the order in the file.
@@ -95,6 +98,7 @@ struct Event {
     std::uint64_t number = 0;               // seconds, queues, an errno: what the kind says
     bool responder = false;                 // of a completion: reported by the receiving side
     bool kernel = false;                    // of a producer in the kernel
+    std::uint8_t notice = 0;                // row of notices(), from 1; 0: none
 };
 
 // One dump of counters of one port, before its phase is known.

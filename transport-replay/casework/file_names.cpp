@@ -11,13 +11,15 @@ namespace {
 
 // A name for which files are called that belong to nobody.
 bool says_no_host(std::string_view word) {
-    constexpr std::array<std::string_view, 53> kWords{
-        "job",       "bench",  "benchmark", "note",        "notes",    "readme",  "hosts",   "ras",    "log",
-        "logs",      "out",    "output",    "error",       "errors",   "stderr",  "stdout",  "train",  "dmesg",
-        "kern",      "syslog", "messages",  "journal",     "console",  "cmd",     "command", "env",    "config",
-        "report",    "ticket", "nccl",      "ucx",         "counters", "perf",    "iperf",   "fio",    "ethtool",
-        "show_gids", "gids",   "rdma",      "ibv_devinfo", "mail",     "thread",  "run",     "test",   "archive",
-        "bundle",    "case",   "capture",   "trace",       "tap",      "packets", "dump",    "tcpdump"};
+    constexpr std::array<std::string_view, 67> kWords{
+        "old",      "new",     "good",    "bad",    "ok",       "working",   "broken", "failing",   "fast",
+        "slow",     "details", "symptom", "fabric", "settings", "job",       "bench",  "benchmark", "note",
+        "notes",    "readme",  "hosts",   "ras",    "log",      "logs",      "out",    "output",    "error",
+        "errors",   "stderr",  "stdout",  "train",  "dmesg",    "kern",      "syslog", "messages",  "journal",
+        "console",  "cmd",     "command", "env",    "config",   "report",    "ticket", "nccl",      "ucx",
+        "counters", "perf",    "iperf",   "fio",    "ethtool",  "show_gids", "gids",   "rdma",      "ibv_devinfo",
+        "mail",     "thread",  "run",     "test",   "archive",  "bundle",    "case",   "capture",   "trace",
+        "tap",      "packets", "dump",    "tcpdump"};
     if (word.starts_with("rank")) return true;
     return std::ranges::find(kWords, word) != kWords.end();
 }

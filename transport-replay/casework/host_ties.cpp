@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <re2/re2.h>
+
 namespace qps::casework {
 
 namespace {
@@ -80,12 +82,42 @@ void tie_files(Case& found) {
     }
 }
 
+// Two notes that hold readings of one kind ("a.txt", "b.txt") are of two machines, and named after them.
+void tie_notes(Case& found) {
+    std::map<std::string, std::set<std::uint32_t>> kinds;  // what is read -> files of nobody
+    const auto note = [&](const std::string& kind, const Place& place) {
+        if (found.files[place.file].host.empty()) kinds[kind].insert(place.file);
+    };
+    for (const Setting& setting : found.settings)
+        if (setting.host.empty() && setting.subject != "environment")
+            note(setting.subject + '/' + setting.name, setting.place);
+    for (const CounterDump& dump : found.counters)
+        if (dump.host.empty() && dump.phase == Phase::unknown) note("counters " + dump.source, dump.place);
+    for (const auto& [kind, files] : kinds) {
+        if (files.size() < 2) continue;
+        std::set<std::string> names, groups;  // two of a group are before and after of one machine
+        for (const std::uint32_t file : files) {
+            // "a", "node-12": words with more parts tell what a note is about.
+            static const RE2 simple(R"(^[A-Za-z]{1,12}[-_]?\d*$)");
+            if (std::string host = host_in_name(found.files[file].name); RE2::FullMatch(host, simple))
+                names.insert(std::move(host));
+            groups.insert(group_of(found.files[file].name));
+        }
+        if (names.size() != files.size() || groups.size() != files.size()) continue;
+        for (const std::uint32_t file : files) {
+            found.files[file].host = host_in_name(found.files[file].name);
+            found.files[file].host_from = "file name";
+        }
+    }
+}
+
 }  // namespace
 
 void tie_hosts(Case& found) {
     for (const Event& event : found.events)
         if (!event.host.empty()) ++found.hosts_said[event.place.file][event.host];
     tie_files(found);
+    tie_notes(found);
     const auto host_of = [&](std::string& host, const Place& place) {
         if (host.empty()) host = found.files[place.file].host;
     };

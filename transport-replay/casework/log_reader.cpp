@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <memory>
 #include <vector>
@@ -34,7 +35,7 @@ struct PrefixRow {
 constexpr std::array kPrefixes{
     PrefixRow{"NCCL log", "NCCL ",
               R"((?:^|[\s>:\]])(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+ \[\d+\] (?:\S+ ?(?:\(\S*\) )?)?NCCL )"},
-    PrefixRow{"UCX log", ".c", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+):\d+(?::\d+)?\] +\S+\.\w+:\d+)"},
+    PrefixRow{"UCX log", ".c", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):(?P<proc>\d+) *:\d+(?::\d+)?\] +\S+\.\w+:\d+)"},
     PrefixRow{"error CQE", "mlx5: ", R"(mlx5: (?P<host>[\w.-]+): got completion with error)"},
     PrefixRow{"MPI log", ":mpi_rank_", R"(\[(?P<host>[A-Za-z0-9][\w.-]*):mpi_rank_(?P<proc>\d+)\])"},
     PrefixRow{"switch log", "#", R"(^(?:\d{4} )?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? (?P<host>[\w.-]+) [A-Z]+ \w+#)"},
@@ -48,6 +49,7 @@ constexpr std::array kPrefixes{
     PrefixRow{"PyTorch log", "[rank", R"(\[rank(?P<proc>\d+)\]:)"},
     PrefixRow{"PyTorch log", "ProcessGroupNCCL", R"(ProcessGroupNCCL\.cpp:\d+)"},
     PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?P<proc>\d+):)"},
+    PrefixRow{"DPDK log", "EAL: ", R"(^(?:\[[^\]]*\] )?EAL: )"},
     PrefixRow{"SPDK log", "*: ", R"(\*(?:ERROR|NOTICE|WARNING|INFO)\*: )"},
     PrefixRow{"MPI log", "],", R"(\[\[\d+,\d+\],(?P<proc>\d+)\])"},
     PrefixRow{"NCCL log", "NCCL ", R"(NCCL (?:INFO|WARN|TRACE) )"},
@@ -181,6 +183,14 @@ void set_time(Event& event, std::string_view line) {
     event.time_ns = static_cast<std::int64_t>(read->time);
 }
 
+// The queue pair that a line of any program names beside a completion.
+void name_queue_pair(Event& event, std::string_view line) {
+    static const RE2 named(R"((?:\b|_)(?:QP|qp|QPN|qpn|qp_num)(?: number| num|[# ]?icid)?[ =:#]+(0x[0-9a-fA-F]+|\d+))");
+    re2::StringPiece value;
+    if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), named, &value))
+        event.qpn = dissect::Qpn{static_cast<std::uint32_t>(number({value.data(), value.size()}))};
+}
+
 // Of a completion that has words alone, the status; false where none is meant, or it succeeded.
 bool settle_status(Event& event, const Signature& row) {
     if (row.status != 0) event.status = row.status;
@@ -191,6 +201,16 @@ bool settle_status(Event& event, const Signature& row) {
     }
     if (!event.status) event.status = status_of_words(event.text);
     return event.status.value_or(1) != 0;
+}
+
+// Exceptions by which libraries pass on what failed elsewhere.
+bool of_collectives(std::string_view text) {
+    constexpr std::array<std::string_view, 23> kPassedOn{
+        "CalledProcess", "ProcessExited", "ProcessRaised", "Actor",      "WorkerCrashed", "route",
+        "Retry",         "NCCL",          "Dist",          "c10d",       "imeout",        "imed out",
+        "onnect",        "Gloo",          "gloo",          "ncclR",      "MPI",           "rendezv",
+        "Rendezv",       "ChildFailed",   "Broken",        "collective", "CUDA"};
+    return std::ranges::any_of(kPassedOn, [&](std::string_view word) { return text.contains(word); });
 }
 
 // "set by environment to", "GID 0 (...)", "via NET/IB/0/GDRDMA": what logs say of settings. Groups: name, value, dev.
@@ -214,11 +234,14 @@ constexpr std::array kNotes{
     NoteRow{"GDRDMA", R"(via NET/\w+/\d+(?:\(\d+\))?/(?P<value>GDRDMA))", "NCCL", "GPU Direct RDMA", "on"},
     NoteRow{"NCCL version", R"((?P<value>[NR]CCL version ?:? ?\S+))", "NCCL", "version"},
     NoteRow{"Init COMPLETE", R"(rank (?P<name>\d+) nranks (?P<value>\d+) .*Init COMPLETE)", "rank", ""},
+    NoteRow{"localGid", R"(localGid (?P<value>\S+) remoteGid)", "GID in use", "address"},
+    NoteRow{"Bootstrap", R"(Bootstrap ?: Using (?:\[\d+\])?(?P<name>[\w.-]+):(?P<value>[0-9a-fA-F.:]+)[%<])",
+            "bootstrap", ""},
     NoteRow{"Init START", R"(rank (?P<name>\d+) nranks (?P<value>\d+) .*Init START)", "rank", ""},
 };
 
 // Beside the words of signatures and notes.
-constexpr std::array<std::string_view, 5> kOtherWords{"NCCL INFO ", "\n", "\x1b", "Bootstrap", "OOB"};
+constexpr std::array<std::string_view, 4> kOtherWords{"NCCL INFO ", "\n", "\x1b", "OOB"};
 constexpr std::size_t kNcclWord = 0, kNewline = 1;
 
 // Which signatures and notes have their words in a line, each once and in the order of their tables.
@@ -275,6 +298,56 @@ void take_notes(std::string_view line, const Prefix& prefix, const WordsMet& met
         if (state.noted.size() < kMostNoted &&
             state.noted.insert(setting.host + ' ' + setting.name + ' ' + setting.value).second)
             add(found, std::move(setting));
+    }
+}
+
+// How producers mark what they complain of; of the kernel only lines of RDMA, storage and network drivers.
+struct ComplaintRow {
+    std::string_view producer;
+    std::string_view pattern;  // what stands behind it is the complaint
+};
+constexpr std::array kComplaints{
+    ComplaintRow{"NCCL log", R"(NCCL WARN +(\S.*))"},
+    ComplaintRow{"UCX log", R"(\bUCX +(?:ERROR|FATAL) +(\S.*))"},
+    ComplaintRow{"UCX log", R"(\.c:\d+ +(Fatal: .*))"},
+    ComplaintRow{"DPDK log", R"((EAL: (?i:.*\b(?:fatal|error|cannot|failed|no available)\b.*)))"},
+    ComplaintRow{"SPDK log", R"(\*ERROR\*: (\S.*))"},
+    ComplaintRow{"libfabric log", R"(<(?:warn|critical)> (\S.*))"},
+    ComplaintRow{"MPI log", R"(((?i:.*\b(?:error|failed|fatal)\b.*)))"},
+    ComplaintRow{"switch log", R"(\b(?:ERR|CRIT|ALERT|EMERG) (\S.*))"},
+    ComplaintRow{
+        "kernel log",
+        R"((\b(?:mlx[45]\w*|bnxt_\w+|irdma|ice|i40e|ionic\w*|efa\w*|rdmap\w*|hfi1|qed[er]?\w*|hns\w*|cxgb4|siw|rxe\w*|rdma_rxe|infiniband|ib_?\w*|iser\w*|isert|rpcrdma|svcrdma|xprtrdma|rds|RDS/IB|LNet\w*|ko2iblnd|smbd?\w*|CIFS|ksmbd|nvmet?(?:_rdma)?|mana\w*|hv_netvsc|vfio-pci|nvidia-peermem|nv_peer_mem|bond\d+)\b.*(?i:error|fail|tim(?:ed|e) ?out|lost|fault|reject|refus|overflow|unable|cannot|can't|could ?n[o']t|offline|removed|dead|abort|exceed|stall|not respond|unregister|disabling|compromised|temperature).*))"},
+};
+
+// A complaint that no signature reads, once for each form: said by judge_unexplained.
+void keep_complaint(std::string_view line, const Prefix& prefix, LineState& state, Case& found) {
+    static const std::vector<Compiled> patterns = [] {
+        std::vector<Compiled> all;
+        for (const ComplaintRow& row : kComplaints) all.emplace_back(row.pattern);
+        return all;
+    }();
+    constexpr std::size_t kLooked = 2'000;   // bytes of a line
+    constexpr std::size_t kMostText = 200;   // of a complaint
+    constexpr std::size_t kMostForms = 512;  // of a file
+    const std::string_view begin = line.substr(0, kLooked);
+    for (std::size_t i = 0; i < kComplaints.size(); ++i) {
+        if (kComplaints[i].producer != prefix.producer) continue;
+        re2::StringPiece said;
+        if (!RE2::PartialMatch(re2::StringPiece(begin.data(), begin.size()), *patterns[i].pattern, &said)) continue;
+        const std::string_view text(said.data(), std::min(said.size(), kMostText));
+        std::string form = prefix.host + ' ';
+        for (const char c : text)
+            if (std::isalpha(static_cast<unsigned char>(c)) != 0) form += c;
+        if (state.complaints.size() >= kMostForms || !state.complaints.insert(std::move(form)).second) return;
+        Event event;
+        event.kind = EventKind::unexplained;
+        event.place = state.place();
+        event.host = prefix.host;
+        event.operation = std::string(prefix.producer);
+        event.text = std::string(text);
+        set_time(event, line);
+        return add(found, std::move(event));
     }
 }
 
@@ -335,10 +408,15 @@ std::string_view take_log_line(std::string_view line, LineState& state, Case& fo
         event.host = prefix.host;
         event.process = prefix.process;
         event.text = std::string(row.text);
+        event.notice = row.notice;
         for (const Captured& group : *groups) fill(event, group);
         event.kernel = prefix.producer == "kernel log" || row.producer == "kernel log";
+        const bool of_any = event.kind == EventKind::completion_error && row.producer.empty();
+        if (of_any && (line.contains("case ") || line.contains("==") || line.contains("#define"))) continue;  // source
         if (event.kind == EventKind::completion_error && !settle_status(event, row)) continue;
+        if (event.kind == EventKind::exception && of_collectives(event.text)) continue;
         set_time(event, line);
+        if (of_any && !event.qpn) name_queue_pair(event, line);
         const std::string_view kind = !row.producer.empty()      ? row.producer
                                       : !prefix.producer.empty() ? prefix.producer
                                                                  : "log";
@@ -358,6 +436,7 @@ std::string_view take_log_line(std::string_view line, LineState& state, Case& fo
     }
     if (prefix.producer.empty() || prefix.producer == "error CQE") return {};
     take_notes(line, prefix, met, state, found);
+    keep_complaint(line, prefix, state, found);
     return prefix.producer;
 }
 

@@ -3,8 +3,10 @@
 // 18.10 to 25.09 (lib/nvmf/rdma.c, lib/nvme/nvme_rdma.c), libfabric, Open MPI 4 (btl/openib), MVAPICH2, PyTorch 2
 // (ProcessGroupNCCL.cpp), sonic-swss (orchagent).
 #include <transport-replay/casework/log_signatures.hpp>
+#include <transport-replay/casework/notices.hpp>
 
 #include <array>
+#include <vector>
 
 namespace qps::casework {
 
@@ -22,13 +24,13 @@ constexpr std::string_view kTorch = "PyTorch log";
 constexpr std::string_view kSonic = "switch log";
 constexpr std::string_view kVerbs = "verbs log";
 
-// The first row that fits counts.
+// The first row that fits counts; notices come behind these, and words of any program behind them.
 // clang-format off
-constexpr std::array kSignatures{
+constexpr std::array kFirst{
     // NCCL and RCCL: completions. One pattern for the forms of all versions; the status is decimal, the vendor error too.
     Signature{completion_error, kNccl, "ot completion", R"(Got completion (?:from peer (?P<peer>\S+) )?with (?:error |status=)(?:\w+\()?(?P<st>\d+)\)?,? opcode[ =](?:\w+\()?\d+\)?,? .*?vendor[_ ]err[ =](?P<vd>\d+)(?:.*?\((?P<op>Send|Recv|Flush|Unknown)\))?(?:.*?hca (?P<dev>\S+))?)"},
     Signature{work_request, kNccl, "Got CQE with error", R"(Got CQE with error .*qp_num=(?P<q>\d+))"},
-    Signature{setup_failed, kNccl, "ibv_modify_qp failed", R"(Call to ibv_modify_qp failed with (?P<n>\d+) (?P<text>[^,]*), on dev (?P<dev>\S+?):(?P<port>\d+), curr state (?P<op>\S+), next state)"},
+    Signature{setup_failed, kNccl, "ibv_modify_qp failed", R"(Call to ibv_modify_qp failed with (?P<n>\d+) (?P<text>[^,]*), on dev (?P<dev>\S+?):(?P<port>\d+), curr state \S+, next state (?P<op>\w+)(?:.*remote GID (?P<peer>\S+))?)"},
     Signature{setup_failed, kNccl, "ibv_modify_qp", R"(Call to ibv_modify_qp failed(?: with error (?P<text>.*?)(?: errno (?P<n>\d+))?)?$)"},
     Signature{memory_refused, kNccl, "ibv_", R"(Call to ibv_(?P<op>reg_mr\w*|reg_dmabuf_mr|create_qp|create_cq|alloc_pd) failed(?: with error (?P<text>.*?)(?: errno (?P<n>\d+))?)?$)"},
     Signature{port_down, kNccl, "async", R"(NET/IB\w* ?:(?: (?P<dev>[\w.-]+):(?P<port>\d+))? Got (?:async|non-fatal async)(?: error)? event ?: (?P<text>port error))"},
@@ -54,6 +56,8 @@ constexpr std::array kSignatures{
     Signature{work_request, kUcx, " wqe[", R"((?:RC|DCI|DC|UD|SRQ) QP 0x(?P<qx>[0-9a-fA-F]+) wqe\[\d+\]: (?P<op>\w+)(?:.*?\[rqpn 0x(?P<rqx>[0-9a-fA-F]+)(?:[^\]]*?\bdgid[= ](?P<peer>[0-9a-fA-F:.]+))?)?)"},
     Signature{completion_error, kUcx, "send completion with error", R"(send completion with error: (?P<text>.*?) \[qpn 0x(?P<qx>[0-9a-fA-F]+) .*vendor_err 0x(?P<vx>[0-9a-fA-F]+))"},
     Signature{port_down, {}, "PORT_ERR", R"(Async event (?:on (?P<dev>\S+): )?(?P<text>\S*PORT_ERR\S*|port error)(?: on port (?P<port>\d+))?)"},
+    Signature{port_down, kSpdk, "port error", R"(Async event: (?P<text>port error))"},
+    Signature{port_up, kSpdk, "port active", R"(Async event: (?P<text>port active))"},
     Signature{port_down, kUcx, "port error", R"(IB Async event on (?P<dev>\S+): (?P<text>port error) on port (?P<port>\d+))"},
     Signature{queue_pair_error, kUcx, "IB Async event", R"(IB Async event on (?P<dev>\S+): (?P<text>.*?) on QPN 0x(?P<qx>[0-9a-fA-F]+))"},
     Signature{transport_timeout, kUcx, "unhandled timeout", R"((?P<op>UD) endpoint \S+ to (?P<peer>.*?): (?P<text>unhandled timeout error))"},
@@ -105,6 +109,8 @@ constexpr std::array kSignatures{
     Signature{port_down, kKernel, "link", R"((?P<dev>[\w.-]+)(?:: \(slave (?P<op>\S+)\))?: (?:link status definitely (?P<text>down)|interface is now (?P<text2>down)|now running without any active interface|link becomes down|carrier lost))"},
     Signature{port_down, kKernel, "set down", R"((?P<dev>[\w.-]+): (?P<text>set down))"},
     Signature{port_down, kKernel, "8051: Link", R"((?P<dev>\S+): .*8051: Link (?P<text>down.*))"},
+    Signature{port_down, kKernel, "state changed to", R"((?P<dev>hfi1_\d+): logical state changed to PORT_(?P<text>DOWN))"},
+    Signature{port_up, kKernel, "state changed to", R"((?P<dev>hfi1_\d+): logical state changed to PORT_(?P<text>ACTIVE))"},
     Signature{port_down, kSonic, "oper state", R"(Port (?P<dev>\S+) oper state set from up to (?P<text>down))"},
     Signature{port_up, kSonic, "oper state", R"(Port (?P<dev>\S+) oper state set from down to (?P<text>up))"},
     Signature{port_down, kSonic, "LINEPROTO", R"(Line protocol on Interface (?P<dev>[^,]+), changed state to (?P<text>down))"},
@@ -124,6 +130,8 @@ constexpr std::array kSignatures{
     Signature{device_fatal, kKernel, "HMC Error", R"((?P<text>HMC Error))"},
     Signature{device_fatal, kSpdk, "Device Fatal event", R"((?P<text>Device Fatal event.*))"},
     Signature{command_refused, kKernel, "cmdq[", R"((?P<dev>bnxt_\w+ ?\S*?):? .*cmdq\[0x[0-9a-f]+\]=0x(?P<op>[0-9a-f]+) (?P<text>status 0x(?P<vx>[0-9a-f]+)))"},
+    Signature{command_refused, kKernel, "timedout", R"((?P<dev>bnxt_\w+ ?\S*?):? .*cmdq\[0x[0-9a-f]+\]=0x(?P<op>[0-9a-f]+) (?P<text>timed ?out))"},
+    Signature{command_refused, kKernel, "(timeout: ", R"((?P<dev>bnxt_en \S+)(?: \S+)?: (?:hwrm_\w+: )?Error \((?P<text>timeout): \d+\) msg \{(?P<op>0x[0-9a-f]+))"},
     Signature{command_refused, kKernel, "FW STALL", R"((?P<dev>[\w.-]+): .*(?P<text>FW STALL Detected))"},
     Signature{command_refused, kKernel, "failed, status", R"((?P<dev>[0-9a-f:.]{7,12}): .*?(?P<op>[A-Z0-9_]+)\(0x[0-9a-f]+\) op_mod\(0x[0-9a-f]+\) failed, status (?P<text>[^,]*))"},
     Signature{command_refused, kKernel, "o done completion", R"((?P<dev>[0-9a-f:.]{7,12}): .*?(?P<op>[A-Z0-9_]+)\(0x[0-9a-f]+\).*(?P<text>No done completion))"},
@@ -167,10 +175,12 @@ constexpr std::array kSignatures{
     Signature{process_ended, {}, "oredump", R"((?P<op>\S+) .*(?P<text>dumped core|coredump))"},
     Signature{process_ended, {}, "Killed", R"(^(?P<text>Killed)\s*$)"},
     Signature{process_ended, {}, "SIGKILL", R"((?P<text>SIGKILL))"},
+    Signature{process_ended, {}, "SIGINT", R"((?P<text>SIGINT))"},
+    Signature{process_ended, {}, "KeyboardInterrupt", R"((?P<text>KeyboardInterrupt))"},
     Signature{process_ended, {}, "SIGTERM", R"((?P<text>SIGTERM))"},
     // NVMe and other storage.
     Signature{keep_alive_expired, kKernel, "keep-alive timer", R"(nvmet: ctrl (?P<op>\d+) keep-alive timer \((?P<n>\d+) seconds\) (?P<text>expired))"},
-    Signature{keep_alive_expired, kSpdk, "keep alive timeout", R"(Disconnecting host (?P<peer>\S+) from subsystem (?P<op>\S+) due to (?P<text>keep alive timeout))"},
+    Signature{keep_alive_expired, kSpdk, "keep alive timeout", R"(Disconnecting host (?:(?P<peer>\S+) )?from subsystem (?P<op>\S+) due to (?P<text>keep alive timeout))"},
     Signature{device_fatal, kKernel, "fatal error occurred", R"(nvmet: ctrl (?P<op>\d+) (?P<text>fatal error occurred))"},
     Signature{controller_created, kKernel, "creating", R"(nvmet: (?:creating|Created) \S* ?controller (?P<op>\d+))"},
     Signature{controller_created, kKernel, "new ctrl", R"(nvme (?P<dev>nvme\d+): new ctrl: .*addr (?P<peer>[0-9a-fA-F.:]+))"},
@@ -182,6 +192,7 @@ constexpr std::array kSignatures{
     Signature{controller_reset, kKernel, "econnect", R"(nvme (?P<dev>nvme\d+): (?P<text>Reconnecting in \d+ seconds|Failed reconnect attempt \d+|starting error recovery|Successfully reconnected))"},
     Signature{controller_reset, kKernel, "error recovery", R"(nvme (?P<dev>nvme\d+): (?P<text>starting error recovery))"},
     Signature{address_unresolved, {}, "rdma_resolve_", R"((?P<text>rdma_resolve_(?:addr|route)) failed \(?(?P<n>-?\d+))"},
+    Signature{address_unresolved, {}, "rdma_create_ep", R"((?P<op>rdma_create_ep): (?P<text>No such device|Cannot assign requested address|Network is unreachable|No route to host))"},
     Signature{unreachable, kKernel, "connection establishment failed", R"(nvme (?P<dev>nvme\d+): rdma (?P<text>connection establishment failed) \((?P<n>-?\d+)\))"},
     Signature{rejected, {}, "onnect rejected", R"(Connect rejected: status (?P<n>-?\d+) \((?P<text>.*?)\))"},
     Signature{rejected, kKernel, "nvalid", R"((?P<text>Connect Invalid .*Parameter.*))"},
@@ -199,6 +210,23 @@ constexpr std::array kSignatures{
     Signature{remote_error, kTorch, "remote process exited", R"((?P<text>remote process exited or there was a network error))"},
     Signature{gpu_memory, {}, "out of memory", R"((?:\[rank(?P<rank>\d+)\]:.*)?(?P<text>(?:CUDA|HIP) out of memory|CUDA error: out of memory))"},
     Signature{gpu_error, {}, "CUDA error", R"((?P<text>CUDA error: .*))"},
+    Signature{exception, {}, "Error: ", R"(^(?:\[(?:default)?(?:rank)?(?P<rank>\d+)\]:)?\s?(?P<text>(?:[A-Za-z_]\w*\.)*[A-Z]\w*Error: .*))"},
+    Signature{exception, {}, "Exception: ", R"(^(?:\[(?:default)?(?:rank)?(?P<rank>\d+)\]:)?\s?(?P<text>(?:[A-Za-z_]\w*\.)*[A-Z]\w*Exception: .*))"},
+};
+constexpr std::array kAnyProducer{
+    // Completions by the words that ibv_wc_status_str and ib_wc_status_msg have for them, or by the names of verbs.
+    Signature{completion_error, {}, "ocal length error", R"((?P<text>[Ll]ocal length error))"},
+    Signature{completion_error, {}, "QP operation error", R"((?P<text>local QP operation error))"},
+    Signature{completion_error, {}, "ocal protection error", R"((?P<text>[Ll]ocal protection error))"},
+    Signature{completion_error, {}, "equest Flushed", R"((?P<text>Work Request Flushed))"},
+    Signature{completion_error, {}, "WR flushed", R"((?P<text>WR flushed))"},
+    Signature{completion_error, {}, "ocal access error", R"((?P<text>[Ll]ocal access error))"},
+    Signature{completion_error, {}, "nvalid request error", R"((?P<text>remote invalid request error))"},
+    Signature{completion_error, {}, "emote access error", R"((?P<text>[Rr]emote access error))"},
+    Signature{completion_error, {}, "emote operation error", R"((?P<text>[Rr]emote operation error))"},
+    Signature{completion_error, {}, "etry counter exceeded", R"((?P<text>(?:transport|RNR|rnr) retry counter exceeded))"},
+    Signature{completion_error, {}, "_ERR", R"(\b(?P<text>(?:IBV?_WC_)?(?:LOC_LEN|LOC_QP_OP|LOC_PROT|WR_FLUSH|MW_BIND|BAD_RESP|LOC_ACCESS|REM_INV_REQ|REM_ACCESS|REM_OP|RETRY_EXC|RNR_RETRY_EXC|REM_ABORT|FATAL|RESP_TIMEOUT)_ERR)\b)"},
+    Signature{completion_error, {}, "RETRY_CNT_ERR", R"((?P<text>(?:TRANSPORT|RNR_NAK|RNR)_RETRY_CNT_ERR))"},
     // Memory and sockets of any program.
     Signature{memory_refused, {}, "annot allocate memory", R"((?P<op>ibv_\w+|reg_mr|create_qp|mmap|register)?.*(?P<text>Cannot allocate memory))"},
     Signature{memory_refused, {}, "ouldn't allocate MR", R"((?P<text>Couldn't allocate MR))"},
@@ -214,6 +242,21 @@ constexpr std::array kSignatures{
 
 }  // namespace
 
-std::span<const Signature> signatures() { return kSignatures; }
+std::span<const Signature> signatures() {
+    static const std::vector<Signature> all = [] {
+        std::vector<Signature> made(kFirst.begin(), kFirst.end());
+        for (std::uint8_t row = 0; row < notices().size(); ++row)
+            made.push_back({notice,
+                            notices()[row].producer,
+                            notices()[row].words,
+                            notices()[row].pattern,
+                            0,
+                            {},
+                            static_cast<std::uint8_t>(row + 1)});
+        made.insert(made.end(), kAnyProducer.begin(), kAnyProducer.end());
+        return made;
+    }();
+    return all;
+}
 
 }  // namespace qps::casework

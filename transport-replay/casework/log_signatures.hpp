@@ -18,8 +18,10 @@ struct Signature {
     std::string_view pattern;   // RE2, searched in the line
     std::uint32_t status = 0;   // where the words say it
     std::string_view text = {};
+    std::uint8_t notice = 0;  // row of notices(), from 1; 0: none
 };
 
+// Those of events, then those of notices.
 [[nodiscard]] std::span<const Signature> signatures();
 
 }  // namespace qps::casework

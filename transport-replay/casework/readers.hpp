@@ -52,18 +52,20 @@ struct LineState {
     std::string device;     // of the block that goes on
     std::uint32_t port = 0;
     std::uint32_t priority = 0;
-    std::uint32_t block = 0;  // what the reader at work is in; readers number their own
-    std::string_view reader;  // whose block it is
-    std::string subject;      // of the block
+    std::vector<std::string> columns;  // of the table that goes on
+    std::uint32_t block = 0;           // what the reader at work is in; readers number their own
+    std::string_view reader;           // whose block it is
+    std::string subject;               // of the block
     FlightEntry entry;
     RasDump ras;
     std::string rows;  // hex rows of a dump so far
     std::uint32_t rows_line = 0;
-    std::set<std::string> noted;   // settings that logs repeat
-    std::size_t dump = SIZE_MAX;   // index of the counter dump that goes on
-    Phase phase = Phase::unknown;  // that a header names
-    std::string zone;              // of the last date that stands alone on a line
-    std::int64_t local_time = 0;   // that date, in seconds
+    std::set<std::string> noted;       // settings that logs repeat
+    std::set<std::string> complaints;  // forms of complaints that no signature reads
+    std::size_t dump = SIZE_MAX;       // index of the counter dump that goes on
+    Phase phase = Phase::unknown;      // that a header names
+    std::string zone;                  // of the last date that stands alone on a line
+    std::int64_t local_time = 0;       // that date, in seconds
     [[nodiscard]] Place place() const { return {file, line}; }
 };
 

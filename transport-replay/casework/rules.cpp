@@ -26,6 +26,10 @@ constexpr std::array kRules{
     Rule{"queue-pairs", "lists of queue pairs", "which are in error, which have no partner", judge_queue_pairs},
     Rule{"acs", "ACS of PCIe switches, a local error", "peer-to-peer DMA is redirected", judge_acs},
     Rule{"environment", "an environment and a list of devices", "a device that is not there", judge_environment},
+    Rule{"notices", "lines that say what is wrong", "what each says", judge_notices},
+    Rule{"bootstrap", "addresses of the bootstrap", "hosts that share one", judge_bootstrap},
+    Rule{"port-readings", "states of ports, empty GID tables, RoCE modes, ping", "what is not active or does not fit",
+         judge_port_readings},
     Rule{"link-settings", "MTU, state, firmware of several hosts", "what differs", judge_link_settings},
     Rule{"classes", "PFC, trust and traffic classes", "priorities that differ", judge_classes},
     Rule{"loss", "differences of transport counters", "loss, its direction, and what should slow senders", judge_loss},
@@ -39,6 +43,7 @@ constexpr std::array kRules{
     Rule{"ranks", "a RAS dump", "who is ahead, who is behind", judge_ranks},
     Rule{"order", "UTC stamps of several hosts", "who failed first", judge_order},
     Rule{"watchdogs", "timeouts of collectives", "who never issued the call", judge_watchdogs},
+    Rule{"unexplained", "complaints that no rule takes up", "what they say, and no more", judge_unexplained},
 };
 
 // Steps and open questions belong to the claim that a rule made last.
@@ -146,6 +151,11 @@ bool has_status(const Case& read, std::uint32_t status) {
     return std::ranges::any_of(read.events, [&](const Event& event) {
         return event.kind == EventKind::completion_error && event.status == status;
     });
+}
+
+bool no_answer(const Case& read) {
+    return has_status(read, 12) ||
+           !events_of(read, {EventKind::transport_timeout, EventKind::setup_failed, EventKind::unreachable}).empty();
 }
 
 namespace {

@@ -155,6 +155,10 @@ void judge_group(const Case& read, std::uint32_t status, const Group& group, Ver
     const std::string pairs = queue_pairs_text(group);
     if (!pairs.empty()) text += " on " + pairs;
     else if (!group.front()->operation.empty()) text += operation_text(*group.front());
+    std::set<std::string> devices;
+    for (const Event* event : group)
+        if (!event->device.empty()) devices.insert(event->device);
+    if (!devices.empty()) text += fmt::format(", device {}", list_text(devices, 3));
     if (const auto peers = peers_of(group); !peers.empty())
         text += fmt::format(", towards the peer {}", list_text(peers, 3));
     std::set<std::string> codes;
@@ -241,6 +245,49 @@ void judge_completions(const Facts& facts, Verdict& verdict) {
     for (const auto& [status, group] : groups) judge_group(facts.read, status, group, verdict);
 }
 
+namespace {
+
+// Nothing of its own host complains: it cannot follow from an error there.
+bool of_another_host(const Case& read, const Event& event) { return !event.host.empty() && !tie_of(read, event).own; }
+
+// A process that ended on a host whose log has no error of its own: before the errors of others, if they name it.
+void judge_ended_peers(const Case& read, const Group& ended, Verdict& verdict) {
+    std::set<std::string> told;
+    for (const Event* event : ended) {
+        if (!told.insert(event->host).second) continue;
+        const Tie tie = tie_of(read, *event);
+        // Clocks of two hosts: minutes apart they may be, hours they are not the same failure.
+        constexpr std::int64_t kApart = 300 * dissect::kNanosecondsPerSecond;
+        const bool together = std::ranges::any_of(read.events, [&](const Event& other) {
+            const bool complains = other.kind == EventKind::completion_error || other.kind == EventKind::peer_closed;
+            return complains && other.host != event->host && other.clock == event->clock &&
+                   other.clock != ClockKind::none && other.clock != ClockKind::boot &&
+                   other.time_ns - event->time_ns > -kApart && other.time_ns - event->time_ns < kApart;
+        });
+        const bool crash = event->text.contains("fault") || event->text.contains("core");
+        const bool shown = tie.named && together;
+        claim(verdict, "case-process-ended", shown ? Weight::shown : Weight::hint,
+              shown && crash ? Party::application : Party::undecided, event->host,
+              fmt::format(
+                  "{}: a process{}{} ended ({}), and nothing before it complains there{}", event->host,
+                  event->operation.empty() ? "" : " " + event->operation,
+                  event->process.empty() ? "" : " " + event->process, event->text,
+                  shown ? "; others name this host as the peer that no longer answers, at the same time: what they "
+                          "report follows from it, not the network"
+                        : "; whether others failed before or after it, times and names do not show"),
+              {event->place});
+        if (!shown)
+            undecided(verdict, fmt::format("undecided: whether the process of {} ended before the errors of others",
+                                           event->host));
+        next_step(verdict, "the core and its backtrace (coredumpctl gdb), the last lines of the log of that process",
+                  event->host,
+                  {{"it crashed in code of the program or a library", "mend that"},
+                   {"it was ended by somebody (launcher, scheduler)", "look at what ended it, and why"}});
+    }
+}
+
+}  // namespace
+
 // What only follows: flushes, closed sockets, remote errors that libraries pass on, a crash after an error.
 void judge_flushes(const Facts& facts, Verdict& verdict) {
     Group flushed;
@@ -296,6 +343,12 @@ void judge_flushes(const Facts& facts, Verdict& verdict) {
     }
     Group crashed = events_of(facts.read, {EventKind::process_ended});
     std::erase_if(crashed, [](const Event* event) { return event->text == "^C"; });
+    if (causes) {
+        const auto others = std::ranges::stable_partition(
+            crashed, [&](const Event* event) { return !of_another_host(facts.read, *event); });
+        judge_ended_peers(facts.read, Group(others.begin(), others.end()), verdict);
+        crashed.erase(others.begin(), others.end());
+    }
     if (!crashed.empty() && causes)
         consequence(verdict,
                     fmt::format("{}: {}; it follows the error before it", at_host(crashed.front()->host),

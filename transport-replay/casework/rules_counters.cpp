@@ -87,12 +87,13 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
     }
     // A single dump says that it happened once.
     for (const std::string& host : hosts_of(facts)) {
-        Changes alone = of(facts,
-                           {Counter::ack_timeout, Counter::retry_exceeded, Counter::out_of_sequence,
-                            Counter::sequence_nak_received, Counter::rnr_received, Counter::no_receive,
-                            Counter::link_down, Counter::signal_error, Counter::transmit_discard,
-                            Counter::receive_discard, Counter::pause_storms, Counter::pause_in, Counter::pause_out},
-                           &host);
+        Changes alone =
+            of(facts,
+               {Counter::ack_timeout, Counter::retry_exceeded, Counter::out_of_sequence, Counter::sequence_nak_received,
+                Counter::rnr_received, Counter::no_receive, Counter::link_down, Counter::signal_error,
+                Counter::receive_error, Counter::transmit_discard, Counter::receive_discard, Counter::pause_storms,
+                Counter::pause_in, Counter::pause_out},
+               &host);
         if (paired(alone)) continue;
         std::erase_if(alone, [](const CounterChange* change) { return change->after == 0; });
         if (alone.empty()) continue;
@@ -120,6 +121,14 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
             at_host(host),
             {{"a counter grows", "what it counts happens now, there"},
              {"none grows", "it is old, and not the reason"}});
+        const bool link = std::ranges::any_of(alone, [](const CounterChange* change) {
+            return change->what.counter == Counter::signal_error || change->what.counter == Counter::receive_error;
+        });
+        if (link)
+            next_step(verdict, "mlxlink -d DEVICE -m -c (BER, FEC), ethtool -m IF: cable and transceiver of that port",
+                      at_host(host),
+                      {{"they are bad, or errors grow", "clean or replace cable or transceiver of this link"},
+                       {"they are good, and errors stand still", "it is over"}});
     }
 }
 
@@ -295,11 +304,38 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                 next_step(verdict, "dscp2prio (mlnx_qos -i IF) against the map of the switch port", "host and switch");
                 break;
             }
+        Changes queues = of(facts, {Counter::transmit_discard}, &host);
+        std::erase_if(queues, [](const CounterChange* change) { return change->source != "switch queues"; });
+        if (growth(queues) > 0) {
+            const CounterChange& most = **std::ranges::max_element(queues, {}, &CounterChange::grown);
+            claim(verdict, "case-queue-drops", Weight::shown, Party::undecided, host,
+                  fmt::format("{}: the switch drops packets on the way out of {}: {}: the queue was full, and neither "
+                              "PFC nor ECN kept senders from filling it",
+                              at_host(host), most.device, grown_text(queues, 3)),
+                  evidence_of(queues));
+            undecided(
+                verdict,
+                "undecided: whether that queue should be lossless: the class of RDMA there is not in the material");
+            next_step(
+                verdict,
+                "which DSCP goes to that queue (show qos map, dscp_to_tc), whether PFC and ECN are set for it (show "
+                "pfc, show ecn), its buffer; traffic class of the hosts (mlnx_qos, cma_roce_tos)",
+                at_host(host),
+                {{"RDMA is in that queue, without PFC or ECN", "set them, on switch and hosts alike"},
+                 {"RDMA is in another queue", "these drops are of other traffic"}});
+        }
         const Changes storms = of(facts, {Counter::pause_storms}, &host);
         if (growth(storms) > 0) {
+            std::set<std::string> ports;
+            for (const CounterChange* change : storms)
+                if (change->grown > 0 && !change->device.empty()) ports.insert(change->device);
+            const Changes dropped = of(facts, {Counter::transmit_discard, Counter::receive_discard}, &host);
             claim(verdict, "case-pause-storm-counted", Weight::shown, Party::undecided, host,
-                  fmt::format("{}: {}: a pause lasted so long that the watchdog took it for a storm", at_host(host),
-                              grown_text(storms, 2)),
+                  fmt::format("{}: {}{}: a pause lasted so long that the watchdog took it for a storm{}", at_host(host),
+                              ports.empty() ? "" : fmt::format("{}: ", list_text(ports, 4)), grown_text(storms, 2),
+                              growth(dropped) > 0 ? fmt::format("; meanwhile {}: the watchdog drops what it stops",
+                                                                grown_text(dropped, 2))
+                                                  : ""),
                   evidence_of(storms));
             next_step(verdict, "the device behind that port: pause counters twice, PCIe, stopped processes",
                       at_host(host));
@@ -343,6 +379,17 @@ void judge_signals(const Facts& facts, Verdict& verdict) {
         const Changes down = of(facts, {Counter::link_down}, &host);
         const Changes signal = of(facts, {Counter::signal_error}, &host);
         const Changes upstream = of(facts, {Counter::upstream_signal_error}, &host);
+        Changes relayed = of(facts, {Counter::relay_discard}, &host);
+        std::erase_if(relayed, [](const CounterChange* change) { return change->after == 0; });
+        if (!relayed.empty())
+            claim(verdict, "case-relay-discards", Weight::remark, Party::undecided, host,
+                  fmt::format("{}: {} is {}: packets that would leave by the port they came in, such as multicast and "
+                              "what goes to ports that are away: normal, no fault of a link",
+                              at_host(host), relayed.front()->vendor_name, grouped(relayed.front()->after)),
+                  {relayed.front()->place});
+        if (!relayed.empty())
+            next_step(verdict, "ibqueryerrors --suppress PortRcvSwitchRelayErrors, twice: what else grows",
+                      at_host(host));
         const Changes wait = of(facts, {Counter::transmit_wait}, &host);
         const auto say = [&](std::string_view id, const Changes& changes, Weight weight, Party party,
                              std::string_view means, std::string command) {
@@ -360,6 +407,9 @@ void judge_signals(const Facts& facts, Verdict& verdict) {
         say("case-signal-errors", signal, Weight::shown, Party::network,
             "signal errors on the receive side of this very link (cable, transceiver, port)",
             "mlxlink -d DEVICE -m -c (BER, FEC), ethtool -m IF");
+        say("case-receive-errors", of(facts, {Counter::receive_error}, &host), Weight::hint, Party::undecided,
+            "frames came that this port counts as wrong: a bad signal (cable, transceiver), or frames longer than its MTU",
+            "the counters of that port by kind (FCS, symbol, oversize), its MTU and that of its neighbour; cable and transceiver");
         say("case-upstream-errors", upstream, Weight::hint, Party::undecided,
             "a switch passed on packets that were broken before: the bad link is further up",
             "ibqueryerrors over the fabric");

@@ -100,8 +100,12 @@ void judge_ports(const Facts& facts, Verdict& verdict) {
     Group down = events_of(facts.read, {EventKind::port_down});
     // While a host boots its links go down and up.
     constexpr std::int64_t kBooting = 120 * dissect::kNanosecondsPerSecond;
-    std::erase_if(down,
-                  [](const Event* event) { return event->clock == ClockKind::boot && event->time_ns < kBooting; });
+    constexpr std::size_t kDownWord = 4;  // "down"
+    std::erase_if(down, [](const Event* event) {
+        const bool link =
+            event->text.size() <= kDownWord || event->text.contains("ink");  // a module has words of its own
+        return link && event->clock == ClockKind::boot && event->time_ns < kBooting;
+    });
     if (down.empty()) return;
     const Group up = events_of(facts.read, {EventKind::port_up});
     const auto hosts = hosts_of(down);
@@ -112,8 +116,12 @@ void judge_ports(const Facts& facts, Verdict& verdict) {
             ports.insert(event->port != 0           ? fmt::format("{}:{}", event->device, event->port)
                          : event->operation.empty() ? event->device
                                                     : fmt::format("{} {}", event->device, event->operation));
-    std::string text = fmt::format("port error or link down on {}{}{}", hosts.empty() ? "a host" : list_text(hosts),
+    std::set<std::string> reasons;
+    for (const Event* event : down)
+        if (event->text.size() > kDownWord && !event->text.contains("port error")) reasons.insert(event->text);
+    std::string text = fmt::format("port error or link down on {}{}{}{}", hosts.empty() ? "a host" : list_text(hosts),
                                    ports.empty() ? "" : fmt::format(" ({})", list_text(ports, 4)),
+                                   reasons.empty() ? "" : fmt::format(": {}", list_text(reasons, 3)),
                                    again ? "; it came back (a flap)" : "");
     const Group gave_up = events_of(facts.read, {EventKind::completion_error});
     Group others, own;
@@ -174,6 +182,9 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
                     if (!event->operation.empty() && !what.contains(event->operation) && what.size() < 160)
                         what += fmt::format(", at {}", event->operation);
             }
+            if (row.kind == EventKind::queue_overrun && !first.operation.empty())
+                what = fmt::format("{}, CQ {}{}", first.device, first.operation,
+                                   first.vendor == 1U ? ", syndrome 1: overrun" : "");
             if (row.kind == EventKind::pause_storm) what = fmt::format("port {}, queue {}", first.device, first.number);
             if (row.kind == EventKind::lossy_pause)
                 what = fmt::format("port {}, queue {}, {}", first.device, first.operation,
@@ -229,8 +240,11 @@ void judge_device(const Facts& facts, Verdict& verdict) {
     if (refused.empty() && failed.empty()) return;
     const Event& first = refused.empty() ? *failed.front() : *refused.front();
     std::set<std::string> devices, lacks, codes;
-    for (const Event* event : refused)
+    const bool silent = std::ranges::all_of(refused, [](const Event* event) { return event->text.contains("time"); });
+    for (const Event* event : refused) {
         codes.insert(event->operation.empty() ? event->text : fmt::format("{}: {}", event->operation, event->text));
+        if (!event->device.empty()) devices.insert(event->device);
+    }
     for (const Event* event : failed) {
         devices.insert(event->device);
         lacks.insert(event->text);
@@ -238,8 +252,9 @@ void judge_device(const Facts& facts, Verdict& verdict) {
     if (devices.empty()) devices.insert(first.device);
     std::string text = fmt::format("{}: ", at_host(first.host));
     if (!refused.empty())
-        text += fmt::format("the firmware of {} refused {} of the driver ({})", list_text(devices, 3),
-                            transport::counted(refused.size(), "command"), list_text(codes, 3));
+        text += fmt::format("the firmware of {} {} {} of the driver ({})", list_text(devices, 3),
+                            silent ? "did not answer" : "refused", transport::counted(refused.size(), "command"),
+                            list_text(codes, 3));
     else text += fmt::format("the driver of {} could not set itself up", list_text(devices, 3));
     if (!lacks.empty()) text += fmt::format("; so it lacks: {}", list_text(lacks, 5));
     const bool management = std::ranges::any_of(

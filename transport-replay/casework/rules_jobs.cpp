@@ -202,6 +202,38 @@ bool judge_sizes(const Facts& facts, Verdict& verdict) {
 
 }  // namespace
 
+namespace {
+
+// The program of a rank ended by an exception of its own; the others then wait for it.
+void judge_exceptions(const Case& read, bool waited, Verdict& verdict) {
+    const auto raised = events_of(read, {EventKind::exception});
+    if (raised.empty()) return;
+    const bool other = std::ranges::any_of(read.events, [](const Event& event) {
+        return event.kind == EventKind::completion_error || event.kind == EventKind::port_down ||
+               event.kind == EventKind::gpu_error || event.kind == EventKind::out_of_memory;
+    });
+    const auto of_rank =
+        std::ranges::find_if(raised, [](const Event* event) { return event->process.starts_with("rank"); });
+    const Event& first = of_rank == raised.end() ? *raised.front() : **of_rank;
+    const bool shown = waited && !other && first.process.starts_with("rank");  // so torchrun prints what nobody caught
+    constexpr std::size_t kMost = 160;
+    claim(
+        verdict, "case-program-exception", shown ? Weight::shown : Weight::hint,
+        shown ? Party::application : Party::undecided, first.host,
+        fmt::format(
+            "{}{}: its program raised an exception ({}){}", at_host(first.host),
+            first.process.empty() ? "" : ", " + first.process, first.text.substr(0, kMost),
+            shown ? ": it no longer takes part, and the others wait for it until their timeout; not the network" : ""),
+        places_of(raised));
+    if (!shown) undecided(verdict, "undecided: whether the exception came first, or follows from what else failed");
+    next_step(verdict, "the traceback above it, and the first lines of that rank's log that differ from the others",
+              at_host(first.host),
+              {{"its program or data (memory, disk, a worker)", "mend that; the timeouts of others follow"},
+               {"it passes on an error of a library", "look at that error"}});
+}
+
+}  // namespace
+
 void judge_watchdogs(const Facts& facts, Verdict& verdict) {
     if (judge_sizes(facts, verdict)) return;
     using Enqueued = std::map<std::string, std::pair<std::uint64_t, const Event*>>;  // of each rank, the last
@@ -227,6 +259,7 @@ void judge_watchdogs(const Facts& facts, Verdict& verdict) {
         const auto found = ranks.find(event.process);
         if (found == ranks.end() || found->second.first < event.number) ranks[event.process] = {event.number, &event};
     }
+    judge_exceptions(facts.read, !dogs.empty(), verdict);
     if (dogs.empty()) return;
     const bool cause = std::ranges::any_of(facts.read.events, [](const Event& event) {
         return event.kind == EventKind::completion_error || event.kind == EventKind::port_down ||

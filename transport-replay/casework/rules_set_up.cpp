@@ -1,5 +1,7 @@
 // Rules about set-up: a queue pair or connection that was not made, and the address, listener or setting that it lacks.
+#include <dissect/base/parse_value.hpp>
 #include <transport-replay/casework/claims.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 
@@ -21,9 +23,48 @@ std::string_view set_up_id(EventKind kind) {
     }
 }
 
+// perftest says that its buffer is of a GPU in lines of their own, and the errno behind.
+bool speaks_of_gpu_memory(const Case& read, const Event& event) {
+    return std::ranges::any_of(read.settings, [&](const Setting& each) {
+        return each.subject == "buffer" && each.place.file == event.place.file && each.place < event.place;
+    });
+}
+
+// Its limit is in the material, and is none.
+bool locked_memory_is_free(const Case& read, const std::string& host) {
+    return std::ranges::any_of(read.settings, [&](const Setting& each) {
+        return each.name == "memlock" && each.value == "unlimited" && (each.host == host || each.host.empty());
+    });
+}
+
+// What a device has in use against what it can have.
+void judge_device_full(const Facts& facts, Verdict& verdict) {
+    for (const Setting& used : facts.read.settings) {
+        if (used.subject != "in use") continue;
+        for (const Setting& most : facts.read.settings) {
+            const bool same = most.subject == "most" && most.name == used.name && most.host == used.host &&
+                              (most.device == used.device || most.device.empty());
+            const auto in_use = dissect::parse_decimal(used.value);
+            const auto limit = dissect::parse_decimal(most.value);
+            if (!same || !in_use || !limit || *in_use == 0 || *in_use < *limit - *limit / 50) continue;
+            const bool refused = !events_of(facts.read, {EventKind::memory_refused}).empty();
+            claim(verdict, "case-device-full", refused ? Weight::decisive : Weight::shown, Party::local_host, used.host,
+                  fmt::format("{}: {} has {} of {} {} in use, its limit (max_{}): no more can be made; not the network",
+                              at_host(used.host), used.device, transport::grouped(*in_use), transport::grouped(*limit),
+                              used.name == "qp" ? "queue pairs (QP)" : used.name, used.name),
+                  {used.place, most.place});
+            next_step(verdict, "rdma resource show qp (by process, pid and comm): who holds them; then again later",
+                      at_host(used.host),
+                      {{"one program holds most, and more each time", "it leaks them, or connects each to each"},
+                       {"many programs", "fewer processes, or transports that share queue pairs (DC, UD, SRQ, XRC)"}});
+        }
+    }
+}
+
 }  // namespace
 
 void judge_set_up(const Facts& facts, Verdict& verdict) {
+    judge_device_full(facts, verdict);
     for (const Event& event : facts.read.events) {
         const std::string where = at_host(event.host);
         const auto say = [&](Weight weight, Party party, std::string text, std::string command, std::string at,
@@ -37,13 +78,18 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
         const bool invalid = event.number == 22 || event.text.contains("nvalid argument");
         const bool no_route = event.number == 113 || event.number == 101 || event.text.contains("o route") ||
                               event.text.contains("unreachable");
+        const bool no_such_device = event.number == 19 || event.text.contains("o such device");
+        const bool bad_address = event.number == 14 || event.text.contains("ad address");
+        const std::string target =
+            fmt::format("{}{}", event.operation.empty() ? "" : fmt::format(" ({} is the next state)", event.operation),
+                        event.peer.empty() ? "" : " towards " + event.peer);
         switch (event.kind) {
             case EventKind::setup_failed:
                 if (timed_out)
                     say(Weight::hint, Party::undecided,
                         fmt::format(
-                            "{}: a queue pair could not reach RTR, {}: the neighbour of the remote GID did not resolve (ARP, ND), or the device did not answer",
-                            where, event.text),
+                            "{}: a queue pair could not reach RTR{}, {}: the neighbour of the remote GID did not resolve (ARP, ND), or the device did not answer",
+                            where, event.peer.empty() ? "" : " towards " + event.peer, event.text),
                         "ip neigh; ip route get the peer's address; show_gids on both hosts", where,
                         {{"FAILED or no entry", "addresses, VLAN or rail differ: compare GIDs of both hosts"},
                          {"it resolves", "look at driver and firmware"}});
@@ -64,9 +110,20 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                         "ip route get the peer's address from that interface; ip rule", where,
                         {{"no route", "set the address or route of that rail"},
                          {"a route", "compare the GID index on both hosts"}});
+                else if (no_such_device)
+                    say(Weight::hint, Party::undecided,
+                        fmt::format(
+                            "{}: a queue pair could not be set up (ibv_modify_qp){}, {}: behind the local GID index that is used no interface stands in this network namespace, as in a container that has the device without its interface, or where the address went away; not the network",
+                            where, target, event.text),
+                        "show_gids and ip addr inside the container or job, at the index in use; rdma system (shared or exclusive namespaces)",
+                        where,
+                        {{"no GID, or none with an address, stands there",
+                          "give the container the interface of that device (host network, SR-IOV, macvlan of it), or choose an index that has one"},
+                         {"the GID is there", "compare the index on both hosts"}});
                 else
                     say(Weight::hint, Party::undecided,
-                        fmt::format("{}: a queue pair could not be set up: {}", where, event.text),
+                        fmt::format("{}: a queue pair could not be set up (ibv_modify_qp){}: {}", where, target,
+                                    event.text),
                         "show_gids and ibv_devinfo -v on both hosts", "both hosts", {});
                 break;
             case EventKind::no_device:
@@ -80,15 +137,35 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                       "the library's own filter (NCCL_IB_HCA, UCX_NET_DEVICES) leaves them out"}});
                 break;
             case EventKind::memory_refused:
-                say(event.operation.empty() ? Weight::hint : Weight::shown,
-                    event.operation.empty() ? Party::undecided : Party::host_setting,
+                if (bad_address || speaks_of_gpu_memory(facts.read, event)) {
+                    say(Weight::shown, Party::host_setting,
+                        fmt::format(
+                            "{}: memory could not be registered ({}{}Bad address): {}; not the network", where,
+                            event.text, event.text.empty() || bad_address ? "" : ", ",
+                            "memory of a GPU, which no driver lets the adapter reach (nvidia_peermem, nv_peer_mem or DMA-BUF), or an address that the program does not own"),
+                        "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'; modprobe nvidia_peermem; the same with memory of the host",
+                        where,
+                        {{"it works once the module is loaded", "that was the cause"},
+                         {"it fails with memory of the host as well", "the program passes a wrong address"}});
+                    break;
+                }
+                if (std::ranges::any_of(verdict.claims,
+                                        [](const Claim& each) { return each.id == "case-device-full"; }))
+                    break;
+                say(Weight::hint, Party::undecided,
                     fmt::format(
-                        "{}: memory could not be registered or a queue not be made ({}{}{}): most often the limit of locked memory; not the network",
-                        where, event.operation, event.operation.empty() ? "" : ": ", event.text),
-                    "ulimit -l in the very job (Max locked memory in /proc/PID/limits)", where,
-                    {{"it is small", "set memlock to unlimited for the job, also of the daemon that starts it"},
+                        "{}: memory could not be registered or a queue not be made ({}{}{}): {}; not the network",
+                        where, event.operation, event.operation.empty() ? "" : ": ", event.text,
+                        locked_memory_is_free(facts.read, event.host)
+                            ? "the limit of locked memory is unlimited here, so it is not that: memory that the kernel "
+                              "has left for DMA, a limit of the device or its driver"
+                            : "most often the limit of locked memory (memlock)"),
+                    "ulimit -l in the very job (Max locked memory in /proc/PID/limits); dmesg at that time; grep -i cma "
+                    "/proc/meminfo; rdma resource show",
+                    where,
+                    {{"the limit is small", "set memlock to unlimited for the job, also of the daemon that starts it"},
                      {"it is unlimited",
-                      "free memory, the number of memory regions, peer memory of the GPU (nvidia_peermem)"}});
+                      "free memory, the number of memory regions, peer memory of the GPU (nvidia_peermem), kernel and driver"}});
                 break;
             case EventKind::address_unresolved:
                 say(Weight::shown, Party::undecided,

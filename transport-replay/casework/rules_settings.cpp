@@ -45,7 +45,8 @@ const Setting* index_in_use(const Case& read) {
     for (const Setting& setting : read.settings) {
         const bool env = setting.subject == "environment" &&
                          (setting.name == "NCCL_IB_GID_INDEX" || setting.name == "UCX_IB_GID_INDEX");
-        if (env || setting.subject == "GID in use") found = found == nullptr || env ? &setting : found;
+        if (env || (setting.subject == "GID in use" && setting.name == "index"))
+            found = found == nullptr || env ? &setting : found;
     }
     return found;
 }
@@ -70,11 +71,6 @@ bool on_roce(const Case& read, const std::string& host) {
     });
 }
 
-bool no_answer(const Case& read) {
-    return has_status(read, 12) ||
-           !events_of(read, {EventKind::transport_timeout, EventKind::setup_failed, EventKind::unreachable}).empty();
-}
-
 // What one host has at the index in use does not lead to others.
 void judge_own_index(const Case& read, const std::string& host, const std::string& device, const Table& table,
                      unsigned used, const Setting& said, Verdict& verdict) {
@@ -82,7 +78,7 @@ void judge_own_index(const Case& read, const std::string& host, const std::strin
     if (at == table.end() || !on_roce(read, host)) return;
     const Gid& gid = at->second;
     const auto routable = std::ranges::find_if(table, [](const auto& each) {
-        return each.second.type == "RoCE v2" && (each.second.mapped() || !each.second.ip.empty());
+        return each.second.type == "RoCE v2" && !each.second.link_local() && !each.second.address.empty();
     });
     const bool poor = gid.link_local() || gid.type == "RoCE v1";
     if (!poor || routable == table.end()) return;
@@ -241,28 +237,8 @@ void judge_acs(const Facts& facts, Verdict& verdict) {
 }
 
 // What differs between hosts, by subject and name. One row for each that matters.
-void judge_ports_down(const Case& read, Verdict& verdict) {
-    struct Ports {
-        std::set<std::string> names;
-        std::vector<Place> places;
-    };
-    std::map<std::string, Ports> hosts;
-    for (const Setting& setting : read.settings) {
-        if (setting.subject != "port" || setting.name != "state") continue;
-        if (setting.value != "PORT_DOWN" && setting.value != "DOWN" && setting.value != "Down") continue;
-        Ports& ports = hosts[setting.host];
-        ports.names.insert(setting.device.empty() ? "a device" : setting.device);
-        if (ports.places.size() < 4) ports.places.push_back(setting.place);
-    }
-    for (auto& [host, ports] : hosts)
-        claim(verdict, "case-port-is-down", Weight::hint, Party::undecided, host,
-              fmt::format("{}: the port of {} is down", at_host(host), list_text(ports.names, 4)),
-              std::move(ports.places));
-}
-
 void judge_link_settings(const Facts& facts, Verdict& verdict) {
     const Case& read = facts.read;
-    judge_ports_down(read, verdict);
     struct Compared {
         std::string_view name, means, command;
     };
@@ -274,6 +250,8 @@ void judge_link_settings(const Facts& facts, Verdict& verdict) {
                  "RoCE takes the largest InfiniBand MTU that fits; a smaller MTU on the way loses large packets only",
                  "ping -M do -s 4156 between the hosts; ip link show"},
         Compared{"rate", "a port that is slower than its peers makes congestion", "mlxlink -d DEVICE; ibstat"},
+        Compared{"width", "a port that uses fewer lanes than its peers has lost some: cable or transceiver",
+                 "mlxlink -d DEVICE; reseat or replace the cable of the narrow port"},
         Compared{"speed", "a port that is slower than its peers makes congestion", "mlxlink -d DEVICE; ethtool IF"},
         Compared{"firmware", "unequal firmware on one rail", "update to one version, then repeat"},
     };
@@ -296,7 +274,8 @@ void judge_link_settings(const Facts& facts, Verdict& verdict) {
         std::size_t most = 0;
         for (const auto& [value, hosts] : values) most = std::max(most, hosts.size());
         if (most == all.size()) continue;  // one host has several ports
-        claim(verdict, "case-settings-differ", failed ? Weight::hint : Weight::remark, Party::undecided, "",
+        const bool slow = row.name == "rate" || row.name == "width" || row.name == "speed";
+        claim(verdict, "case-settings-differ", failed || slow ? Weight::hint : Weight::remark, Party::undecided, "",
               fmt::format("the {} differs: {}; {}", row.name, fmt::join(parts, ", "), row.means), evidence);
         if (failed) undecided(verdict, fmt::format("undecided: whether the {} that differs is the cause", row.name));
         next_step(verdict, std::string(row.command), "both hosts");

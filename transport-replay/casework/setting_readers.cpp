@@ -24,10 +24,14 @@ struct SettingRow {
 constexpr std::array kSettings{
     SettingRow{"device info", "port", "link layer", R"(^\s*link_layer:\s*(?P<value>\w+))"},
     SettingRow{"device info", "port", "active MTU", R"(active_mtu:\s*(?P<value>\d+))"},
-    SettingRow{"device info", "port", "state",
-               R"(^\s*(?:state|State):\s*(?P<value>PORT_\w+|Active|Down|Initializing|Polling|Disabled))"},
-    SettingRow{"device info", "port", "physical state", R"(^\s*Physical state:\s*(?P<value>\w+))"},
-    SettingRow{"device info", "port", "rate", R"(^\s*Rate:\s*(?P<value>\d+))"},
+    SettingRow{
+        "device info", "port", "state",
+        R"(^\s*(?:state|State):\s*(?:\d: )?(?P<value>PORT_\w+|ACTIVE|INIT|ARMED|DOWN|Active|Down|Initializing|Armed|Polling|Disabled))"},
+    SettingRow{"device info", "port", "physical state",
+               R"(^\s*(?:Physical state|phys state):\s*(?:\d: )?(?P<value>\w+))"},
+    SettingRow{"device info", "port", "rate", R"(^\s*[Rr]ate:\s*(?P<value>\d+))"},
+    SettingRow{"device info", "port", "width", R"(^\s*[Rr]ate:\s*[\d.]+ Gb/sec \((?P<value>\d+X))"},
+    SettingRow{"device info", "port", "width", R"(^\s*active_width:\s*(?P<value>\d+X))"},
     SettingRow{"device info", "device", "firmware",
                R"(^\s*(?:fw_ver|firmware-version|Firmware version):\s*(?P<value>\S+))"},
     SettingRow{"device info", "device", "driver", R"(^driver:\s*(?P<value>\S+))"},
@@ -52,6 +56,17 @@ constexpr std::array kSettings{
                R"((?:max locked memory|Max locked memory).*?(?P<value>unlimited|\d+)\s*(?:bytes|\d+|$))"},
     SettingRow{"kernel", "kernel", "command line", R"((?:Command line:|Kernel command line:) (?P<value>.*))"},
     SettingRow{"RDMA link", "RoCE mode", "mode", R"(^(?P<value>IB/RoCE v1|RoCE v2)\s*$)"},
+    SettingRow{"device limits", "most", "qp", R"(^\s*max_qp:\s*(?P<value>\d+))"},
+    SettingRow{"device limits", "most", "cq", R"(^\s*max_cq:\s*(?P<value>\d+))"},
+    SettingRow{"device limits", "most", "mr", R"(^\s*max_mr:\s*(?P<value>\d+))"},
+    SettingRow{"device limits", "most", "srq", R"(^\s*max_srq:\s*(?P<value>\d+))"},
+    SettingRow{"RDMA resources", "in use", "qp", R"(^\d+: (?P<device>[\w.-]+): .*\bqp (?P<value>\d+))"},
+    SettingRow{"RDMA resources", "in use", "cq", R"(^\d+: (?P<device>[\w.-]+): .*\bcq (?P<value>\d+))"},
+    SettingRow{"RDMA resources", "in use", "mr", R"(^\d+: (?P<device>[\w.-]+): .*\bmr (?P<value>\d+))"},
+    SettingRow{"RDMA resources", "in use", "srq", R"(^\d+: (?P<device>[\w.-]+): .*\bsrq (?P<value>\d+))"},
+    SettingRow{"benchmark output", "buffer", "of a GPU",
+               R"((?:cuMemAlloc|hipMalloc)\S* of a (?P<value>\d+) bytes GPU buffer)"},
+    SettingRow{"ping", "ping", "loss", R"(packets transmitted, \d+ received, .*?(?P<value>[\d.]+)% packet loss)"},
     SettingRow{"kernel", "module", "loaded", R"(^(?P<value>nvidia_peermem|nv_peer_mem|gdrdrv)\s+\d+)"},
 };
 
@@ -118,6 +133,8 @@ std::string_view take_gid(std::string_view line, LineState& state, Case& found) 
         put("type", kind.ends_with("2") ? "RoCE v2" : "RoCE v1");
         return kName;
     }
+    static const RE2 none(R"(^n_gids_found=0\s*$)");
+    if (finds(line, none)) add(found, Setting{{}, {}, "GID table", "entries", "0", state.place()});
     static const RE2 head(R"(^DEV\s+PORT\s+INDEX\s+GID|^---\s+----|^n_gids_found=)");
     return finds(line, head) ? kName : std::string_view{};
 }
@@ -132,9 +149,34 @@ std::string_view take_setting(std::string_view line, LineState& state, Case& fou
         state.device = name;
         return "device info";
     }
+    // Open MPI names host and device of a complaint below it.
+    static const RE2 local(R"(^\s*Local (host|device|adapter):\s+([\w.-]+)\s*$)");
+    if (finds(line, local, &name, &value)) {
+        if (name == "host") say_host(found, state, value.substr(0, value.find('.')));
+        else if (!found.events.empty() && found.events.back().kind == EventKind::notice &&
+                 found.events.back().place.file == state.file)
+            found.events.back().device = value.substr(0, kMostWord);
+        return "MPI log";
+    }
     if (finds(line, address, &name, &value)) {
         add_address(found, value, name);
         return "list of hosts";
+    }
+    // "cma_roce_tos -d mlx5_0", "cat /sys/.../roce_np/enable/3", then the value alone.
+    static const RE2 alone(R"(^\s*(\d{1,9})\s*$)");
+    static const RE2 shown(R"(^cat (/sys/\S+)$)");
+    if (finds(line, alone, &value)) {
+        if (state.command.contains("cma_roce_tos")) {
+            add(found,
+                Setting{{}, state.device, "QoS", "traffic class of rdma_cm (cma_roce_tos)", value, state.place()});
+            return "QoS settings";
+        }
+        if (finds(state.command, shown, &name)) {
+            const std::string whole = name + ":" + value;
+            state.command.clear();
+            return take_setting(whole, state, found);
+        }
+        return {};
     }
     std::string_view kind;
     for (std::size_t i = 0; i < kSettings.size(); ++i) {
@@ -151,6 +193,7 @@ std::string_view take_setting(std::string_view line, LineState& state, Case& fou
                         group(pattern, groups, "value"),
                         state.place()};
         if (setting.device.empty()) setting.device = state.device;
+        if (setting.subject == "ping") setting.device = state.command;
         if (std::string given = group(pattern, groups, "name"); !given.empty()) setting.name = std::move(given);
         add(found, std::move(setting));
         kind = row.kind;

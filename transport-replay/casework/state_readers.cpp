@@ -88,14 +88,17 @@ std::string_view take_inspector(std::string_view line, LineState& state, Case& f
 std::string_view take_mlxlink(std::string_view line, LineState& state, Case& found) {
     constexpr std::string_view kName = "mlxlink";
     static const RE2 head(
-        R"(^(?:Operational Info|Troubleshooting Info|Physical Counters and BER Info|Supported Info)\s*$)");
+        R"(^\s*"?(?:Operational Info|Troubleshooting Info|Physical Counters and BER Info|Supported Info)(?:\s*$|": ?\{))");
     static const RE2 row(R"(^([A-Z][\w /\[\].()-]*?)\s*: (.*\S)\s*$)");
+    static const RE2 member(R"x(^\s*"([A-Z][^"]*)"\s*: ?"([^"]*)",?\s*$)x");  // --json
     static const RE2 rule(R"(^-{4,}\s*$)");
     if (finds(line, head)) return state.reader = kName, kName;
     if (state.reader != kName) return {};
     if (finds(line, rule)) return kName;
     std::string key, value;
-    if (!finds(line, row, &key, &value)) return {};
+    static const RE2 bracket(R"(^\s*[{}\[\]],?\s*$)");
+    if (finds(line, bracket)) return kName;
+    if (!finds(line, row, &key, &value) && !finds(line, member, &key, &value)) return {};
     const auto setting = [&](std::string_view subject, std::string_view name, std::string text) {
         add(found, Setting{{}, state.device, std::string(subject), std::string(name), std::move(text), state.place()});
     };
@@ -103,6 +106,7 @@ std::string_view take_mlxlink(std::string_view line, LineState& state, Case& fou
     else if (key == "Physical state") setting("port", "physical state", value);
     else if (key == "Speed" || key == "FEC") setting("port", "mlxlink " + key, value);
     else if (key == "Recommendation" || key == "Status Opcode") setting("port", "mlxlink " + key, value);
+    if (key.ends_with("BER") || key.starts_with("Time Since Last Clear")) setting("port", "mlxlink " + key, value);
     const auto count = dissect::parse_decimal(value);
     const bool counter = key.ends_with("Counter") || key.ends_with("Errors") || key.ends_with("Error");
     if (count && counter)

@@ -1,0 +1,129 @@
+// Rules about single lines: those that say by themselves what is wrong, and complaints that no other rule takes up.
+#include <transport-replay/casework/claim_rows.hpp>
+#include <transport-replay/casework/claims.hpp>
+#include <transport-replay/casework/notices.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+namespace qps::casework {
+
+namespace {
+
+using Group = std::vector<const Event*>;
+
+// The devices that lines of a group name, else the words for none.
+std::set<std::string> devices_of(const Group& group) {
+    std::set<std::string> devices;
+    for (const Event* event : group)
+        if (!event->device.empty()) devices.insert(event->device);
+    return devices;
+}
+
+std::string filled(std::string_view words, const Group& group) {
+    const Event& first = *group.front();
+    fmt::dynamic_format_arg_store<fmt::format_context> facts;
+    facts.push_back(fmt::arg("device", list_text(devices_of(group), 4)));
+    facts.push_back(fmt::arg("peer", first.peer));
+    facts.push_back(fmt::arg("operation", first.operation));
+    facts.push_back(fmt::arg("text", first.text));
+    facts.push_back(fmt::arg("number", first.number));
+    return fmt::vformat(words, facts);
+}
+
+// A rule that met no packet did nothing.
+bool counted_nothing(const Notice& row, const Event& first) {
+    return row.says.contains("{number} packets") && first.number == 0;
+}
+
+// A benchmark of the case reached what the bus carries, and no more.
+bool bus_is_reached(const Case& read, const Notice& row, const Event& first) {
+    if (row.id != "case-bus-narrow") return false;
+    const double bus = std::strtod(first.operation.c_str(), nullptr) * 1e9;
+    return std::ranges::any_of(read.measurements, [&](const Measurement& each) {
+        return each.rdma && each.bits_per_second > bus * 0.8 && each.bits_per_second < bus;
+    });
+}
+
+// Something else went wrong that a line about speed does not explain.
+bool other_trouble(const Facts& facts) {
+    static constexpr std::array kHarmless{
+        EventKind::port_up,        EventKind::work_request, EventKind::controller_created,
+        EventKind::queues_created, EventKind::reboot,       EventKind::notice};
+    return anything_failed(facts.read) || std::ranges::any_of(facts.read.events, [](const Event& event) {
+               return std::ranges::find(kHarmless, event.kind) == kHarmless.end();
+           });
+}
+
+// Whether complaints of others stand in the same file before the line, or none after it: what comes so late follows.
+bool comes_last(const Case& read, const Event& event) {
+    bool before = false, after = false;
+    for (const Event* complaint : events_of(read, {EventKind::completion_error, EventKind::watchdog}))
+        if (complaint->place.file == event.place.file) (complaint->place < event.place ? before : after) = true;
+    return before && !after;
+}
+
+}  // namespace
+
+void judge_notices(const Facts& facts, Verdict& verdict) {
+    const auto rows = notices();
+    std::map<std::pair<std::size_t, std::string>, Group> groups;
+    for (const Event* event : events_of(facts.read, {EventKind::notice}))
+        if (event->notice != 0 && event->notice <= rows.size())
+            groups[{event->notice - 1U, event->host}].push_back(event);
+    const bool failed = other_trouble(facts);
+    for (const auto& [key, group] : groups) {
+        const Notice& row = rows[key.first];
+        const bool reached = !failed && bus_is_reached(facts.read, row, *group.front());
+        const Weight weight = reached                                  ? Weight::shown
+                              : counted_nothing(row, *group.front())   ? Weight::remark
+                              : !failed                                ? row.weight
+                              : comes_last(facts.read, *group.front()) ? Weight::remark
+                                                                       : row.beside;
+        const auto devices = devices_of(group);
+        claim(verdict, row.id, weight,
+              reached                   ? Party::local_host
+              : weight >= Weight::shown ? row.party
+                                        : Party::undecided,
+              key.second,
+              fmt::format("{}: {}{}", at_host(key.second), filled(row.says, group),
+                          group.size() > 1 ? fmt::format(" ({})", transport::counted(group.size(), "line")) : ""),
+              places_of(group), {{facts::kNamedDevices, std::vector<std::string>(devices.begin(), devices.end())}});
+        next_step(verdict, std::string(row.command), at_host(key.second),
+                  {{std::string(row.seen), std::string(row.means)}, {"otherwise", std::string(row.other)}});
+    }
+}
+
+// What a program or the kernel complains of, and no rule explains: better said than silent. It decides nothing.
+void judge_unexplained(const Facts& facts, Verdict& verdict) {
+    const Group lines = events_of(facts.read, {EventKind::unexplained});
+    if (lines.empty()) return;
+    const bool alone =
+        std::ranges::none_of(verdict.claims, [](const Claim& each) { return each.weight > Weight::remark; });
+    const std::size_t most = alone ? 4 : 2;
+    std::set<std::string> hosts;
+    for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
+        const Event& line = *lines[i];
+        hosts.insert(line.host);
+        claim(verdict, "case-line-unexplained", alone ? Weight::hint : Weight::remark, Party::undecided, line.host,
+              fmt::format("{}: a line of a {} complains, and no rule here explains it: {}", at_host(line.host),
+                          line.operation, line.text),
+              {line.place});
+    }
+    if (!alone) return;
+    undecided(verdict,
+              "undecided: what these lines mean is not known here; they do not show which party has the cause");
+    next_step(verdict,
+              "the lines before the first of these, on that host and on its peer at the same time; versions of driver, "
+              "firmware and library (ethtool -i IF, ibv_devinfo)",
+              list_text(hosts),
+              {{"an earlier error", "it is nearer to the cause"}, {"none", "look for this line with those versions"}});
+}
+
+}  // namespace qps::casework
