@@ -4,15 +4,16 @@
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
-#include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 namespace qps::transport::families {
 
@@ -228,15 +229,14 @@ constexpr std::string_view kCheckBothDirections =
 
 // Who sends to whom and goes on: less than all of it is retransmitted, so that it was answered, whatever the capture
 // has.
-std::vector<std::pair<Address, Address>> went_on(const Timeline& timeline) {
-    std::vector<std::pair<Address, Address>> found;
+boost::unordered_flat_set<FlowKey, FlowHash> went_on(const Timeline& timeline) {
+    boost::unordered_flat_set<FlowKey, FlowHash> found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (connection.reliable() && way.packets > 2 * way.incidents->retransmitted)
-                found.emplace_back(connection.end(end).address, connection.end(other(end)).address);
+                found.insert(hosts_key(connection.end(end).address, connection.end(other(end)).address));
         }
-    std::ranges::sort(found);
     return found;
 }
 
@@ -259,7 +259,7 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
         if (!way.reliable || std::ranges::binary_search(silent, hosts)) continue;
         if (!heard) heard.emplace(timeline);
         if (heard->any(way.destination, way.source)) continue;
-        OneWayPairs& pairs = std::ranges::binary_search(answered, hosts) ? missing : unsure;
+        OneWayPairs& pairs = answered.contains(hosts_key(way.source, way.destination)) ? missing : unsure;
         if (pairs.draft.count++ == 0) pairs.first = &way;
         pairs.draft.events.push_back({heard->first(way.source, way.destination)});
     }
@@ -279,35 +279,30 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
 
 void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
     // Where two hosts have one connection only, there is nothing to confuse it with.
-    using Hosts = std::tuple<std::uint16_t, Address, Address>;  // of a recording
     const auto hosts_of = [](const Connection& one) {
         const auto [first, second] = std::minmax({one.ends[0].address, one.ends[1].address});
-        return Hosts(one.recording, first, second);
+        return hosts_key(first, second, one.recording);
     };
-    std::vector<Hosts, LargeBlocks<Hosts>> reliable;
-    reliable.reserve(timeline.connections.size());
+    boost::unordered_flat_map<FlowKey, std::size_t, FlowHash> reliable;  // connections
     for (const Connection& connection : timeline.connections)
-        if (connection.reliable()) reliable.emplace_back(hosts_of(connection));
-    std::ranges::sort(reliable);
-    const auto only_one = [&](const Connection& one) {
-        return std::ranges::equal_range(reliable, hosts_of(one)).size() == 1;
-    };
+        if (connection.reliable()) ++reliable[hosts_of(connection)];
+    const auto only_one = [&](const Connection& one) { return reliable[hosts_of(one)] == 1; };
     // Ways that nothing answers, where the other host has such ways too: some of them belong together.
-    std::vector<Hosts> alone;
+    boost::unordered_flat_set<FlowKey, FlowHash> alone;
     for (const Connection& connection : timeline.connections)
         if (connection.reliable() && connection.one_way()) {
             const End from = connection.ways[0].packets != 0 ? End::a : End::b;
-            alone.emplace_back(connection.recording, connection.end(from).address, connection.end(other(from)).address);
+            alone.insert(
+                hosts_key(connection.end(from).address, connection.end(other(from)).address, connection.recording));
         }
-    std::ranges::sort(alone);
     FindingDraft draft{.party = Party::capture, .count = 0};
     for (const Connection& connection : timeline.connections) {
         if (!connection.reliable()) continue;
         bool unsure = connection.confidence < Confidence::strong && !only_one(connection);
         if (connection.one_way()) {
             const End from = connection.ways[0].packets != 0 ? End::a : End::b;
-            unsure = std::ranges::binary_search(
-                alone, Hosts(connection.recording, connection.end(other(from)).address, connection.end(from).address));
+            unsure = alone.contains(
+                hosts_key(connection.end(other(from)).address, connection.end(from).address, connection.recording));
         }
         if (!unsure) continue;
         ++draft.count;

@@ -13,6 +13,7 @@
 #include <span>
 #include <tuple>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
 
 namespace qps::transport::families {
@@ -64,8 +65,7 @@ template <class Key> double bits_of(const std::map<Key, double>& bytes) {
     return bits;
 }
 
-// One way of a connection, as what lies between its hosts sees it. Sorted, those of the same hosts are neighbours: no
-// table of host pairs is needed, however many there are.
+// One way of a connection, as what lies between its hosts sees it.
 struct Sent {
     HostPair hosts;
     std::uint16_t value = 0;  // UDP source port, or DSCP
@@ -75,17 +75,30 @@ struct Sent {
 
 using Rows = std::vector<Sent, LargeBlocks<Sent>>;
 
-// Calls each(rows) for the rows of each pair of hosts, in each recording.
-template <class Each> void for_each_pair(Rows& rows, Each each) {
-    std::ranges::sort(rows, {}, [](const Sent& row) {
-        return std::tuple{row.connection->recording, row.hosts, row.value, row.connection->uid};
-    });
-    for (auto from = rows.begin(); from != rows.end();) {
-        const auto to = std::find_if(from, rows.end(), [&](const Sent& row) {
-            return row.hosts != from->hosts || row.connection->recording != from->connection->recording;
-        });
-        each(std::span(from, to));
-        from = to;
+// Calls each(rows) for the rows of each pair of hosts, in each recording, in their order; the rows, which come in the
+// order of connections, by value. Pairs are few: they are sorted, rows are dealt out to them.
+template <class Each> void for_each_pair(const Rows& rows, Each each) {
+    struct Pair {
+        const Sent* first = nullptr;
+        std::vector<std::uint32_t> rows;
+    };
+    std::vector<Pair> pairs;
+    boost::unordered_flat_map<FlowKey, std::size_t, FlowHash> places;  // in pairs
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        const auto& [first, second] = rows[i].hosts;
+        const auto [place, is_new] =
+            places.try_emplace(hosts_key(first, second, rows[i].connection->recording), pairs.size());
+        if (is_new) pairs.push_back({&rows[i], {}});
+        pairs[place->second].rows.push_back(i);
+    }
+    std::ranges::sort(
+        pairs, {}, [](const Pair& pair) { return std::tuple{pair.first->connection->recording, pair.first->hosts}; });
+    std::vector<Sent> own;
+    for (const Pair& pair : pairs) {
+        own.clear();
+        for (const std::uint32_t row : pair.rows) own.push_back(rows[row]);
+        if (!std::ranges::is_sorted(own, {}, &Sent::value)) std::ranges::stable_sort(own, {}, &Sent::value);
+        each(std::span<const Sent>(own));
     }
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 namespace qps::transport {
 
 namespace {
@@ -95,9 +97,14 @@ std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connec
 }
 
 Heard::Heard(const Timeline& timeline) {
+    boost::unordered_flat_map<FlowKey, std::size_t, FlowHash> places;  // in rows_
     const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first,
                          dissect::Instant time) {
-        rows_.push_back({source.bits, destination.bits, source.space, first, time});
+        const Row row{source.bits, destination.bits, source.space, first, time};
+        const Address of_that_space{destination.bits, source.space};
+        const auto [place, is_new] = places.try_emplace(hosts_key(source, of_that_space), rows_.size());
+        if (is_new) rows_.push_back(row);
+        else rows_[place->second] = std::min(rows_[place->second], row);
     };
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b})

@@ -80,8 +80,14 @@ private:
         dissect::Instant time{};
         [[nodiscard]] auto operator<=>(const Row&) const = default;
     };
-    std::vector<Row> rows_;  // sorted
+    std::vector<Row> rows_;  // sorted; of each pair and space the first
 };
+
+// Two hosts of a recording, as the key of a table: many connections have the same, and looking them up costs less than
+// sorting all of them.
+[[nodiscard]] inline FlowKey hosts_key(const Address& first, const Address& second, std::uint16_t recording = 0) {
+    return {first, second, dissect::Qpn{recording}, {}};
+}
 
 // The value of most packets; nothing of a way without packets.
 template <class T, std::size_t kMost> [[nodiscard]] std::optional<T> most_of(const FewValues<T, kMost>& values) {

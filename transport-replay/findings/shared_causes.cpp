@@ -16,6 +16,8 @@
 #include <set>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 namespace qps::transport::families {
 
 namespace {
@@ -169,11 +171,21 @@ struct OfPort {
 };
 using OfPair = std::map<std::uint16_t, OfPort>;
 
+// Of pairs of hosts that had losses.
 std::map<std::pair<Address, Address>, OfPair> ports_of_pairs(const Timeline& timeline) {
     std::map<std::pair<Address, Address>, OfPair> found;
+    boost::unordered_flat_set<FlowKey, FlowHash> lossy;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Incidents& had = *connection.way(end).incidents;
+            if (had.recovery(RecoveryKind::sequence_nak).episodes + had.recovery(RecoveryKind::timeout).episodes != 0)
+                lossy.insert(hosts_key(connection.end(end).address, connection.end(other(end)).address));
+        }
+    if (lossy.empty()) return found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
+            if (!lossy.contains(hosts_key(connection.end(end).address, connection.end(other(end)).address))) continue;
             if (!connection.reliable() || way.requests == 0 || way.udp_ports.size() != 1 || !way.udp_ports.one())
                 continue;
             OfPort& port =
