@@ -86,12 +86,12 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
     record.round_trip = rates_.observe(observation, record);
     if (observation.acknowledgment && observation.acknowledgment->type() == kNak)
         if (const Fatality* fatality = tracker_.fatality_at(observation.frame)) ulp_.refused(*fatality);
-    if (record.connection && ulp_.wants(*record.connection)) {
+    if (record.connection && ulp_.wants(*record.connection, observation.opcode)) {
         ulp_.observe(observation, record, tracker_, settings_.operation);
         record.ulp = ulp_.hint(*record.connection, record.from);
     }
     collectives_.observe(observation, record);
-    drain();
+    if (!tracker_.ended().empty() || !tracker_.retired().empty()) drain();
     return record;
 }
 

@@ -31,6 +31,11 @@ public:
     // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a
     // pause or announced anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
+        const bool plain = observation.kind == ObservationKind::transport &&
+                           observation.encapsulation == dissect::Encapsulation::roce_v2 && !observation.management &&
+                           !observation.about_hosts;
+        if (plain && !awake_) [[likely]]
+            return false;
         const bool answers = reachability_.any() && !observation.is_numbered();
         return answers || beside_.any() || BesideTracker::is_bulk(observation) || pauses_.any() || bridging_.any() ||
                credits_.any() || observation.management || observation.about_hosts ||
@@ -43,6 +48,16 @@ public:
     // The next packet of the capture that it wants.
     void follow(const Observation& observation, const Sight& sight) {
         if (sight.handling == Handling::copy) return;
+        observe(observation, sight);
+        awake_ = reachability_.any() || beside_.any() || pauses_.any() || bridging_.any() || credits_.any();
+    }
+    // Blocks that the last flow control packet leaves to the other end.
+    [[nodiscard]] std::optional<std::uint16_t> link_credits() const { return credits_.left(); }
+    // The end of the capture. Call it once.
+    [[nodiscard]] LinkReport finish(const GateReport& gate);
+
+private:
+    void observe(const Observation& observation, const Sight& sight) {
         pauses_.observe(observation);
         // What may be another recording of a packet is not counted again.
         if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging)
@@ -60,12 +75,7 @@ public:
         ++management_;
         datagrams_.observe(observation);
     }
-    // Blocks that the last flow control packet leaves to the other end.
-    [[nodiscard]] std::optional<std::uint16_t> link_credits() const { return credits_.left(); }
-    // The end of the capture. Call it once.
-    [[nodiscard]] LinkReport finish(const GateReport& gate);
 
-private:
     PauseTracker pauses_;
     BridgingTracker bridging_;
     ReachabilityTracker reachability_;
@@ -74,6 +84,7 @@ private:
     GidTracker gids_;
     ManagementTracker datagrams_;
     std::uint64_t management_ = 0;
+    bool awake_ = false;  // somebody asked for a pause or announced anything: it wants packets like any other
 };
 
 }  // namespace qps::transport

@@ -210,19 +210,20 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number, std::size_
     LaneEvents& events = batch.events_[number];
     events.clear();
     state.hears[number] = &events;
-    member.places.clear();
+    member.places.resize(batch.used_ + kStages * kAhead);
+    std::size_t count = 0;
     for (std::uint32_t i = 0; i < batch.used_; ++i) {
-        if (batch.hosts_[i] == number) member.places.push_back(i);
+        member.places[count] = i;
+        count += batch.hosts_[i] == number ? 1U : 0U;
         if (batch.receiver_[i] == number && batch.sights_[i].handling == Handling::follow)
             lane.receive(batch.all_[i], batch.first_ + i);
         if (number != 0) continue;
         state.links->glimpse(batch.all_[i]);
         if (state.links->wants(batch.all_[i])) state.links->follow(batch.all_[i], batch.sights_[i]);
     }
-    const std::size_t count = member.places.size();
-    if (count != 0)
-        member.places.insert(member.places.end(), kStages * kAhead,
-                             member.places.back());  // none is far ahead of the last
+    if (count != 0)  // none is far ahead of the last
+        std::fill_n(member.places.begin() + static_cast<std::ptrdiff_t>(count), kStages * kAhead,
+                    member.places[count - 1]);
     const auto ahead = [&](std::size_t from, std::size_t stages) -> const Observation& {
         return batch.all_[member.places[from + stages * kAhead]];
     };

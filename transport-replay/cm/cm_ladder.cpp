@@ -304,7 +304,7 @@ std::size_t CmTracker::IdHash::operator()(const IdKey& key) const {
     return mix(FlowHash{}({key.host, key.peer, {}}) + key.id);
 }
 
-CmNews CmTracker::observe(const Observation& observation) {
+CmNews CmTracker::take(const Observation& observation) {
     if (observation.kind != ObservationKind::transport) return {};
     now_ = std::max(now_, observation.time);
     if (observation.icrc == CrcStatus::bad) return {};  // nobody took it, and its fields may be others

@@ -50,7 +50,12 @@ struct CmNews {
 class CmTracker {
 public:
     explicit CmTracker(const MemoryBudget& budget = MemoryBudget{}) : most_attempts_(budget.items(Share::attempts)) {}
-    CmNews observe(const Observation& observation);
+    CmNews observe(const Observation& observation) {
+        const bool told = observation.management || !awaiting_data_.empty() || !half_known_.empty();
+        if (told) return take(observation);
+        if (observation.kind == ObservationKind::transport) now_ = std::max(now_, observation.time);
+        return {};
+    }
     [[nodiscard]] const CmAttempt& attempt(std::uint32_t uid) const { return report_.attempts[uid]; }
     // Whether it is a message of an attempt that is known.
     [[nodiscard]] bool continues(const Observation& observation) const;
@@ -63,6 +68,7 @@ public:
     [[nodiscard]] CmReport finish();
 
 private:
+    [[nodiscard]] CmNews take(const Observation& observation);
     using Index = std::uint32_t;
     // A communication id that a host gave to what it has with its peer, or the transaction of a join.
     struct IdKey {

@@ -24,17 +24,7 @@ std::vector<Burst> merged(const std::vector<Burst>& bursts, Duration pause) {
 
 }  // namespace
 
-void BurstList::add(Instant time, FrameIndex frame, std::uint64_t bytes) {
-    bytes_ += bytes;
-    if (!bursts_.empty()) {
-        Burst& last = bursts_.back();
-        time = std::max(time, last.end);
-        if (time - last.end <= pause_) {
-            last.end = time;
-            last.bytes += bytes;
-            return;
-        }
-    }
+void BurstList::begin(Instant time, FrameIndex frame, std::uint64_t bytes) {
     if (full_) return;
     if (bursts_.size() == kMost) coarsen();
     if (!full_) bursts_.push_back({time, time, frame, bytes});

@@ -7,6 +7,7 @@
 
 #include <dissect/base/types.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,7 +28,19 @@ public:
         20'000};  // 20 us: longer than a sender takes between packets of one message
     static constexpr dissect::Duration kMostPause{1'000'000'000};
 
-    void add(dissect::Instant time, dissect::FrameIndex frame, std::uint64_t bytes);
+    void add(dissect::Instant time, dissect::FrameIndex frame, std::uint64_t bytes) {
+        bytes_ += bytes;
+        if (!bursts_.empty()) {
+            Burst& last = bursts_.back();
+            time = std::max(time, last.end);
+            if (time - last.end <= pause_) {
+                last.end = time;
+                last.bytes += bytes;
+                return;
+            }
+        }
+        begin(time, frame, bytes);
+    }
     [[nodiscard]] const std::vector<Burst>& bursts() const { return bursts_; }
     [[nodiscard]] dissect::Duration pause() const { return pause_; }  // shorter ones divide nothing
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -35,6 +48,7 @@ public:
 
 private:
     friend struct PrivateMembers;  // parts/private_members.hpp
+    void begin(dissect::Instant time, dissect::FrameIndex frame, std::uint64_t bytes);
     void coarsen();
 
     std::vector<Burst> bursts_;

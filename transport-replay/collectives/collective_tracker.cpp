@@ -69,8 +69,10 @@ void CollectiveTracker::observe(const Observation& observation, const PacketReco
     }
     if (row.request) connection->signature.take(observation, record.from);
     if (!carries) return;
-    if (row.verb == Verb::write) follow_nccl(observation, record.from, *connection);
     const auto from = static_cast<std::size_t>(record.from);
+    const bool inside =
+        row.place == Place::middle && connection->writing[from].message == kNone;  // of no message of it
+    if (row.verb == Verb::write && !inside) follow_nccl(observation, record.from, *connection);
     const bool alone = row.place == Place::only;
     if (alone && observation.payload_length <= kLongestControl) return;
     if (connection->ways[from] == kNone)

@@ -40,7 +40,7 @@ bool is_reliable_data(const Observation& observation) {
 
 }  // namespace
 
-void TrafficSignature::take(const Observation& observation, End from) {
+void TrafficSignature::take_begun_or_ended(const Observation& observation, End from) {
     const OpcodeRow& row = info(observation.opcode);
     Habits& habits = ends_[static_cast<std::size_t>(from)];
     if (row.verb == Verb::write) return take_write(observation, from);

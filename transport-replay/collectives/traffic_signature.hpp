@@ -12,7 +12,11 @@ namespace qps::transport {
 class TrafficSignature {
 public:
     // A request packet of that end, not seen before.
-    void take(const Observation& observation, End from);
+    void take(const Observation& observation, End from) {
+        const dissect::OpcodeRow& row = info(observation.opcode);
+        if (row.place != dissect::Place::middle) return take_begun_or_ended(observation, from);
+        if (row.verb == dissect::Verb::write) ends_[static_cast<std::size_t>(from)].since += observation.payload_length;
+    }
     [[nodiscard]] CollectiveLibrary library() const;
 
 private:
@@ -35,6 +39,7 @@ private:
         std::uint32_t reliable_data = 0;  // SENDs that begin with the headers of libfabric
         std::uint32_t reads = 0;
     };
+    void take_begun_or_ended(const Observation& observation, End from);
     void take_write(const Observation& observation, End from);
     void take_send(const Observation& observation, Habits& habits);
     [[nodiscard]] bool is_nccl(End sender) const;

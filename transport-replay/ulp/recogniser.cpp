@@ -11,6 +11,9 @@ constexpr std::uint8_t kByLooks = 60;  // only plausible, several times
 }  // namespace
 
 std::optional<UlpDecision> UlpRecogniser::take(const UlpMessage& message, ByteShare& payload) {
+    ++tries_;
+    if (hopeless_) return std::nullopt;
+    hopeless_ = true;
     std::optional<UlpDecision> best;
     for (const ProtocolRow& row : protocol_rows()) {
         if (row.message == nullptr) continue;
@@ -21,6 +24,7 @@ std::optional<UlpDecision> UlpRecogniser::take(const UlpMessage& message, ByteSh
             votes.impossible = true;
             continue;
         }
+        hopeless_ = false;
         const End active = like.from_active ? message.from : other(message.from);
         ++votes.active[static_cast<std::size_t>(active)];
         votes.sure = votes.sure || like.percent >= kSure;
@@ -30,11 +34,12 @@ std::optional<UlpDecision> UlpRecogniser::take(const UlpMessage& message, ByteSh
         const End end = votes.active[0] >= votes.active[1] ? End::a : End::b;
         if (!best || certainty > best->certainty) best = UlpDecision{row.protocol, UlpBasis::content, certainty, end};
     }
-    if (kept_.size() < kKeptTries) {
+    if (hopeless_) {
+        kept_.clear();
+    } else if (kept_.size() < kKeptTries) {
         Tried& tried = kept_.emplace_back(Tried{message, {}});
         tried.bytes.append(payload, dissect::slice(message.bytes, 0, kKeptTryBytes));
     }
-    ++tries_;
     return best;
 }
 

@@ -34,6 +34,8 @@ public:
     // The decision, where this message brings it.
     [[nodiscard]] std::optional<UlpDecision> take(const UlpMessage& message, ByteShare& payload);
     [[nodiscard]] bool gave_up() const { return tries_ >= kTries; }
+    // Whether no protocol is left that a message may decide for: messages are only counted, and need no bytes.
+    [[nodiscard]] bool hopeless() const { return hopeless_; }
     // The messages that were kept, in order.
     template <class Visit> void for_each_kept(const Visit& visit) {
         for (Tried& tried : kept_) {
@@ -55,6 +57,7 @@ private:
     };
     std::array<Votes, static_cast<std::size_t>(UlpProtocol::count_)> votes_{};
     std::size_t tries_ = 0;
+    bool hopeless_ = false;
     std::vector<Tried> kept_;
 };
 

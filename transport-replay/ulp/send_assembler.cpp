@@ -21,7 +21,7 @@ UlpMessage datagram(const Observation& observation, const PacketRecord& record) 
 bool SendAssembler::is_known(Psn psn) const { return any_ && !newest_.before(psn); }
 
 std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketRecord& record,
-                                              ByteShare& share) {
+                                              ByteShare& share, bool keeps) {
     const Place place = info(observation.opcode).place;
     const bool begins = begins_message(place);
     if (record.arrival == Arrival::restart) any_ = false;
@@ -49,7 +49,7 @@ std::optional<UlpMessage> SendAssembler::take(const Observation& observation, co
         message_.bytes = observation.payload;
     } else {
         const Bytes more = slice(observation.payload, 0, kMostHeld - held_.size());
-        if (held_.size() + observation.payload_length >= message_.length) held_.append(share, more);
+        if (keeps && held_.size() + observation.payload_length >= message_.length) held_.append(share, more);
         if (place != Place::last) return std::nullopt;
         message_.bytes = held_.bytes();
     }

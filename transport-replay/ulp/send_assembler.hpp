@@ -21,9 +21,10 @@ public:
     static constexpr std::size_t kMostHeld = std::size_t{1}
                                              << 20;  // of a message; upper protocols SEND some 64 KiB at most
 
-    // The message that this request packet completes. It borrows from here or from the observation.
+    // The message that this request packet completes. It borrows from here or from the observation. `keeps`: somebody
+    // reads its bytes; once nobody did, nobody may.
     [[nodiscard]] std::optional<UlpMessage> take(const Observation& observation, const PacketRecord& record,
-                                                 ByteShare& share);
+                                                 ByteShare& share, bool keeps = true);
 
 private:
     [[nodiscard]] bool is_known(dissect::Psn psn) const;

@@ -141,8 +141,11 @@ void UlpTracker::observe(const Observation& observation, const PacketRecord& rec
         state_of(uid) = kNothing;
         return;
     }
-    auto& assembler = undecided(uid).assemblers[static_cast<std::size_t>(record.from)];
-    if (const auto message = assembler.take(observation, record, shares_.payload)) try_message(*message, tracker, sink);
+    Undecided& known = undecided(uid);
+    auto& assembler = known.assemblers[static_cast<std::size_t>(record.from)];
+    const bool keeps = !known.recogniser.hopeless();
+    if (const auto message = assembler.take(observation, record, shares_.payload, keeps))
+        try_message(*message, tracker, sink);
 }
 
 void UlpTracker::take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record,

@@ -37,8 +37,16 @@ public:
     // What is kept of payload, for those who have it in pieces.
     [[nodiscard]] ByteShare& payload() { return shares_.payload; }
 
-    // Whether observe() has anything to do with packets of that connection: cheap, asked for every packet.
+    // Whether anything may still come of that connection.
     [[nodiscard]] bool wants(ConnectionId connection) const { return state_.get(connection, kUndecided) != kNothing; }
+    // Whether observe() has anything to do with such a packet of that connection: cheap, asked for every packet. Of
+    // those whose protocol is not known, messages tell it.
+    [[nodiscard]] bool wants(ConnectionId connection, dissect::Opcode opcode) const {
+        const State state = state_.get(connection, kUndecided);
+        if (state != kUndecided) return state != kNothing;
+        const dissect::OpcodeRow& row = info(opcode);
+        return row.verb == dissect::Verb::send || row.service == dissect::Service::ud;
+    }
     // CM told of both sides of a connection.
     void connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink);
     // A packet of a connection, after the tracker had it.
