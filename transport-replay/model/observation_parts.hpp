@@ -2,24 +2,13 @@
 // Internal to those two.
 #pragma once
 
+#include <dissect/base/load_be.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/model/observation.hpp>
-
-#include <bit>
-#include <cstring>
 
 namespace qps::transport::observing {
 
 using namespace dissect;
-
-// read_be() as one load: in functions as long as these the compiler keeps its loop over bytes, which costs more than
-// all the rest.
-template <class T> [[nodiscard]] T load_be(Bytes bytes, std::size_t offset) {
-    if (bytes.size() < sizeof(T) || offset > bytes.size() - sizeof(T)) return 0;
-    T value = 0;
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-    return std::endian::native == std::endian::little ? std::byteswap(value) : value;
-}
 
 inline constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
 inline constexpr Field kVa = named(kRethFields, "infiniband.reth.va");

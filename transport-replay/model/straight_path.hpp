@@ -6,6 +6,7 @@
 #include <transport-replay/model/observation.hpp>
 
 #include <cstddef>
+#include <optional>
 
 namespace qps::transport {
 

@@ -1,5 +1,6 @@
 #include <dissect/base/crc_shift.hpp>
 #include <dissect/base/icrc.hpp>
+#include <dissect/base/load_be.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/mad/mad.hpp>
 #include <transport-replay/checks/passive/packet_facts.hpp>
@@ -52,7 +53,7 @@ void breaks(PacketFacts& facts, Passive check, bool broken) {
 [[nodiscard]] std::uint64_t folded(Bytes bytes) {
     std::uint64_t sum = mix(bytes.size());
     for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint32_t))
-        sum = mix(sum + read_be<std::uint32_t>(bytes, at));
+        sum = mix(sum + load_be<std::uint32_t>(bytes, at));
     return sum;
 }
 
@@ -226,7 +227,7 @@ void take_digest(const StraightPacket& packet, const OpcodeRow& row, CrcShift& s
     facts.digest = digest_of(crc_of_payload(packet, shift), seen.payload_length, headers);
 }
 
-[[nodiscard]] Bth bth_of(Bytes bytes) { return {read_be<std::uint64_t>(bytes, 0), read_be<std::uint32_t>(bytes, 8)}; }
+[[nodiscard]] Bth bth_of(Bytes bytes) { return {load_be<std::uint64_t>(bytes, 0), load_be<std::uint32_t>(bytes, 8)}; }
 
 // What its BTH and its length alone say of any but a CNP.
 void look_at_bth(const Seen& seen, const OpcodeRow& row, PacketFacts& facts) {
@@ -299,12 +300,12 @@ bool look_at(const StraightPacket& packet, CrcShift& shift, PacketFacts& facts) 
     begin(seen, facts);
     is(facts, PacketTrait::roce_v2);
     if (places.version_6) {
-        facts.ecn = static_cast<std::uint8_t>(read_be<std::uint16_t>(network, 0) >> 4 & 3);
+        facts.ecn = static_cast<std::uint8_t>(load_be<std::uint16_t>(network, 0) >> 4 & 3);
     } else {  // without options, no fragment, and its lengths agree
         constexpr std::uint16_t kDontFragment = 0x4000;
         is(facts, PacketTrait::ipv4);
         facts.ecn = read_be<std::uint8_t>(network, 1) & 3;
-        breaks(facts, Passive::fmt_17, (read_be<std::uint16_t>(network, 6) & kDontFragment) == 0);
+        breaks(facts, Passive::fmt_17, (load_be<std::uint16_t>(network, 6) & kDontFragment) == 0);
     }
     if (is_cnp(observation.opcode)) {
         const Bytes reserved = frame.bytes.subspan(places.bth + kBthLength, places.behind - places.bth - kBthLength);
