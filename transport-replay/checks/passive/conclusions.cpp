@@ -1,5 +1,6 @@
 // Conclusions on the capture itself, on formats and on responders.
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/checks/passive/conversation_watch.hpp>
 #include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -2,6 +2,7 @@
 #include <dissect/base/timers.hpp>
 #include <dissect/base/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/checks/passive/conversation_watch.hpp>
 #include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
