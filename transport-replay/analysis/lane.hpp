@@ -29,8 +29,10 @@ public:
     // A packet of its hosts, in the order of the capture; `sight`: what the gate decided. What it was to its
     // connection.
     PacketRecord follow(const Observation& observation, const Sight& sight);
-    // A packet to one of its receivers that is to be followed, and carries_data(): number `packet` of the capture.
-    void receive(const Observation& observation, std::uint64_t packet) { incasts_.observe(observation, packet); }
+    // A packet to one of its receivers that is to be followed: number `packet` of the capture.
+    void receive(const Observation& observation, std::uint64_t packet) {
+        if (carries_data(observation)) incasts_.observe(observation, packet);
+    }
     // Asks for what follow() will read of packets that come soon: far ahead, nearer, near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) {
         congestion_.prefetch_index(nearer);
