@@ -126,6 +126,7 @@ constexpr std::array kRows{
     ClaimRow{"case-failed-first", kNote, "stamps of one clock", "Which host failed first", "clocks that are apart by more", "The order within that error."},
     ClaimRow{"case-sockets-not-rdma", kError, "logs of NCCL", "NCCL used sockets, not RDMA", "", "Why, where no setting says."},
     ClaimRow{"case-bootstrap-address", kError, "logs of NCCL", "Hosts meet at an address that others do not reach", "one host with several names", "Whether the interface that it should be is up."},
+    ClaimRow{"case-counter-unexplained", kWarning, "counters before and after", "A counter of something wrong grew, and no rule knows it", "a counter that always grows", "What it counts."},
     ClaimRow{"case-line-unexplained", kWarning, "logs of programs and kernels", "A line complains, and no rule explains it", "a line that is always there", "What it means."},
     ClaimRow{"case-program-exception", kError, "logs of ranks", "The program of a rank raised an exception", "an exception that passes on another failure", "What lies behind it, without the traceback."},
     ClaimRow{"case-unrelated", kError, "all lines that were read", "Nothing that was read is about RDMA", "a log that is missing", "What was not handed over."},
