@@ -336,6 +336,7 @@ void keep_complaint(std::string_view line, const Prefix& prefix, LineState& stat
     constexpr std::size_t kLooked = 2'000;   // bytes of a line
     constexpr std::size_t kMostText = 200;   // of a complaint
     constexpr std::size_t kMostForms = 512;  // of a file
+    if (state.complaints.size() >= kMostForms) return;
     const std::string_view begin = line.substr(0, kLooked);
     for (std::size_t i = 0; i < kComplaints.size(); ++i) {
         if (kComplaints[i].producer != prefix.producer) continue;
@@ -345,7 +346,7 @@ void keep_complaint(std::string_view line, const Prefix& prefix, LineState& stat
         std::string form = prefix.host + ' ';
         for (const char c : text)
             if (std::isalpha(static_cast<unsigned char>(c)) != 0) form += c;
-        if (state.complaints.size() >= kMostForms || !state.complaints.insert(std::move(form)).second) return;
+        if (!state.complaints.insert(std::move(form)).second) return;
         Event event;
         event.kind = EventKind::unexplained;
         event.place = state.place();
