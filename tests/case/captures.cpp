@@ -5,9 +5,16 @@
 #include <transport-replay/casework/case_capture.hpp>
 #include <transport-replay/casework/case_reader.hpp>
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 using namespace qps;
 using namespace qps::casework;
@@ -99,4 +106,53 @@ TEST_CASE("a capture that is cut or none is named, and never called healthy") {
         part.second.resize(size);
         REQUIRE(read_with_captures({part}).captures.size() == 1);
     }
+}
+
+namespace {
+
+// A pcap file in pieces of so many packets, each with its header, as tcpdump -C and dumpcap -b write them.
+std::vector<std::string> pieces_of(const std::string& whole, std::size_t packets) {
+    constexpr std::size_t kFileHeader = 24, kRecordHeader = 16;
+    std::vector<std::string> pieces;
+    std::size_t count = 0;
+    for (std::size_t at = kFileHeader; at + kRecordHeader <= whole.size();) {
+        std::uint32_t captured = 0;
+        std::memcpy(&captured, whole.data() + at + 8, sizeof captured);
+        if (count++ % packets == 0) pieces.push_back(whole.substr(0, kFileHeader));
+        pieces.back() += whole.substr(at, kRecordHeader + captured);
+        at += kRecordHeader + captured;
+    }
+    return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("pieces of a recording that was rotated are one capture") {
+    const auto pieces = pieces_of(capture("err_rnr").second, 11);
+    REQUIRE(pieces.size() >= 3);
+    const Case whole = read_with_captures({capture("err_rnr")});
+    const auto name = [](std::size_t i) { return fmt::format("tap_{:05}_202601010000{:02}.pcap", i + 1, i); };
+    std::vector<File> files;
+    for (std::size_t i = pieces.size(); i-- > 0;) files.emplace_back(name(i), pieces[i]);  // in any order
+    const Case joined = read_with_captures(files);
+    REQUIRE(joined.captures.size() == 1);
+    CHECK(joined.captures[0]->packets == whole.captures[0]->packets);
+    CHECK(joined.captures[0]->connections == whole.captures[0]->connections);
+    REQUIRE(joined.captures[0]->findings.size() == whole.captures[0]->findings.size());
+    for (std::size_t i = 0; i < whole.captures[0]->findings.size(); ++i)
+        CHECK(joined.captures[0]->findings[i].id == whole.captures[0]->findings[i].id);
+    // The 12th packet is the first of the second piece.
+    const Place place = place_of(*joined.captures[0], dissect::FrameIndex{12});
+    CHECK(joined.files[place.file].name == name(1));
+    CHECK(place.line == 1);
+}
+
+TEST_CASE("captures of other names are judged apart, and names tell pieces") {
+    const Case apart = read_with_captures({capture("err_rnr", "a.pcap"), capture("err_rnr", "b.pcap")});
+    CHECK(apart.captures.size() == 2);
+    CHECK(recording_of("x/tap_00003_20260102030405.pcapng") == recording_of("x/tap_00004_20260102030505.pcapng"));
+    CHECK(recording_of("tap.pcap") == recording_of("tap.pcap12"));
+    CHECK(recording_of("tap.pcap0.gz") == recording_of("tap.pcap1.gz"));
+    CHECK(recording_of("a1.pcap") != recording_of("a2.pcap"));
+    CHECK(recording_of("node-a.log").empty());
 }

@@ -7,9 +7,11 @@
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 namespace qps::casework {
 
@@ -17,21 +19,39 @@ namespace {
 
 using transport::LogLine;
 
-transport::Timeline analysed(dissect::CaptureFile& capture, const transport::AnalysisSettings& settings,
-                             std::string& problem) {
+// What is read of the pieces goes into `made`: how many packets, and what is damaged.
+transport::Timeline analysed(const std::vector<OpenPiece>& pieces, const transport::AnalysisSettings& settings,
+                             CaseCapture& made) {
     transport::Analysis analysis(settings);
     transport::Observation observation;
     dissect::Packet packet;
     dissect::Batch batch;
-    while (capture.read(batch))
-        for (const dissect::Frame& frame : batch.frames) {
-            dissect::decode(frame, packet);
-            transport::observe(packet, observation);
-            analysis.observe(observation);
+    dissect::Drops drops;
+    std::optional<dissect::Instant> start;
+    std::uint64_t count = 0;
+    made.pieces.clear();
+    for (const OpenPiece& piece : pieces) {
+        const std::uint64_t before = count;
+        auto capture = piece.open();
+        if (!capture) {
+            made.problem = capture.error().sentence;
+            continue;
         }
-    if (const dissect::InputProblem& why = capture.problem(); why.kind != dissect::InputProblemKind::none)
-        problem = fmt::format("{} (at offset {}); what is before it was analysed", why.sentence, why.offset);
-    return analysis.finish(capture.drops());
+        while (capture->read(batch))
+            for (dissect::Frame& frame : batch.frames) {
+                frame.index = dissect::FrameIndex{++count};
+                if (frame.has_time && !start) start = frame.time;
+                if (frame.has_time) frame.elapsed = frame.time - *start;
+                dissect::decode(frame, packet);
+                transport::observe(packet, observation);
+                analysis.observe(observation);
+            }
+        if (const dissect::InputProblem& why = capture->problem(); why.kind != dissect::InputProblemKind::none)
+            made.problem = fmt::format("{} (at offset {}); what is before it was analysed", why.sentence, why.offset);
+        drops += capture->drops();
+        made.pieces.push_back({piece.file, before, count - before});
+    }
+    return analysis.finish(drops);
 }
 
 // What the line and the event that was read of it say of the connection: its second line may name the queue pairs.
@@ -63,7 +83,7 @@ std::string own_address(const Event& event, const transport::Connection& connect
 }
 
 std::optional<LineOnWire> on_wire(const Event& event, std::string_view text, const transport::Timeline& timeline,
-                                  std::uint32_t file) {
+                                  const CaseCapture& made) {
     const LogLine line = line_of(event, text);
     if (line.empty()) return std::nullopt;
     const auto time = transport::read_log_time(text, timeline.first.value_or(dissect::Instant{}));
@@ -71,9 +91,7 @@ std::optional<LineOnWire> on_wire(const Event& event, std::string_view text, con
     // A line that names its time, hours from the capture, is about something else.
     if (time && !moment && time->clock != transport::LogClock::boot) return std::nullopt;
     LineOnWire found;
-    const auto place = [&](dissect::FrameIndex frame) {
-        return Place{file, static_cast<std::uint32_t>(std::to_underlying(frame))};
-    };
+    const auto place = [&](dissect::FrameIndex frame) { return place_of(made, frame); };
     const auto all = transport::candidates_for(line, timeline, moment);
     if (!all.empty() && all.front().named) {
         const transport::Connection* connection = timeline.find(all.front().connection);
@@ -99,23 +117,35 @@ std::optional<LineOnWire> on_wire(const Event& event, std::string_view text, con
 
 }  // namespace
 
-CaseCapture read_case_capture(const OpenCapture& open, std::uint32_t file, const Case& read,
-                              transport::MemoryBudget memory) {
-    CaseCapture made{.file = file};
-    auto capture = open();
-    if (!capture) {
-        made.problem = capture.error().sentence;
-        return made;
-    }
+Place place_of(const CaseCapture& capture, dissect::FrameIndex frame) {
+    const std::uint64_t number = std::to_underlying(frame);
+    for (const CapturePiece& piece : capture.pieces)
+        if (number > piece.before && number <= piece.before + piece.packets)
+            return {piece.file, static_cast<std::uint32_t>(number - piece.before)};
+    return {capture.file, static_cast<std::uint32_t>(number)};
+}
+
+std::string recording_of(std::string_view name) {
+    static const RE2 dumpcap(R"(^(.*)_\d{5}_\d{14}(\.\w+(?:\.\w+)?)$)");
+    static const RE2 tcpdump(R"(^(.*\.p?cap(?:ng)?)\d{0,4}(\.\w+)?$)");
+    std::string begin, end;
+    const re2::StringPiece text(name.data(), name.size());
+    if (RE2::FullMatch(text, dumpcap, &begin, &end)) return begin + "_N" + end;
+    if (RE2::FullMatch(text, tcpdump, &begin, &end)) return begin + "N" + end;
+    return {};
+}
+
+CaseCapture read_case_capture(const std::vector<OpenPiece>& pieces, const Case& read, transport::MemoryBudget memory) {
+    CaseCapture made{.file = pieces.front().file};
     transport::AnalysisSettings settings;
     settings.memory = memory;
-    transport::Timeline timeline = analysed(*capture, settings, made.problem);
+    transport::Timeline timeline = analysed(pieces, settings, made);
+    if (made.pieces.empty()) return made;  // none could be opened
     // Copies of taps and ICRCs of a NIC that leaves them out show in the whole alone.
-    if (timeline.learned.any())
-        if (auto again = open()) {
-            settings.traits = std::move(timeline.learned);
-            timeline = analysed(*again, settings, made.problem);
-        }
+    if (timeline.learned.any()) {
+        settings.traits = std::move(timeline.learned);
+        timeline = analysed(pieces, settings, made);
+    }
     made.packets = timeline.packets;
     made.connections = timeline.connections.size() + timeline.retired.connections;
     made.totals = timeline.totals;
@@ -123,7 +153,7 @@ CaseCapture read_case_capture(const OpenCapture& open, std::uint32_t file, const
         if (made.lines.size() == kMostMatched) break;
         if (!may_be_on_wire(event)) continue;
         const std::string_view text = quote(read, event.place);
-        if (auto found = on_wire(event, text, timeline, file)) {
+        if (auto found = on_wire(event, text, timeline, made)) {
             found->line = event.place;
             made.lines.push_back(std::move(*found));
         }

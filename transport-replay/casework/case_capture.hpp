@@ -1,5 +1,6 @@
 // A capture among the files of a case: its findings, what it shows in sums, and which of its connections lines of logs
 // are about. The reconstruction itself is gone by then: a case may have many captures, and each is analysed by itself.
+// The pieces of a recording that was rotated (tcpdump -C, dumpcap -b) are one capture, in the order of their times.
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
@@ -12,6 +13,7 @@
 #include <expected>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qps::casework {
@@ -27,8 +29,16 @@ struct LineOnWire {
     bool alone = false;            // no other connection fits as well
 };
 
+// A file of a capture that was rotated.
+struct CapturePiece {
+    std::uint32_t file = 0;    // index in Case::files
+    std::uint64_t before = 0;  // packets of the pieces before it
+    std::uint64_t packets = 0;
+};
+
 struct CaseCapture {
-    std::uint32_t file = 0;  // index in Case::files
+    std::uint32_t file = 0;              // index in Case::files, of the first piece
+    std::vector<CapturePiece> pieces{};  // at least one, once it was read
     std::uint64_t packets = 0;
     std::uint64_t connections = 0;
     transport::Totals totals{};
@@ -45,8 +55,19 @@ inline constexpr std::size_t kMostMatched = 256;  // lines that are looked up in
 // The capture from its beginning, as often as it is called.
 using OpenCapture = std::function<std::expected<dissect::CaptureFile, dissect::InputProblem>()>;
 
-// Analyses it as `analyze` does, and looks up the lines of the case's events in it.
-[[nodiscard]] CaseCapture read_case_capture(const OpenCapture& open, std::uint32_t file, const Case& read,
+// A file of a capture, as often as it is opened.
+struct OpenPiece {
+    std::uint32_t file = 0;  // index in Case::files
+    OpenCapture open;
+};
+// Analyses it as `analyze` does, and looks up the lines of the case's events in it. Pieces of one recording, in the
+// order of their times; at least one.
+[[nodiscard]] CaseCapture read_case_capture(const std::vector<OpenPiece>& pieces, const Case& read,
                                             transport::MemoryBudget memory);
+// Where a packet stands, counted over all pieces.
+[[nodiscard]] Place place_of(const CaseCapture& capture, dissect::FrameIndex frame);
+// What names of pieces of one recording have in common: "tap_00001_20260102030405.pcap", "tap.pcap3"; empty: of a file
+// that is no piece.
+[[nodiscard]] std::string recording_of(std::string_view name);
 
 }  // namespace qps::casework

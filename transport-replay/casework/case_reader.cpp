@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -116,16 +118,50 @@ struct CaseReader::State {
         found.files[index].problem = tar.problem();
     }
 
-    void analyse(const WaitingCapture& capture) {
-        const auto open = [&] {
-            if (!capture.path.empty()) return dissect::CaptureFile::open(capture.path);
-            return dissect::CaptureFile::from_memory(std::as_bytes(std::span(capture.bytes)),
-                                                     found.files[capture.file].name);
-        };
+    [[nodiscard]] OpenPiece piece_of(const WaitingCapture& capture) const {
+        return {capture.file, [this, &capture] {
+                    if (!capture.path.empty()) return dissect::CaptureFile::open(capture.path);
+                    return dissect::CaptureFile::from_memory(std::as_bytes(std::span(capture.bytes)),
+                                                             found.files[capture.file].name);
+                }};
+    }
+
+    // The time of its first packet; nothing where it has none.
+    static std::optional<dissect::Instant> start_of(const OpenPiece& piece) {
+        auto capture = piece.open();
+        dissect::Batch batch;
+        if (!capture || !capture->read(batch) || batch.frames.empty() || !batch.frames.front().has_time)
+            return std::nullopt;
+        return batch.frames.front().time;
+    }
+
+    // Captures, each with its pieces in the order of their times.
+    [[nodiscard]] std::vector<std::vector<OpenPiece>> recordings() const {
+        std::vector<std::vector<OpenPiece>> all;
+        std::map<std::string, std::vector<std::pair<dissect::Instant, OpenPiece>>> rotated;
+        std::map<std::string, std::size_t> members;
+        for (const WaitingCapture& capture : captures) ++members[recording_of(found.files[capture.file].name)];
+        for (const WaitingCapture& capture : captures) {
+            OpenPiece piece = piece_of(capture);
+            const std::string recording = recording_of(found.files[capture.file].name);
+            const auto start = recording.empty() || members[recording] < 2 ? std::nullopt : start_of(piece);
+            if (start) rotated[recording].emplace_back(*start, std::move(piece));
+            else all.push_back({std::move(piece)});
+        }
+        for (auto& [recording, pieces] : rotated) {
+            std::ranges::stable_sort(pieces, {}, [](const auto& each) { return each.first; });
+            std::vector<OpenPiece>& joined = all.emplace_back();
+            for (auto& [start, piece] : pieces) joined.push_back(std::move(piece));
+        }
+        std::ranges::stable_sort(all, {}, [](const auto& pieces) { return pieces.front().file; });
+        return all;
+    }
+
+    void analyse(const std::vector<OpenPiece>& pieces) {
         const transport::MemoryBudget memory(found.memory.bytes(CaseShare::at_work));
-        auto made = std::make_shared<CaseCapture>(read_case_capture(open, capture.file, found, memory));
-        found.files[capture.file].lines = made->packets;
-        found.files[capture.file].problem = made->problem;
+        auto made = std::make_shared<CaseCapture>(read_case_capture(pieces, found, memory));
+        for (const CapturePiece& piece : made->pieces) found.files[piece.file].lines = piece.packets;
+        found.files[made->file].problem = made->problem;
         found.mentions_rdma |= made->connections != 0;
         // Who writes of his own queue pair has its address.
         for (const LineOnWire& line : made->lines)
@@ -188,7 +224,7 @@ void CaseReader::read(std::string name, std::string_view bytes, bool cut) {
 
 Case CaseReader::end() {
     tie_hosts(state_->found);
-    for (const WaitingCapture& capture : state_->captures) state_->analyse(capture);
+    for (const auto& pieces : state_->recordings()) state_->analyse(pieces);
     std::unique_ptr<State> done = std::exchange(state_, std::make_unique<State>());
     state_->found.memory = done->found.memory;
     return std::move(done->found);

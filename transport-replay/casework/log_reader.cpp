@@ -203,6 +203,12 @@ bool settle_status(Event& event, const Signature& row) {
     return event.status.value_or(1) != 0;
 }
 
+// A line of a program's text that somebody pasted names statuses, too.
+bool is_source(std::string_view line) {
+    static const RE2 code(R"(^\s*(?:case\b|if\s*\(|else\b|return\b|#define|//|/?\*|\})|printf\s*\(|[=!]=|[;{]\s*$)");
+    return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), code);
+}
+
 // Exceptions by which libraries pass on what failed elsewhere.
 bool of_collectives(std::string_view text) {
     constexpr std::array<std::string_view, 23> kPassedOn{
@@ -330,6 +336,7 @@ void keep_complaint(std::string_view line, const Prefix& prefix, LineState& stat
     constexpr std::size_t kLooked = 2'000;   // bytes of a line
     constexpr std::size_t kMostText = 200;   // of a complaint
     constexpr std::size_t kMostForms = 512;  // of a file
+    if (state.complaints.size() >= kMostForms) return;
     const std::string_view begin = line.substr(0, kLooked);
     for (std::size_t i = 0; i < kComplaints.size(); ++i) {
         if (kComplaints[i].producer != prefix.producer) continue;
@@ -339,7 +346,7 @@ void keep_complaint(std::string_view line, const Prefix& prefix, LineState& stat
         std::string form = prefix.host + ' ';
         for (const char c : text)
             if (std::isalpha(static_cast<unsigned char>(c)) != 0) form += c;
-        if (state.complaints.size() >= kMostForms || !state.complaints.insert(std::move(form)).second) return;
+        if (!state.complaints.insert(std::move(form)).second) return;
         Event event;
         event.kind = EventKind::unexplained;
         event.place = state.place();
@@ -412,7 +419,7 @@ std::string_view take_log_line(std::string_view line, LineState& state, Case& fo
         for (const Captured& group : *groups) fill(event, group);
         event.kernel = prefix.producer == "kernel log" || row.producer == "kernel log";
         const bool of_any = event.kind == EventKind::completion_error && row.producer.empty();
-        if (of_any && (line.contains("case ") || line.contains("==") || line.contains("#define"))) continue;  // source
+        if (event.kind == EventKind::completion_error && prefix.producer.empty() && is_source(line)) continue;
         if (event.kind == EventKind::completion_error && !settle_status(event, row)) continue;
         if (event.kind == EventKind::exception && of_collectives(event.text)) continue;
         set_time(event, line);

@@ -71,7 +71,7 @@ std::vector<Place> frames_of(const CaseCapture& capture, const Finding& finding)
     std::vector<Place> places;
     for (const dissect::FrameIndex frame : finding.packets) {
         if (places.size() == kMost) break;
-        places.push_back({capture.file, static_cast<std::uint32_t>(std::to_underlying(frame))});
+        places.push_back(place_of(capture, frame));
     }
     return places;
 }

@@ -1,11 +1,12 @@
 // Rules about single lines: those that say by themselves what is wrong, and complaints that no other rule takes up.
 #include <transport-replay/casework/claim_rows.hpp>
-#include <transport-replay/casework/claims.hpp>
+#include <transport-replay/casework/counter_words.hpp>
 #include <transport-replay/casework/notices.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 
@@ -100,8 +101,44 @@ void judge_notices(const Facts& facts, Verdict& verdict) {
     }
 }
 
+namespace {
+
+// Counters that no rule knows, by whose names something went wrong, and which grew.
+void judge_unknown_counters(const Facts& facts, Verdict& verdict) {
+    static constexpr std::array<std::string_view, 14> kBad{"err",  "drop", "viol", "discard", "fail", "bad", "timeout",
+                                                           "retr", "nak",  "over", "lost",    "rej",  "crc", "stall"};
+    static constexpr std::array<std::string_view, 4> kOfNetdev{"rx_out_of_buffer", "rx_wqe_err", "tx_cqe_err", "over_"};
+    Changes grown;
+    for (const CounterChange& change : facts.changes) {
+        std::string name = change.vendor_name;
+        std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        const auto has = [&](std::string_view word) { return name.contains(word); };
+        if (change.what.counter == Counter::other && change.paired && !change.reset && change.grown != 0 &&
+            std::ranges::any_of(kBad, has) && std::ranges::none_of(kOfNetdev, has) && !is_gauge(change.vendor_name))
+            grown.push_back(&change);
+    }
+    if (grown.empty()) return;
+    const bool alone =
+        std::ranges::none_of(verdict.claims, [](const Claim& each) { return each.weight > Weight::remark; });
+    const std::string host = grown.front()->host;
+    std::erase_if(grown, [&](const CounterChange* change) { return change->host != host; });
+    claim(verdict, "case-counter-unexplained", alone ? Weight::hint : Weight::remark, Party::undecided, host,
+          fmt::format("{}: {}: no rule here knows what that counts, only that its name speaks of something wrong",
+                      at_host(host), grown_text(grown, 4)),
+          evidence_of(grown), grown_facts(grown));
+    if (!alone) return;
+    undecided(verdict, "undecided: what these counters count is not known here");
+    next_step(
+        verdict, "the driver's documentation of these counters; what the peers and the application do while they grow",
+        at_host(host),
+        {{"they grow with the failure", "they lead to it"}, {"they grow all the time", "they are of something else"}});
+}
+
+}  // namespace
+
 // What a program or the kernel complains of, and no rule explains: better said than silent. It decides nothing.
 void judge_unexplained(const Facts& facts, Verdict& verdict) {
+    judge_unknown_counters(facts, verdict);
     const Group lines = events_of(facts.read, {EventKind::unexplained});
     if (lines.empty()) return;
     const bool alone =
