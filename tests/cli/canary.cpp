@@ -101,6 +101,7 @@ const std::vector<std::string>& text_fields() {
 std::vector<std::string> arguments_of(const std::string& command, const std::string& written) {
     if (command == "follow") return {"1", "--decode"};
     if (command == "packets") return {"-e", "line"};
+    if (command == "series") return {"waterfall"};
     if (command == "export") return {"--sqlite", written};
     if (command == "extract") return {"-C", "1", "-o", written};
     if (command == "annotate" || command == "anonymize") return {"-o", written};
@@ -239,6 +240,7 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
             if (std::ranges::find(kNotCaptures, command) != kNotCaptures.end() || command == "follow") continue;
             for (const char* format : {"csv", "tsv"}) {
                 std::vector<std::string> words{command};
+                if (command == "series") words.push_back("waterfall");
                 if (command == "packets")
                     for (const std::string& field : text_fields()) words.insert(words.end(), {"-e", field});
                 words.insert(words.end(), {"-f", format, begins});

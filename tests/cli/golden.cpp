@@ -62,7 +62,7 @@ const std::vector<Golden> kGolden{
     {"analyze_nvme", {"analyze", "nvme_rdma/capture.pcap"}},
     {"operations_nvme", {"operations", "nvme_rdma/capture.pcap"}},
     {"series_waterfall", {"series", "waterfall", "--slowest", "3", "loss_write/capture.pcap"}},
-    {"series_losses", {"series", "losses", "err_mixed/capture.pcap"}},
+    {"series_losses", {"series", "losses", "loss_write/capture.pcap"}},
     {"series_incast", {"series", "incast", "--interval", "200us", "incast/capture.pcap"}},
     {"operations_list", {"operations", "--list", "--slower-than", "5ms", "-C", "3,4", "nvme_rdma/capture.pcap"}},
     {"messages_nvme", {"messages", "-C", "4", "nvme_rdma/capture.pcap"}},

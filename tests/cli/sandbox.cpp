@@ -45,6 +45,7 @@ void check_same(std::vector<std::string> words, const Surroundings& surroundings
 
 std::vector<std::string> start_of(const std::string& command) {
     if (command == "follow") return {command, "1"};
+    if (command == "series") return {command, "waterfall"};
     if (command == "extract") return {command, "-C", "1"};
     return {command};
 }
