@@ -11,7 +11,7 @@ using namespace transport;
 Troubles::Troubles(const Timeline& timeline) {
     for (const Recovery& recovery : timeline.recoveries) {
         const bool refused =
-            recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak;
+            recovery.asked() || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak;
         if (refused)
             m_entries.push_back({recovery.connection, {recovery.time.begin(), Trouble::Refused}, recovery.requester});
         if (recovery.resumed != dissect::FrameIndex{})

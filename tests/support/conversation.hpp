@@ -3,8 +3,12 @@
 
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/tracking/tracker.hpp>
+
+#include <utility>
 
 namespace qps::tests {
 
@@ -70,6 +74,17 @@ public:
 
     [[nodiscard]] transport::Tracked finish() {
         return tracker_.finish([] {});
+    }
+    // What is left of the one episode that there is.
+    [[nodiscard]] transport::Recovery only_episode() {
+        transport::Timeline timeline;
+        transport::Tracked tracked = finish();
+        timeline.connections = std::move(tracked.connections);
+        timeline.recoveries = std::move(tracked.recoveries);
+        transport::judge_causes(timeline);
+        REQUIRE(timeline.recoveries.size() == 1);
+        CHECK(timeline.left_out.contradictions == 0);
+        return timeline.recoveries[0];
     }
     // How the last episode ended.
     [[nodiscard]] transport::RecoveryEnd end() {

@@ -50,9 +50,8 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
             recovery.inferred = true;
             continue;
         }
-        if (!recovery.inferred) continue;
         const Connection* connection = timeline.find(recovery.connection);
-        if (connection == nullptr) continue;
+        if (connection == nullptr || connection->way(other(recovery.requester)).packets != 0) continue;
         const Address& source = connection->end(recovery.requester).address;
         const Address& destination = connection->end(other(recovery.requester)).address;
         recovery.inferred =
@@ -242,7 +241,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.left_out.messages = lanes.tracked.messages_left_out;
     timeline.left_out.recoveries = lanes.tracked.recoveries_left_out;
     timeline.left_out.fatalities = lanes.tracked.fatalities_left_out;
-    timeline.left_out.contradictions = lanes.tracked.contradictions;
+    timeline.left_out.contradictions += lanes.tracked.contradictions;
     for (const Connection& connection : timeline.connections) timeline.totals.add(connection);
     timeline.totals.ce_marked += timeline.congestion.marked;
     timeline.totals.cnps = timeline.congestion.cnps;

@@ -76,7 +76,7 @@ bool in_vain(const Recovery& episode) {
 // of all packets. One that says nothing may have gone: it went at that packet, of all that there were.
 double log_chance(const Recovery& episode, std::uint64_t taken) {
     const std::uint64_t sent = episode.rounds + 1ULL;
-    if (episode.nak && episode.triggers > 1) return -log_choose(taken + sent, sent);
+    if (episode.asked() && episode.triggers > 1) return -log_choose(taken + sent, sent);
     return -std::log(static_cast<double>(taken) + 1);
 }
 
@@ -94,7 +94,7 @@ void add_ways(Pairs& pairs, const Timeline& timeline) {
 }
 
 void add_episode(Pairs& pairs, const Recovery& episode, const Connection& connection) {
-    if (episode.kind == RecoveryKind::rnr_nak || episode.spurious) return;
+    if (episode.kind == RecoveryKind::rnr_nak || episode.spurious()) return;
     OfPair& pair = pair_of(pairs, connection, is_read(episode) ? other(episode.requester) : episode.requester);
     const std::uint32_t length = length_of(episode, connection);
     if (!in_vain(episode) || length <= pair.longest_taken) {

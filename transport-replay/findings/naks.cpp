@@ -62,15 +62,16 @@ std::vector<Lone> lone_answers(const Timeline& timeline) {
 void nak_ignored(const Timeline& timeline, const Emit& emit) {
     for (const Episodes& all : all_episodes(timeline)) {
         // Where nothing proves that the NAK arrived, it may have been lost behind the tap.
-        const auto episodes =
-            kept(all, [](const Recovery& episode) { return episode.ignored_nak() && episode.proven; });
+        const auto episodes = kept(all, [](const Recovery& episode) {
+            return episode.ignored_nak() && episode.has(RoundEvidence::only_nak_tells);
+        });
         if (episodes.size() < kRepeated) continue;
         Duration waited{};
         for (const Recovery* episode : episodes) waited = waited + episode->waited;
         Facts facts{{kRequester, all.from()},
                     {kResponder, all.to()},
                     {kIgnoredNaks, episodes.size()},
-                    {kSequenceNaks, std::ranges::count_if(all.episodes, &Recovery::nak)},
+                    {kSequenceNaks, std::ranges::count_if(all.episodes, &Recovery::asked)},
                     {kTotalWait, waited}};
         add_waits(facts, episodes);
         emit({.party = Party::requester,
@@ -94,7 +95,8 @@ void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
                                       (attempt != nullptr && attempt->local_ack_timeout.value_or(0) != 0)},
                     {kAmbiguous, found.connection.ambiguous}};
         add_resent(facts, found.sum, rests_of_reads(episodes));
-        if (!inferred && !episodes.empty() && std::ranges::all_of(episodes, &Recovery::nak)) add_waits(facts, episodes);
+        if (!inferred && !episodes.empty() && std::ranges::all_of(episodes, &Recovery::asked))
+            add_waits(facts, episodes);
         emit({.party = Party::undecided,
               .connection = found.connection.uid,
               .count = found.sum.episodes,

@@ -87,7 +87,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
         for (const Case& found : cases(timeline, kind)) {
             const auto episodes = kept(found, over);
             // Answers that the tap has may all have been lost behind it.
-            if (episodes.empty() || (all_answered(found.way()) && !episodes.back()->answered)) continue;
+            if (episodes.empty() || (all_answered(found.way()) && !episodes.back()->answered())) continue;
             if (!heard) heard.emplace(timeline);
             const Recovery& episode = *episodes.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
@@ -98,7 +98,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                         {kTransmissions, episode.rounds + 1ULL},
                         {kStalled, episode.lost_time()},
                         {kNegotiatedRetries, attempt == nullptr ? std::nullopt : attempt->retry_count}};
-            const Silence& why = add_silence(facts, timeline, found, episode.answered, *heard);
+            const Silence& why = add_silence(facts, timeline, found, episode.answered(), *heard);
             add_timer(facts, found.way(), {&episode}, attempt);
             const bool proven = gave_up(episode);
             emit({.party = why.party,

@@ -22,7 +22,7 @@ template <class Keep> [[nodiscard]] std::vector<const Recovery*> kept(const Epis
 [[nodiscard]] RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<const Recovery*>& others);
 
 [[nodiscard]] inline bool asked_for(const Recovery& episode) {
-    return episode.nak || episode.kind == RecoveryKind::sequence_nak;
+    return episode.asked() || episode.kind == RecoveryKind::sequence_nak;
 }
 [[nodiscard]] inline bool gave_up(const Recovery& episode) { return episode.end == RecoveryEnd::gave_up; }
 [[nodiscard]] inline bool stopped(const Recovery& episode) { return episode.end == RecoveryEnd::stopped; }

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 
 namespace qps::transport::families {
@@ -27,6 +26,8 @@ using namespace facts;
 constexpr FactRow kTimeouts{"timeouts", Unit::count, "ACK timeouts"};
 constexpr FactRow kTimeoutCauses{"timeout_causes", Unit::list,
                                  "what they waited for, as far as captures of several hosts tell"};
+constexpr FactRow kBehindRead{"behind_open_read", Unit::flag,
+                              "each time it went back to a PSN behind a READ or ATOMIC that had no response"};
 constexpr FactRow kAnswerTook{"answer_took", Unit::duration, "the longest time from a request to its late answer"};
 constexpr FactRow kSufficientExponent{"sufficient_exponent", Unit::number,
                                       "the least exponent whose timeout is longer than that"};
@@ -47,51 +48,40 @@ bool before_its_time(const Recovery& episode, const CmAttempt* attempt) {
            *episode.interval < Duration{std::to_underlying(dissect::timeout_of(*attempt->local_ack_timeout)) / 2};
 }
 
-// PSNs that a responder said it missed: a timeout that sends one of them again is not spurious, however fast the
-// answer.
-using Missed = std::tuple<ConnectionId, End, std::uint32_t>;
-Missed missed(const Recovery& episode) { return {episode.connection, episode.requester, episode.psn.value()}; }
-std::vector<Missed> missed(const Timeline& timeline) {
-    std::vector<Missed> all;
-    for (const Recovery& episode : timeline.recoveries)
-        if (asked_for(episode)) all.push_back(missed(episode));
-    std::ranges::sort(all);
-    return all;
-}
-bool spurious(const Recovery& episode, const std::vector<Missed>& all) {
-    return episode.spurious && !std::ranges::binary_search(all, missed(episode));
-}
-
 constexpr std::string_view kFindLossesOfNaks =
     "Find the losses that the NAKs of {responder:host} report, which {requester:host} ignored (nak-ignored); no ACK needs to have been lost.";
+
+constexpr std::string_view kSendsTheWrongAgain =
+    "Report it to the NIC vendor of {requester:host}: a READ or ATOMIC without a response is what a requester has to send again, not what was acknowledged behind "
+    "it; and find where that response is dropped on the way from {responder:host} (switch drop counters).";
 
 constexpr std::string_view kCommonStall =
     "Find what stopped several connections at the same moment (stalled-together): a link that flapped, a switch, or one of the two hosts.";
 
 void ack_timeout(const Timeline& timeline, const Emit& emit) {
     std::optional<Heard> heard;
-    const auto all = missed(timeline);
+    const bool lacking = recorder_lost_packets(timeline);
     const auto refused = refused_starts(timeline);
     const Ends ends(timeline);
     const auto together = stalled_with_others(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
         if (find(refused, found.connection.uid, found.requester) != nullptr) continue;  // starting-psn-differs
         const auto other = [&](const Recovery& episode) {
-            return ends.gave_up_or_may(episode) || spurious(episode, all) ||
+            return ends.gave_up_or_may(episode) || episode.spurious() ||
                    episode.lacked_response();  // read-response-lost
         };
         const RecoverySum sum = without(found, found.sum, kept(found, other));
         if (sum.episodes == 0) continue;
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
         const bool answered = !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) {
-            return episode->answered && !episode->crossed;
+            return episode->fates == AnswerFates{AnswerFate::answer_lost_behind_tap};
         });
         const bool lost = found.way().incidents->gaps.network != 0 ||
                           found.answers().incidents->response_gaps.network != 0 || answered;
         Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kTimeouts, sum.triggers}};
         const Silence* why = nullptr;
         const bool naks_ignored = !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) {
-            return episode->ignored_nak() && episode->proven;
+            return episode->ignored_nak() && episode->has(RoundEvidence::only_nak_tells);
         });
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
@@ -102,7 +92,17 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         add_timer(facts, found.way(), episodes, attempt_of(timeline, found.connection));
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
         add_stop(facts, timeline, found, episodes);
-        const Party party = why != nullptr ? why->party : lost ? Party::fabric : Party::undecided;
+        // Once, the capture may lack that response, and the answer behind it have been lost.
+        const bool behind_read = !lacking && sum.triggers > 1 && !episodes.empty() &&
+                                 std::ranges::all_of(episodes, [](const Recovery* episode) {
+                                     return episode->has(RoundEvidence::unasked) && episode->answered() &&
+                                            !episode->has(RoundEvidence::oldest);
+                                 });
+        facts.emplace_back(kBehindRead, behind_read);
+        const Party party = behind_read      ? Party::requester
+                            : why != nullptr ? why->party
+                            : lost           ? Party::fabric
+                                             : Party::undecided;
         const bool is_placed = !placed.empty();
         const bool common = !episodes.empty() && std::ranges::all_of(episodes, [&](const Recovery* episode) {
             return std::ranges::binary_search(together, episode);
@@ -114,6 +114,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
               .connection = found.connection.uid,
               .count = sum.episodes,
               .advice = common           ? kCommonStall
+                        : behind_read    ? kSendsTheWrongAgain
                         : why != nullptr ? why->advice
                         : naks_ignored   ? kFindLossesOfNaks
                                          : std::string_view{},
@@ -138,16 +139,17 @@ constexpr std::string_view kSpuriousUndecidedAdvice =
     "is neither, raise the ACK timeout on {requester:host}.";
 
 void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
-    const auto all = missed(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
-        const auto episodes = kept(found, [&](const Recovery& episode) { return spurious(episode, all); });
+        const auto episodes = kept(found, [&](const Recovery& episode) { return episode.spurious(); });
         if (episodes.empty()) continue;
         const CmAttempt* attempt = attempt_of(timeline, found.connection);
-        const auto early = static_cast<std::uint64_t>(std::ranges::count_if(
-            episodes, [&](const Recovery* episode) { return episode->proven || before_its_time(*episode, attempt); }));
+        const auto early = static_cast<std::uint64_t>(std::ranges::count_if(episodes, [&](const Recovery* episode) {
+            return episode->lost_nothing() || before_its_time(*episode, attempt);
+        }));
         std::optional<Duration> took;
         for (const Recovery* episode : episodes)
-            if (episode->answer_took) took = std::max(took.value_or(Duration{}), *episode->answer_took);
+            if (episode->has(RoundEvidence::too_soon) && episode->answer_took)
+                took = std::max(took.value_or(Duration{}), *episode->answer_took);
         std::uint64_t retries = 0;
         for (const Recovery* episode : episodes) retries += std::max(episode->rounds, 1U);
         Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kRetries, retries}};
@@ -169,14 +171,13 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
 
 void read_response_lost(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
-    const auto all = missed(timeline);
     const Ends ends(timeline);
     for (Episodes& found : all_episodes(timeline)) {
         RecoverySum sum = found.way().incidents->recovery(RecoveryKind::read_retry);
         std::uint64_t after_timer = 0;
         std::erase_if(found.episodes, [&](const Recovery* episode) {
             if (episode->kind == RecoveryKind::read_retry) return false;
-            if (!episode->lacked_response() || spurious(*episode, all) || ends.gave_up_or_may(*episode)) return true;
+            if (!episode->lacked_response() || episode->spurious() || ends.gave_up_or_may(*episode)) return true;
             sum.add(*episode);
             after_timer += episode->triggers;
             return false;
@@ -211,8 +212,9 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
 }  // namespace
 
 Family timeouts_family() {
-    static constexpr std::array kOwn{&kTimeouts, &kTimeoutCauses, &kAnswerTook, &kSufficientExponent, &kSufficientTime,
-                                     &kRetries,  &kFromMiddle,    &kAfterTimer, &kResponsesMissed,    &kResponsesLate};
+    static constexpr std::array kOwn{&kTimeouts,           &kTimeoutCauses,   &kBehindRead,   &kAnswerTook,
+                                     &kSufficientExponent, &kSufficientTime,  &kRetries,      &kFromMiddle,
+                                     &kAfterTimer,         &kResponsesMissed, &kResponsesLate};
     static constexpr std::array kRows{
         FindingRow{
             .id = "ack-timeout",
@@ -223,7 +225,8 @@ Family timeouts_family() {
             .by_order = true,
             .sentence =
                 "{requester:host} hit the ACK timeout {timeouts:times} waiting for {responder} and retransmitted {>resent}[{>timer}]; "
-                "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}]{>stopped}.",
+                "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}]"
+                "[behind_open_read?; it went back behind a READ or ATOMIC whose response had not passed this tap]{>stopped}.",
             .advice =
                 "Look for dropped ACKs and tail losses between {requester:host} and {responder:host} (local_ack_timeout_err in `rdma "
                 "statistic`, switch drop counters); lower the queue pair's timeout if recovery takes too long.",

@@ -220,6 +220,8 @@ struct Incidents {
     Seldom<Ordering> ordering;          // there where its requests passed out of order, or a NAK asked for any
     std::uint64_t spurious = 0;         // timeouts after which it showed that nothing had been lost
     std::optional<AckTimer> ack_timer;  // nothing where too few waits agree
+    std::optional<dissect::Duration> shortest_turn;  // from an answer to the next request, at the tap
+    dissect::Duration shortest_answer{};             // from a request to its answer; 0: not known
 
     std::uint64_t failed = 0;  // messages
     std::uint64_t abandoned = 0;

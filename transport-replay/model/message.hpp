@@ -18,6 +18,11 @@ enum class Outcome : std::uint8_t {
     gave_up,    // its requester sent it until its retries were used up (completion status 12 or 13)
 };
 
+// Answered by a response of its own, which a plain ACK does not replace (o9-30).
+[[nodiscard]] constexpr bool awaits_response(dissect::Verb verb) {
+    return verb == dissect::Verb::read_request || dissect::is_atomic(verb);
+}
+
 // PSNs first .. last are its own; a READ's are those of its responses (9.7.3).
 struct Message {
     dissect::Service service{};
@@ -60,8 +65,7 @@ struct Message {
 
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
     [[nodiscard]] bool has_immediate() const { return immediate || with_immediate; }
-    // Answered by a response of its own, which a plain ACK does not replace (o9-30).
-    [[nodiscard]] bool has_response() const { return verb == dissect::Verb::read_request || is_atomic(verb); }
+    [[nodiscard]] bool has_response() const { return awaits_response(verb); }
     // FLUSH and ATOMIC WRITE are answered by a READ response of no bytes (A19); implementations that acknowledge are
     // believed.
     [[nodiscard]] bool may_have_response() const {

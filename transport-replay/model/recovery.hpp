@@ -21,7 +21,10 @@ inline constexpr std::array<std::string_view, 5> kRecoveryEndNames{"open", "reco
 struct Recovery {
     ConnectionId connection{};
     End requester{};
-    RecoveryKind kind{};
+    RecoveryKind kind{};               // what `reasons` leave; until it is closed, how it began
+    Set<RoundEvidence> evidence{};     // none where answers were not captured
+    Reasons reasons = Reasons::all();  // what is left when it is closed
+    AnswerFates fates = AnswerFates::all();
     RecoveryEnd end = RecoveryEnd::open;
     dissect::Psn psn;        // from where it was sent again
     dissect::Verb verb{};    // of the message of that PSN
@@ -53,27 +56,30 @@ struct Recovery {
     dissect::Duration timer_ran{};     // likewise, at most: since the last progress, or what was sent after it
     std::optional<dissect::Duration>
         interval;  // timeout: the shortest from a sending of the PSN, or progress since, to the next
-    std::optional<dissect::Duration>
-        answer_took;                        // proven: from the first sending to the answer that came too late for it
-    std::optional<std::uint8_t> rnr_timer;  // code of the RNR NAK
-    bool nak = false;                       // a sequence NAK asked for that PSN, whether or not it was heeded
-    bool inferred = false;                  // answers were not captured: what made it send again is not known
-    bool spurious = false;                  // there was one answer more, or one too soon: likely nothing was lost
-    bool proven = false;        // the latter: only the first sending can have brought that answer; of a NAK: only
-                                // it can have told the requester from where to send again
-    bool answered = false;      // the answer had been on the wire before it was sent again
-    bool crossed = false;       // and so shortly that it may have been on its way when the requester sent again, or
-                                // a READ before it had no answer: it proves no loss
-    bool partial_read = false;  // a READ was asked for again from its middle
+    std::optional<dissect::Duration> since_answer;    // from its answer, where that had passed, to sending again
+    std::optional<dissect::Duration> answered_after;  // from sending again to the answer
+    std::optional<dissect::Duration> answer_took;     // from the first sending to that answer
+    std::optional<std::uint8_t> rnr_timer;            // code of the RNR NAK
+    bool inferred = false;                            // answers were not captured: nothing is known of it
     [[nodiscard]] dissect::Duration lost_time() const { return time.length(); }
-    // Its timer ran out for a READ or ATOMIC whose response was lost: a later one had passed, or an answer to what was
-    // sent behind it.
+    [[nodiscard]] bool has(RoundEvidence one) const { return evidence.has(one); }
+    [[nodiscard]] bool asked() const { return has(RoundEvidence::asked); }
+    [[nodiscard]] bool answered() const { return has(RoundEvidence::answer_passed); }
+    [[nodiscard]] bool partial_read() const { return has(RoundEvidence::from_middle); }
+    // Its timer ran out for a READ or ATOMIC whose response was lost, or late.
     [[nodiscard]] bool lacked_response() const {
-        return kind == RecoveryKind::timeout && !nak && lost != 0 &&
-               (verb == dissect::Verb::read_request || dissect::is_atomic(verb));
+        return kind == RecoveryKind::timeout && !asked() && has(RoundEvidence::passed_over);
+    }
+    [[nodiscard]] bool lost_nothing() const { return fates == AnswerFates{AnswerFate::late}; }
+    // Its timer ran out, and nothing was lost; or one answer came more than could, so that likely nothing was.
+    [[nodiscard]] bool spurious() const {
+        const bool one_more = has(RoundEvidence::answered_twice) && has(RoundEvidence::unnamed) &&
+                              fates.has(AnswerFate::late) &&
+                              !fates.any({AnswerFate::request_lost_before_tap, AnswerFate::request_lost_behind_tap});
+        return kind == RecoveryKind::timeout && (lost_nothing() || one_more);
     }
     // The requester had been told, and waited for its timer all the same.
-    [[nodiscard]] bool ignored_nak() const { return nak && kind == RecoveryKind::timeout; }
+    [[nodiscard]] bool ignored_nak() const { return asked() && kind == RecoveryKind::timeout; }
 };
 
 // The local ACK timeout exponents n, 4.096 us * 2^n, that an observed interval allows: it runs out between 1 and 4

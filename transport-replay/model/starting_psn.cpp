@@ -27,7 +27,7 @@ std::map<PlaceOfWay, Seen> seen_of(const Timeline& timeline) {
         Seen& seen = found[{episode.connection, episode.requester}];
         if (episode.psn == first) seen.rounds += episode.rounds;
         else if (!episode.psn.before(first)) continue;
-        else if (episode.nak && episode.rounds == 0) seen.asked = seen.asked == nullptr ? &episode : seen.asked;
+        else if (episode.asked() && episode.rounds == 0) seen.asked = seen.asked == nullptr ? &episode : seen.asked;
         else seen.before = true;
     }
     return found;

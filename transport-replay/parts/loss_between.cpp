@@ -13,8 +13,8 @@ namespace {
 
 HostNumber number_of(std::uint32_t capture) { return HostNumber{static_cast<std::uint16_t>(capture + 1)}; }
 
-bool was_asked_for(const Recovery& recovery) { return recovery.kind == RecoveryKind::sequence_nak || recovery.nak; }
-bool is_timeout(const Recovery& recovery) { return recovery.kind == RecoveryKind::timeout && !recovery.nak; }
+bool was_asked_for(const Recovery& recovery) { return recovery.kind == RecoveryKind::sequence_nak || recovery.asked(); }
+bool is_timeout(const Recovery& recovery) { return recovery.kind == RecoveryKind::timeout && !recovery.asked(); }
 
 // The recoveries of each PSN of each way, in the order they began.
 using Of = std::tuple<ConnectionId, End, std::uint32_t, bool>;  // whether it was asked for
@@ -66,7 +66,7 @@ void combine_timeouts(Recovery& told, std::uint32_t own, const Recovery& seen, s
                      far_host = number_of(told_first ? capture : own);
     if (near.first_seen != 0) return;
     const bool request = far.first_seen != 0;
-    if (!request && (near.answered || !far.answered)) return;
+    if (!request && (near.answered() || !far.answered())) return;
     told.passed = request ? near_host : far_host;
     told.missed = request ? far_host : near_host;
     told.missed_answer = !request;

@@ -308,10 +308,10 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("timer_ns", recovery.timer_ran);
     document.add("interval_ns", recovery.interval);
     document.add("rnr_timer", recovery.rnr_timer);
-    document.add("nak", recovery.nak);
-    document.add("spurious", recovery.spurious);
-    document.add("answered", recovery.answered);
-    document.add("partial_read", recovery.partial_read);
+    document.add("nak", recovery.asked());
+    document.add("spurious", recovery.spurious());
+    document.add("answered", recovery.answered());
+    document.add("partial_read", recovery.partial_read());
 }
 
 void add_pair(Document& document, const PairCongestion& pair) {

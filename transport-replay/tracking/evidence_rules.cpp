@@ -1,5 +1,8 @@
 #include <transport-replay/tracking/evidence_rules.hpp>
 
+#include <array>
+#include <type_traits>
+
 namespace qps::transport {
 
 namespace {
@@ -29,6 +32,7 @@ constexpr std::array kRules{
     EvidenceRule{
         "first-sending-came", "observation", {E::first_came}, {}, {}, {D::lost_before_tap, D::missed_by_capture}},
     EvidenceRule{"came-unasked", "9.7.5.1.2", {E::unasked_came}, {}, {}, {D::lost_before_tap, D::missed_by_capture}},
+    EvidenceRule{"longer-than-any-path", "observation", {E::long_unseen}, {}, {}, {D::late}},
     // A retransmission passed, and the first sending never did.
     EvidenceRule{"sent-again", "observation", {E::again_came}, {}, {}, {D::late}},
     EvidenceRule{
@@ -61,20 +65,90 @@ constexpr std::array kRules{
     EvidenceRule{"acknowledged-before-sent-again", "9.7.5.1.1", {E::acknowledged_first}, {}, {}, {D::lost_behind_tap}},
 };
 
+using R = RoundEvidence;
+using W = WayFact;
+
+constexpr Reasons all_but(Reason one) { return Reasons::all().without({one}); }
+
+// A queue pair has one timer, of at least 4.096 us * 2^n and at most four times that (9.7.6.1.3). It may run from the
+// first packet sent after the last progress, or anew from each packet.
+constexpr std::array kReasonRules{
+    ReasonRule{"put-off", "9.7.5.2.8", {R::put_off}, {}, {}, all_but(Reason::rnr_nak)},
+    ReasonRule{"asked-for-again", "9.7.5.1.2", {R::asked}, {}, {}, {Reason::rnr_nak, Reason::implied_nak}},
+    ReasonRule{"never-went-back", "observation", {R::asked, R::never_resumed}, {}, {}, {Reason::ack_timer}},
+    // The timer was not known, and the answer to the NAK came as quickly as software notices.
+    ReasonRule{"answered-the-nak", "observation", {R::asked, R::soon}, {}, {}, {Reason::ack_timer}},
+    // A NAK acknowledges all before its PSN: who goes back farther did not have it.
+    ReasonRule{
+        "nak-did-not-arrive", "9.7.5.1.2", {R::asked, R::farther_back, R::long_silent}, {}, {}, {Reason::sequence_nak}},
+    ReasonRule{"timer-still-ran", "9.7.6.1.3", {R::not_run_out}, {}, {}, {Reason::ack_timer}},
+    // A NAK that was heeded makes nobody wait for his timer.
+    ReasonRule{"timer-ran-out", "9.7.6.1.3", {R::ran_out}, {}, {}, all_but(Reason::ack_timer)},
+    ReasonRule{"sooner-than-any-timer", "observation", {R::unasked, R::at_once}, {}, {}, {Reason::ack_timer}},
+    ReasonRule{"again-and-again", "9.7.6.1.3", {R::unasked, R::again_and_again}, {}, {}, all_but(Reason::ack_timer)},
+    // Nothing else sends again what was answered.
+    ReasonRule{"answer-under-way", "observation", {R::unasked, R::under_way}, {}, {}, all_but(Reason::ack_timer)},
+    // Who asks for the rest of a READ may have seen a response behind the one that it lacks; a NAK names no response.
+    ReasonRule{
+        "rest-of-read", "9.7.5.1.1", {R::unasked, R::from_middle}, {}, {}, {Reason::sequence_nak, Reason::rnr_nak}},
+    ReasonRule{"rest-of-read-soon", "9.7.5.1.1", {R::unasked, R::from_middle, R::soon}, {}, {}, {Reason::ack_timer}},
+    ReasonRule{"read-at-once", "9.7.5.1.1", {R::unasked, R::read_at_once}, {}, {}, all_but(Reason::implied_nak)},
+    // What is new to the tap it may have missed, and with it the NAK.
+    ReasonRule{
+        "long-silent", "observation", {R::unasked, R::long_silent}, {}, {W::lacks_packets}, all_but(Reason::ack_timer)},
+};
+
+using A = AnswerFate;
+constexpr AnswerFates kRequestLost{A::request_lost_before_tap, A::request_lost_behind_tap};
+constexpr AnswerFates kAllButLate = AnswerFates::all().without({A::late});
+
+constexpr std::array kFateRules{
+    FateRule{"passed-before", "observation", {R::all_passed}, {}, {}, {A::request_lost_before_tap}},
+    // Who is answered had the request.
+    FateRule{"answer-passed",
+             "observation",
+             {R::answer_passed, R::oldest},
+             {},
+             {},
+             {A::request_lost_before_tap, A::request_lost_behind_tap, A::answer_lost_before_tap}},
+    FateRule{
+        "answer-did-not-arrive", "observation", {R::answer_passed, R::oldest, R::answer_arrived}, {}, {}, {A::late}},
+    FateRule{
+        "answer-on-its-way", "observation", {R::under_way, R::once, R::unnamed}, {}, {W::lacks_responses}, kAllButLate},
+    // The first sending brought the answer; one of a READ is one response of many.
+    FateRule{"answered-too-soon", "observation", {R::too_soon, R::unnamed}, {}, {W::lacks_responses}, kAllButLate},
+    FateRule{"answered-twice", "9.7.5.1.1", {R::answered_twice, R::unnamed}, {}, {W::lacks_responses}, kRequestLost},
+    // A responder answers in order: an answer to what was sent behind it shows that its own had been sent.
+    FateRule{"response-passed-over", "9.7.5.1.1", {R::passed_over}, {}, {}, kRequestLost},
+    FateRule{"response-did-not-pass",
+             "observation",
+             {R::passed_over, R::once},
+             {},
+             {W::lacks_packets},
+             {A::answer_lost_behind_tap}},
+};
+
 }  // namespace
 
 std::span<const EvidenceRule> evidence_rules() { return kRules; }
+std::span<const ReasonRule> reason_rules() { return kReasonRules; }
+std::span<const FateRule> fate_rules() { return kFateRules; }
 
-PsnDispositions left_by(std::span<const EvidenceRule> rules, Set<Evidence> evidence, PathFacts path) {
-    PsnDispositions left = kAllDispositions;
-    for (const EvidenceRule& rule : rules)
-        if (rule.needs.within(evidence) && rule.path.within(path) && !path.any(rule.unless))
-            left = left.without(rule.excludes);
-    return left;
+std::uint32_t judge(Recovery& episode, WayFacts known) {
+    std::uint32_t contradictions = 0;
+    const auto left = [&](auto rules) {
+        const auto all = left_by(rules, episode.evidence, known);
+        if (!all.empty()) return all;
+        ++contradictions;
+        return std::decay_t<decltype(all)>::all();
+    };
+    episode.reasons = left(reason_rules());
+    episode.fates = left(fate_rules());
+    return contradictions;
 }
 
 PsnVerdict judge(const PsnCase& one, PathFacts path) {
-    PsnVerdict verdict{left_by(kRules, one.evidence, path), one.discarded, false};
+    PsnVerdict verdict{left_by(evidence_rules(), one.evidence, path), one.discarded, false};
     if (!verdict.left.empty()) return verdict;
     verdict.left = kAllDispositions;
     verdict.contradiction = true;

@@ -7,24 +7,37 @@
 
 #include <transport-replay/model/incident.hpp>
 #include <transport-replay/model/ordering.hpp>
+#include <transport-replay/model/recovery.hpp>
 
 #include <span>
 #include <string_view>
 
 namespace qps::transport {
 
-struct EvidenceRule {
+template <class Evidence, class Fact, class Hypothesis> struct Rule {
     std::string_view name;
     std::string_view clause;  // of IBA, "observation" where it is the tap's
     Set<Evidence> needs;
-    PathFacts path;    // known of the path
-    PathFacts unless;  // not known of it
-    PsnDispositions excludes;
+    Set<Fact> known;   // at the end
+    Set<Fact> unless;  // known
+    Set<Hypothesis> excludes;
 };
+using EvidenceRule = Rule<Evidence, PathFact, PsnDisposition>;
+using ReasonRule = Rule<RoundEvidence, WayFact, Reason>;
+using FateRule = Rule<RoundEvidence, WayFact, AnswerFate>;
 [[nodiscard]] std::span<const EvidenceRule> evidence_rules();
+[[nodiscard]] std::span<const ReasonRule> reason_rules();
+[[nodiscard]] std::span<const FateRule> fate_rules();
 
-// What the rules leave of all dispositions; empty where the evidence contradicts itself.
-[[nodiscard]] PsnDispositions left_by(std::span<const EvidenceRule> rules, Set<Evidence> evidence, PathFacts path);
+// What the rules leave of all hypotheses; empty where the evidence contradicts itself.
+template <class E, class F, class H>
+[[nodiscard]] Set<H> left_by(std::span<const Rule<E, F, H>> rules, Set<E> evidence, Set<F> known) {
+    Set<H> left = Set<H>::all();
+    for (const Rule<E, F, H>& rule : rules)
+        if (rule.needs.within(evidence) && rule.known.within(known) && !known.any(rule.unless))
+            left = left.without(rule.excludes);
+    return left;
+}
 
 struct PsnVerdict {
     PsnDispositions left = kAllDispositions;
@@ -32,6 +45,9 @@ struct PsnVerdict {
     bool contradiction = false;  // the evidence excludes all of them: nothing is known
 };
 [[nodiscard]] PsnVerdict judge(const PsnCase& one, PathFacts path);
+
+// Fills in what is left of an episode. How many of its two sets contradict themselves.
+[[nodiscard]] std::uint32_t judge(Recovery& episode, WayFacts known);
 
 // Claims.
 [[nodiscard]] constexpr bool is_lost_before_tap(const PsnVerdict& verdict) {

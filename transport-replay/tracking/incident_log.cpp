@@ -12,6 +12,11 @@ namespace {
 
 bool covers(Psn first, std::uint32_t count, Psn psn) { return !psn.before(first) && psn.before(first + count); }
 
+// Whether no path delays a packet for so long that it was overtaken by what skipped it.
+bool is_long(const GapPassing& by, Instant until) {
+    return by.request != 0 && until - by.sides.time > kLatestOvertaken;
+}
+
 }  // namespace
 
 void IncidentLog::skip(Psn first, std::uint32_t count, const GapPassing& by, bool corrupt) {
@@ -55,7 +60,7 @@ std::vector<IncidentLog::Range>::iterator IncidentLog::cut_out(std::vector<Range
 
 void IncidentLog::bound(Records& records) {
     while (records.gaps.size() > kMaxGaps) {
-        let_go(records, records.gaps.front(), false);
+        let_go(records, records.gaps.front());
         records.gaps.erase(records.gaps.begin());
     }
 }
@@ -68,7 +73,7 @@ void IncidentLog::count(Records& records, const PsnCase& of, std::uint64_t psns)
 }
 
 // PSNs of the range that NAKs named have their own records, which take it over. How many.
-std::uint32_t IncidentLog::take_named(Records& records, const Range& range, bool to_end) {
+std::uint32_t IncidentLog::take_named(Records& records, const Range& range, std::optional<Instant> end) {
     std::uint32_t taken = 0;
     for (Subject& subject : records.subjects) {
         if (!subject.named || subject.filling || subject.of_gap || !covers(range.first, range.count, subject.psn))
@@ -78,24 +83,26 @@ std::uint32_t IncidentLog::take_named(Records& records, const Range& range, bool
         subject.in_named_gap = range.asked_for;
         subject.asked_by = range.asked_by;
         subject.taken_later = range.acknowledged;
-        subject.unseen_to_end = to_end;
+        subject.unseen_to_end = end.has_value();
+        subject.long_unseen = end && is_long(range.passing, *end);
         ++taken;
     }
     return taken;
 }
 
-void IncidentLog::let_go(Records& records, Range range, bool to_end) {
-    range.count -= std::min(range.count, take_named(records, range, to_end));
-    count(records, case_of(range, to_end), range.count);
+void IncidentLog::let_go(Records& records, Range range, std::optional<Instant> end) {
+    range.count -= std::min(range.count, take_named(records, range, end));
+    count(records, case_of(range, end), range.count);
 }
 
-PsnCase IncidentLog::case_of(const Range& range, bool to_end) {
+PsnCase IncidentLog::case_of(const Range& range, std::optional<Instant> end) {
     PsnCase one{.of_gap = true};
     if (range.may_be_read) return one;
     one.evidence.add(range.corrupt ? Evidence::corrupt : Evidence::skipped);
     one.evidence.add_if(range.asked_for, Evidence::in_named_gap);
     one.evidence.add_if(range.acknowledged, range.asked_for ? Evidence::taken_later : Evidence::taken);
-    one.evidence.add_if(to_end, Evidence::unseen_to_end);
+    one.evidence.add_if(end.has_value(), Evidence::unseen_to_end);
+    one.evidence.add_if(end && is_long(range.passing, *end), Evidence::long_unseen);
     return one;
 }
 
@@ -107,6 +114,9 @@ Set<Evidence> IncidentLog::evidence(const Subject& subject) {
     shown.add_if(subject.named, Evidence::named);
     shown.add_if(subject.taken_later, Evidence::taken_later);
     shown.add_if(subject.unseen_to_end, Evidence::unseen_to_end);
+    const bool overtaken =
+        subject.first_came || subject.filling == GapFilling::first || subject.filling == GapFilling::late;
+    shown.add_if(subject.long_unseen && !overtaken, Evidence::long_unseen);
     shown.add_if(subject.in_turn, Evidence::in_turn);
     shown.add_if(subject.passed_once, Evidence::early_once);
     shown.add_if(subject.acknowledged_first, Evidence::acknowledged_first);
@@ -198,6 +208,7 @@ std::optional<IncidentLog::Gap> IncidentLog::fill(Psn psn, Instant time, Psn beh
     subject.named_since = subject.discarded = false;
     subject.answered.reset();
     subject.filling = filling;
+    subject.long_unseen = is_long(range.passing, time);
     if (missed) records.filled = only_time ? std::optional(Filled{psn, last_behind_, time}) : std::nullopt;
     return Gap{range.corrupt, range.asked_for, range.passing};
 }
@@ -277,11 +288,11 @@ void IncidentLog::take(Psn end, Instant time) {
         const bool stays = !known.asked_for && !known.corrupt && !known.may_be_read;
         const bool begins = known.passing.request != 0 && known.passing.request <= kBegin;
         if (!stays) {
-            let_go(records, known, false);
+            let_go(records, known);
             continue;
         }
         if (!begins && records.taken.size() == kMostTaken) {
-            let_go(records, records.taken.front(), false);
+            let_go(records, records.taken.front());
             records.taken.erase(records.taken.begin());
         }
         (begins ? records.begin : records.taken).push_back(known);
@@ -313,7 +324,7 @@ std::uint32_t IncidentLog::ask_for(Psn psn) {
 void IncidentLog::forget() {
     if (!records_.there()) return;
     Records& records = records_.made();
-    for (const Range& range : records.gaps) let_go(records, range, false);
+    for (const Range& range : records.gaps) let_go(records, range);
     records.gaps.clear();
 }
 
@@ -357,12 +368,12 @@ Judgement IncidentLog::judge(const WayKnown& known) {
     look_back(nullptr, false);
     Records& records = records_.made();
     settle_last(records);
-    for (const Range& range : std::exchange(records.gaps, {})) let_go(records, range, true);
-    for (const Range& range : std::exchange(records.taken, {})) let_go(records, range, false);
+    for (const Range& range : std::exchange(records.gaps, {})) let_go(records, range, known.until);
+    for (const Range& range : std::exchange(records.taken, {})) let_go(records, range);
     for (Range range : std::exchange(records.begin, {})) {
         // It may have passed before the capture began, where requests overtake others by as many.
         range.acknowledged = known.from_beginning || !known.reorders || range.passing.request > known.farthest + 1;
-        let_go(records, range, false);
+        let_go(records, range);
     }
     std::vector<Row> cases = std::exchange(records.rows, {});
     for (Index i = 0; i < records.subjects.size(); ++i)

@@ -50,6 +50,7 @@ struct WayKnown {
     std::uint64_t farthest = 0;   // by how many requests one was overtaken, at most
     bool from_beginning = false;  // the capture has it from its first request on
     std::uint64_t requests = 0;
+    dissect::Instant until{};  // the end of the capture, or of the connection
 };
 
 // What the log shows of its way.
@@ -179,6 +180,7 @@ private:
         bool named_since = false;  // what filled the gap passed
         bool taken_later = false;
         bool unseen_to_end = false;
+        bool long_unseen = false;
         bool acknowledged_first = false;
         bool first_came = false;  // its first sending, whatever came before
         bool doubtful = false;    // what filled the gap may be its first sending, or not
@@ -232,12 +234,14 @@ private:
     static constexpr Index kNone = static_cast<Index>(-1);
     [[nodiscard]] Index find(dissect::Psn psn) const;
     [[nodiscard]] static Set<Evidence> evidence(const Subject& subject);
-    [[nodiscard]] static PsnCase case_of(const Range& range, bool to_end);
+    [[nodiscard]] static PsnCase case_of(const Range& range, std::optional<dissect::Instant> end);
     [[nodiscard]] PsnCase case_of(Index index) const;
     [[nodiscard]] bool only_time_tells(Index index) const;
     static void count(Records& records, const PsnCase& of, std::uint64_t psns);
-    [[nodiscard]] static std::uint32_t take_named(Records& records, const Range& range, bool to_end);
-    static void let_go(Records& records, Range range, bool to_end);
+    [[nodiscard]] static std::uint32_t take_named(Records& records, const Range& range,
+                                                  std::optional<dissect::Instant> end);
+    // `end`: of the capture, where nothing of them passed until then.
+    static void let_go(Records& records, Range range, std::optional<dissect::Instant> end = {});
     static void settle_last(Records& records);
     void remember(const Subject& subject);
     static std::vector<Range>::iterator covering(std::vector<Range>& ranges, dissect::Psn psn);

@@ -13,8 +13,6 @@ using namespace dissect;
 
 namespace {
 
-bool awaits_response(Verb verb) { return verb == Verb::read_request || is_atomic(verb); }
-
 // Whether its requester sent it once more, and it was not overtaken.
 bool is_again(const RequestArrival& arrived) {
     if (arrived.arrival == Arrival::repeated)

@@ -11,15 +11,6 @@ using namespace dissect;
 
 namespace {
 
-// Whether an answer came sooner after its request was sent again than any did after a request: the first sending
-// brought it, late. Where answers come in a small part of the timer's time, one that is so late is not late by just as
-// much: it was quicker than others.
-bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
-    constexpr std::int64_t kSmallPart = 16;
-    return timer && since < Duration{std::to_underlying(best) / 2} &&
-           std::to_underlying(*timer) / kSmallPart < std::to_underlying(best);
-}
-
 // Bytes that the request carries, of a READ those that it asks for.
 std::uint16_t payload_of(const Observation& request) {
     const bool asks = info(request.opcode).verb == Verb::read_request && request.access;
@@ -122,8 +113,9 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
     if (!is_open()) {
         begin(kind, answer.psn, answer, stream);
         opened().episode.trigger = answer.frame;
-        opened().episode.nak = kind == RecoveryKind::sequence_nak;
-        opened().episode.proven = kind == RecoveryKind::sequence_nak && progress_frame_ == answer.frame;
+        const bool sequence = kind == RecoveryKind::sequence_nak;
+        opened().episode.evidence.add(sequence ? RoundEvidence::asked : RoundEvidence::put_off);
+        opened().nak_alone = sequence && progress_frame_ == answer.frame;
     }
     Open& open = opened();
     if (kind == RecoveryKind::rnr_nak && answers_the_same(answer)) return;
@@ -142,26 +134,21 @@ void RecoveryWatch::resend(Recovery& episode, const Observation& request, const 
     if (!seen_) ++episode.first_seen;
     episode.resent_bytes += request.wire_length;
     episode.last = request.frame;
-    if (arrived.partial_read) episode.partial_read = true;
+    episode.evidence.add_if(arrived.partial_read, RoundEvidence::from_middle);
+    episode.evidence.add_if(arrived.holes != 0 && awaits_response(episode.verb) && !episode.answered(),
+                            RoundEvidence::passed_over);
     episode.lost = std::max(episode.lost, arrived.holes);
 }
 
-// The answer passed the tap before its request came again. It may have been on its way when that was sent: surely where
-// no answer ever brought the next request so soon.
-void RecoveryWatch::note_crossed(const Observation& request, const RequestArrival& arrived,
-                                 const RequestStream& stream) {
+// The answer passed the tap before its request came again: it may have been on its way when that was sent.
+void RecoveryWatch::note_answered(const Observation& request, const RequestArrival& arrived,
+                                  const RequestStream& stream) {
     Recovery& episode = opened().episode;
-    episode.answered = true;
-    if (episode.rounds > 1) {  // who sends for the third time did not get any of the answers
-        episode.crossed = false;
-        return;
-    }
-    const Duration since = request.time - timer_from_;
-    // Or a READ before it lacks its response, and its requester waits for that.
-    episode.crossed = since < kLongestTurn || stream.answered().before(request.psn);
-    const bool last_answered = arrived.behind == stream.answered();
-    if (last_answered && slow_answer_ && turn_ != UINT32_MAX && since < Duration{turn_ - turn_ / 16})
-        episode.spurious = episode.proven = true;
+    episode.evidence.add(RoundEvidence::answer_passed);
+    episode.evidence.add_if(!stream.answered().before(request.psn), RoundEvidence::oldest);
+    episode.evidence.add_if(slow_answer_ && !arrived.partial_read && arrived.behind == stream.answered(),
+                            RoundEvidence::slow_answer);
+    if (!episode.since_answer) episode.since_answer = request.time - timer_from_;
 }
 
 // Sending begins again from this packet.
@@ -174,7 +161,8 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
         episode.resumed_time = request.time;
         episode.silence = request.time - last_sign_;
         episode.timer_ran = request.time - std::max(timer_from_, arrived.first_time.value_or(timer_from_));
-        episode.proven = episode.proven && request.psn == episode.psn;
+        episode.evidence.add_if(open.nak_alone && request.psn == episode.psn, RoundEvidence::only_nak_tells);
+        episode.evidence.add_if(request.psn.before(episode.psn), RoundEvidence::farther_back);
         if (episode.original == FrameIndex{}) episode.original = arrived.original;
         open.first_time = arrived.first_time;
         const Message* message = request.psn == episode.psn ? stream.covering(episode.psn) : nullptr;
@@ -192,7 +180,7 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
         const Duration interval = std::max(wait, request.time - from);
         episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
-    if (arrived.answered) note_crossed(request, arrived, stream);
+    if (arrived.answered) note_answered(request, arrived, stream);
     move(RecoveryEvent::retransmitted);
     open.round_time = request.time;
     open.last_wait = wait;
@@ -204,8 +192,9 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
 // Sent again, and no NAK asks for it.
 void RecoveryWatch::begin_unasked(const Observation& request, const RequestArrival& arrived,
                                   const RequestStream& stream, Duration silent) {
-    const bool is_read = info(request.opcode).verb == Verb::read_request;
+    const Verb verb = info(request.opcode).verb;
     const std::optional<Instant> overtaken = episodes_->overtaken;
+    const bool is_read = verb == Verb::read_request || (is_atomic(verb) && overtaken);
     RecoveryKind kind = RecoveryKind::timeout;
     // Nobody asks again at once for what is there: its timer had run out, and the answer was still on its way.
     const bool lacks = overtaken || !arrived.answered;
@@ -214,9 +203,14 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
     Open& open = opened();
-    if (open.episode.original == FrameIndex{}) open.episode.verb = info(request.opcode).verb;  // it had been answered
+    if (open.episode.original == FrameIndex{}) open.episode.verb = verb;  // it had been answered
     // A responder answers in order: an answer to what was sent behind it shows that its own had been sent.
-    if (overtaken && open.lacks_response) open.episode.lost = std::max(open.episode.lost, 1U);
+    if (overtaken && open.lacks_response) {
+        open.episode.lost = std::max(open.episode.lost, 1U);
+        open.episode.evidence.add(RoundEvidence::passed_over);
+    }
+    open.episode.evidence.add(RoundEvidence::unasked);
+    open.episode.evidence.add_if(kind == RecoveryKind::read_retry, RoundEvidence::read_at_once);
     open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken ? *overtaken : last_sign_};
     if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
     if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;
@@ -341,7 +335,7 @@ void RecoveryWatch::takes(std::uint32_t psns) {
     episode.lost -= std::min(episode.lost, psns);
 }
 
-void RecoveryWatch::answered(const Observation& answer, const RequestStream& stream, bool again, Duration best,
+void RecoveryWatch::answered(const Observation& answer, const RequestStream& stream, bool again,
                              std::vector<Recovery>& ended) {
     const Duration silent = answer.time - last_sign_;
     last_sign_ = answer.time;
@@ -358,29 +352,29 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     const Psn behind = stream.answered_from(episode.psn);
     const bool reached = episode.psn.before(behind);
     if (phase_ == RecoveryPhase::resending && !answer.psn.before(episode.psn)) open.heard_time = answer.time;
-    if (phase_ == RecoveryPhase::waiting) episode.proven = false;  // this answer may have told the requester as well
+    if (phase_ == RecoveryPhase::waiting) open.nak_alone = false;  // this answer may have told the requester as well
     if (phase_ == RecoveryPhase::settled) {
         // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it,
         // or it answers what was sent twice again.
         // An ACK that comes again answers what was sent behind a READ: it says nothing of the responses that it lacked.
         const bool answers_it = !open.lacks_response || info(answer.opcode).verb != Verb::acknowledge;
-        if (again && answers_it && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
+        // Nor does it of one that was passed over.
+        const bool counts = answers_it && !episode.answered() && !episode.has(RoundEvidence::passed_over);
+        episode.evidence.add_if(again && counts, RoundEvidence::answered_twice);
         // What goes on from there is of this episode still.
         if (open.until.before(behind)) close(RecoveryEnd::recovered, ended);
         return;
     }
     if (!reached) return;
     if (phase_ == RecoveryPhase::waiting && again) return;  // of something before the NAK
-    if (phase_ == RecoveryPhase::resending && episode.kind == RecoveryKind::timeout && !episode.answered &&
-        is_too_soon(answer.time - open.round_time, best, episode.interval)) {
-        episode.spurious = episode.proven = true;
+    if (phase_ == RecoveryPhase::resending && !episode.answered() && !episode.answered_after) {
+        episode.answered_after = answer.time - open.round_time;
         if (open.first_time && *open.first_time < answer.time) episode.answer_took = answer.time - *open.first_time;
     }
     if (phase_ == RecoveryPhase::waiting || !behind.before(open.until)) {
         episode.time.end_at(answer.time);
         episode.last = answer.frame;
         move(RecoveryEvent::answered);
-        if (episode.spurious) close(RecoveryEnd::recovered, ended);
     }
 }
 

@@ -101,10 +101,8 @@ public:
     // The request is a READ, and so many PSNs that were counted as missing packets are its own.
     void takes(std::uint32_t psns);
 
-    // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest time known
-    // from a request to its answer.
-    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best,
-                  std::vector<Recovery>& ended);
+    // An answer: `stream` has taken it; `again`: it answers what was answered before.
+    void answered(const Observation& answer, const RequestStream& stream, bool again, std::vector<Recovery>& ended);
 
     void failed(const Observation& answer, std::vector<Recovery>& ended);
 
@@ -115,6 +113,10 @@ public:
     void alive(dissect::Instant time) { last_sign_ = time; }
     // Answers to what was sent again were there, and come now: they say why.
     void withdraw();
+    // The tap, its requester, and the tap again, at the shortest; nothing where no answer brought a request.
+    [[nodiscard]] std::optional<dissect::Duration> turn() const {
+        return turn_ == UINT32_MAX ? std::nullopt : std::optional(dissect::Duration{turn_});
+    }
     // Whether the requester has a reason to send again.
     [[nodiscard]] bool open() const;
     // Where the responder had no receive: the first PSN from there on that was not sent again. It took none behind it.
@@ -130,6 +132,7 @@ private:
         dissect::Duration last_wait{};
         dissect::Instant heard_time{};               // of the last answer to what was sent again
         bool perhaps_sent = false;                   // since, or another tap recorded it
+        bool nak_alone = false;                      // nothing but the NAK can have told the requester of that PSN
         std::optional<dissect::Instant> first_time;  // of the first sending, where it was captured
         bool lacks_response = false;                 // that READ or ATOMIC had no response, or not all of it
     };
@@ -147,7 +150,7 @@ private:
     void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
     void begin_round(const Observation& request, const RequestArrival& arrived, const RequestStream& stream,
                      dissect::Duration wait);
-    void note_crossed(const Observation& request, const RequestArrival& arrived, const RequestStream& stream);
+    void note_answered(const Observation& request, const RequestArrival& arrived, const RequestStream& stream);
     void resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const;
     void set_aside(std::vector<Recovery>& ended);
     void hand_out_former(std::vector<Recovery>& ended);

@@ -47,6 +47,7 @@ struct Responded {
     bool matched = false;         // an open message waits for it
     std::uint32_t skipped = 0;    // READ responses that were due before it, and did not pass
     bool hole = false;            // such as were due and not taken, whether or not they passed
+    bool passed_over = false;     // a READ or ATOMIC before its own has no response, or not all of it
     std::uint32_t late = 0;       // of those, how many it shows to be there after all
     std::uint32_t withdrawn = 0;  // skipped before, and shown to have been of an earlier request
     bool repeated = false;        // it had been there

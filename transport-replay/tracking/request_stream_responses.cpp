@@ -87,7 +87,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or
     // goes on.
     const auto earlier = open_runs().first(at - head_);
-    if (run.has_response() && std::ranges::any_of(earlier, &Message::has_response)) {
+    result.passed_over = std::ranges::any_of(earlier, &Message::has_response);
+    if (run.has_response() && result.passed_over) {
         run.passed = response.time;
         run.passed_frame = response.frame;
         return result;

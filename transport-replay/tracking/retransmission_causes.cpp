@@ -2,6 +2,7 @@
 #include <dissect/base/types.hpp>
 #include <transport-replay/model/losses.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/evidence_rules.hpp>
 #include <transport-replay/tracking/giving_up.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/tracking/timing.hpp>
@@ -95,7 +96,7 @@ Waits waits_of(std::span<Recovery* const> episodes, Duration apart) {
     for (const Recovery* episode : episodes) {
         if (!decidable(*episode) || episode->rounds == 0 || episode->inferred || is_by_clocks(*episode, apart))
             continue;
-        waits.add(episode->silence, episode->timer_ran, episode->nak || episode->partial_read);
+        waits.add(episode->silence, episode->timer_ran, episode->asked() || episode->partial_read());
         if (episode->kind == RecoveryKind::timeout && episode->rounds > 1 && episode->interval)
             waits.add(*episode->interval, *episode->interval, false, episode->rounds - 1);
     }
@@ -124,36 +125,83 @@ bool begins_with(const Connection& connection, const Recovery& episode) {
     return !connection.cm_attempt && since >= episode.silence && since <= kSlowestReaction;
 }
 
-RecoveryKind cause_after_nak(const Recovery& episode, const std::optional<Timer>& timer) {
-    if (episode.rounds == 0) return RecoveryKind::sequence_nak;  // the requester never went back
-    const bool silent = episode.silence >= kFastestTimeout;
-    if (!timer)
-        return episode.waited <= kSlowestReaction || !silent ? RecoveryKind::sequence_nak : RecoveryKind::undecided;
-    if (episode.timer_ran < part(timer->least, 4)) return RecoveryKind::sequence_nak;
-    return silent && episode.timer_ran >= shortened(timer->most) ? RecoveryKind::timeout : RecoveryKind::undecided;
+// What the whole way tells of an episode, beside its timer.
+struct AtEnd {
+    const Incidents& had;
+    WayFacts known{};
+    std::optional<Timer> fitted{};  // as its waits show it
+    std::optional<Timer> timer{};   // likewise, or as CM announced it
+};
+
+// Whether an answer came sooner after its request was sent again than any did after a request: the first sending
+// brought it, late. Where answers come in a small part of the timer's time, one that is so late is not late by just as
+// much: it was quicker than others.
+bool is_too_soon(const Recovery& episode, Duration best) {
+    constexpr std::int64_t kSmallPart = 16;
+    return episode.kind == RecoveryKind::timeout && episode.answered_after && episode.interval && !episode.answered() &&
+           *episode.answered_after < part(best, 2) && part(*episode.interval, kSmallPart) < best;
 }
 
-RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& fitted, bool lacking) {
+// Its answer had passed before. It was on its way where no answer ever brought the next request so soon.
+void add_answer(Recovery& episode, const AtEnd& way) {
+    using enum RoundEvidence;
+    if (!episode.since_answer) return;
+    const Duration since = *episode.since_answer;
+    const std::optional<Duration> turn = way.had.shortest_turn;
+    // What comes so quickly a NAK may have asked for as well, which the capture lacks.
+    const bool other_cause = episode.kind == RecoveryKind::sequence_nak && way.known.has(WayFact::lacks_packets);
+    const bool crosses =
+        episode.has(once) && episode.has(slow_answer) && !other_cause && turn && since < shortened(*turn);
+    episode.evidence.add_if(crosses, under_way);
+    // Who sends for the third time did not get any of the answers.
+    episode.evidence.add_if(episode.has(again_and_again) || (!crosses && since >= kLongestTurn), answer_arrived);
+}
+
+void add_wait_after_nak(Recovery& episode, const std::optional<Timer>& timer) {
+    using enum RoundEvidence;
+    const bool silent = episode.silence >= kFastestTimeout;
+    const bool quick = episode.waited <= kSlowestReaction || !silent,
+               runs = timer && episode.timer_ran < part(timer->least, 4);
+    episode.evidence.add_if(!quick && !runs, long_silent);
+    episode.evidence.add_if(quick && !timer, soon);
+    episode.evidence.add_if(runs, not_run_out);
+    episode.evidence.add_if(timer && silent && episode.timer_ran >= shortened(timer->most), ran_out);
+}
+
+void add_wait(Recovery& episode, const std::optional<Timer>& fitted, bool may_begin) {
+    using enum RoundEvidence;
+    Set<RoundEvidence>& shown = episode.evidence;
     if (episode.kind == RecoveryKind::sequence_nak)
-        return RecoveryKind::undecided;  // quick, and the NAK was not captured
-    if (episode.rounds > 1) return RecoveryKind::timeout;
-    if (episode.crossed && episode.proven) return RecoveryKind::timeout;  // nothing else sends again what was answered
-    if (fitted && episode.timer_ran >= shortened(fitted->least)) return RecoveryKind::timeout;
-    if (fitted) return episode.partial_read ? RecoveryKind::read_retry : RecoveryKind::undecided;
-    // Who asks for the rest of a READ may have seen a response behind the one that it lacks: an implied NAK
-    // (9.7.5.1.1).
-    if (episode.partial_read && episode.silence <= kSlowestReaction) return RecoveryKind::read_retry;
-    // What is new to the tap it may have missed, and with it the NAK.
-    return lacking || episode.silence < kShortestTimer || episode.first_seen != 0 ? RecoveryKind::undecided
-                                                                                  : RecoveryKind::timeout;
+        return shown.add_if(!episode.answered() && !episode.partial_read(), at_once);
+    if (episode.kind != RecoveryKind::timeout || !episode.has(once) || episode.has(under_way)) return;
+    if (fitted) return shown.add(episode.timer_ran >= shortened(fitted->least) ? ran_out : not_run_out);
+    const bool quick = episode.silence <= kSlowestReaction;
+    shown.add_if(episode.partial_read() && quick, soon);
+    const bool felt = episode.silence >= kShortestTimer && !(episode.partial_read() && quick);
+    shown.add_if(felt && !may_begin && episode.first_seen == 0, long_silent);
+}
+
+// Its evidence becomes whole.
+void close(Recovery& episode, const Connection& connection, const AtEnd& way, bool is_named) {
+    using enum RoundEvidence;
+    Set<RoundEvidence>& shown = episode.evidence;
+    shown.add_if(!is_named, unnamed);
+    shown.add(episode.rounds == 0 ? never_resumed : episode.rounds == 1 ? once : again_and_again);
+    shown.add_if(episode.resent != 0 && episode.first_seen == 0 && way.had.corrupt == 0, all_passed);
+    shown.add_if(is_too_soon(episode, way.had.shortest_answer), too_soon);
+    add_answer(episode, way);
+    if (episode.asked()) add_wait_after_nak(episode, way.timer);
+    else add_wait(episode, way.fitted, begins_with(connection, episode));
+}
+
+RecoveryKind kind_of(Reasons left) {
+    if (left == Reasons{Reason::sequence_nak}) return RecoveryKind::sequence_nak;
+    if (left == Reasons{Reason::rnr_nak}) return RecoveryKind::rnr_nak;
+    if (left == Reasons{Reason::ack_timer}) return RecoveryKind::timeout;
+    return left == Reasons{Reason::implied_nak} ? RecoveryKind::read_retry : RecoveryKind::undecided;
 }
 
 bool is_silent_end(RecoveryEnd end) { return end == RecoveryEnd::gave_up || end == RecoveryEnd::stopped; }
-
-// What is answered twice, or too soon for its second sending, was not lost. Of a READ that is one response of many.
-bool may_have_lost_responses(const Recovery& episode, const Gaps& responses) {
-    return episode.verb == Verb::read_request && responses.network + responses.tap + responses.undecided != 0;
-}
 
 Retries negotiated_of(const Timeline& timeline, const Connection& connection) {
     if (!connection.cm_attempt || *connection.cm_attempt >= timeline.cm.attempts.size()) return {};
@@ -172,34 +220,42 @@ void judge_rnr_end(const Timeline& timeline, const Connection& connection, std::
     last->end = used_up(*last, naks, negotiated_of(timeline, connection)) ? RecoveryEnd::gave_up : RecoveryEnd::stopped;
 }
 
-void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart,
+void judge_way(Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart,
                bool lacking) {
-    Way& way = connection.way(episodes.front()->requester);
-    way.incidents.made().ack_timer = waits_of(episodes, apart).timer();
-    std::optional<Timer> fitted;
-    if (way.incidents->ack_timer)
-        fitted = Timer{dissect::timeout_of(way.incidents->ack_timer->exponent),
-                       dissect::timeout_of(way.incidents->ack_timer->exponent)};
-    const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
-    const Gaps& responses = connection.way(other(episodes.front()->requester)).incidents->response_gaps;
+    constexpr std::uint64_t kMany = 8;  // answers that were recorded before their requests: their clocks are apart
+    const Incidents& answers = *connection.way(other(episodes.front()->requester)).incidents;
+    if (answers.early_answers >= kMany) apart = std::max(apart, answers.earliest_answer);
+    Incidents& had = connection.way(episodes.front()->requester).incidents.made();
+    had.ack_timer = waits_of(episodes, apart).timer();
+    AtEnd way{.had = had};
+    if (had.ack_timer) way.fitted = Timer{timeout_of(had.ack_timer->exponent), timeout_of(had.ack_timer->exponent)};
+    way.timer = way.fitted ? way.fitted : announced(timeline, connection);
+    way.known.add_if(lacking, WayFact::lacks_packets);
+    const Gaps& responses = answers.response_gaps;
+    const bool lacks_responses = responses.network + responses.tap + responses.undecided != 0;
     judge_rnr_end(timeline, connection, episodes);
+    std::vector<std::uint32_t> named;
+    for (const Recovery* episode : episodes)
+        if (episode->asked()) named.push_back(episode->psn.value());
+    std::ranges::sort(named);
     for (Recovery* episode : episodes) {
         if (episode->inferred || (decidable(*episode) && is_by_clocks(*episode, apart))) {
-            episode->kind = RecoveryKind::undecided;
-            episode->spurious = episode->proven = false;
             if (is_silent_end(episode->end)) episode->end = RecoveryEnd::open;
-        } else if (decidable(*episode)) {
-            episode->kind = episode->nak
-                                ? cause_after_nak(*episode, timer)
-                                : cause_unasked(*episode, fitted, lacking || begins_with(connection, *episode));
-            if (episode->kind != RecoveryKind::sequence_nak && episode->nak)
-                episode->triggers = 1;  // the requester saw one reason
+        } else {
+            close(*episode, connection, way, std::ranges::binary_search(named, episode->psn.value()));
+            WayFacts known = way.known;
+            known.add_if(lacks_responses && episode->verb == Verb::read_request, WayFact::lacks_responses);
+            timeline.left_out.contradictions += judge(*episode, known);
+        }
+        episode->kind = kind_of(episode->reasons);
+        if (episode->asked() && episode->kind != RecoveryKind::sequence_nak) {
+            episode->triggers = 1;  // the requester saw one reason
             if (episode->ignored_nak() && episode->rounds == 1) episode->interval = episode->timer_ran;
         }
-        if (may_have_lost_responses(*episode, responses)) episode->spurious = episode->proven = false;
-        if (episode->kind == RecoveryKind::undecided) episode->triggers = std::max(episode->rounds, 1U);
-        if (episode->spurious) ++way.incidents.made().spurious;
-        way.incidents.made().recovery(episode->kind).add(*episode);
+        if (episode->kind == RecoveryKind::undecided || (episode->kind == RecoveryKind::timeout && !episode->asked()))
+            episode->triggers = std::max(episode->rounds, 1U);
+        if (episode->spurious()) ++had.spurious;
+        had.recovery(episode->kind).add(*episode);
     }
 }
 
@@ -237,8 +293,8 @@ void give_up_unheard(const Timeline& timeline, std::span<Recovery* const> episod
     Duration waited{};
     while (first != 0) {
         const Recovery& episode = *episodes[first - 1];
-        if (episode.kind != RecoveryKind::timeout || episode.psn != last.psn || !episode.answered || episode.inferred ||
-            episode.rounds == 0)
+        if (episode.kind != RecoveryKind::timeout || episode.psn != last.psn || !episode.answered() ||
+            episode.inferred || episode.rounds == 0)
             break;
         rounds += episode.rounds;
         waited = std::max(waited, episode.longest_wait);
@@ -252,7 +308,6 @@ void give_up_unheard(const Timeline& timeline, std::span<Recovery* const> episod
         episodes[i]->connection = {};
     }
     episodes[first]->end = RecoveryEnd::gave_up;
-    episodes[first]->spurious = episodes[first]->proven = false;
 }
 
 // One event that ends several queue pairs, such as a job that is killed, finds each of them in a wait of its own, so
@@ -284,7 +339,6 @@ void give_up_alike(Timeline& timeline) {
     }
 }
 
-using OfWay = std::span<Recovery* const>;
 template <class Use> void each_way(std::vector<Recovery>& recoveries, Use use) {
     std::vector<Recovery*> episodes;
     episodes.reserve(recoveries.size());
@@ -294,7 +348,7 @@ template <class Use> void each_way(std::vector<Recovery>& recoveries, Use use) {
     for (auto first = episodes.begin(); first != episodes.end();) {
         const auto behind = std::ranges::find_if(first, episodes.end(),
                                                  [&](const Recovery* one) { return place(one) != place(*first); });
-        use(OfWay(first, behind));
+        use(std::span<Recovery* const>(first, behind));
         first = behind;
     }
 }
@@ -310,10 +364,10 @@ bool recorder_lost_packets(const Timeline& timeline) {
 
 void judge_causes(Timeline& timeline, Duration apart) {
     const bool lacking = recorder_lost_packets(timeline);
-    each_way(timeline.recoveries, [&](OfWay episodes) { give_up_unheard(timeline, episodes); });
+    each_way(timeline.recoveries, [&](std::span<Recovery* const> episodes) { give_up_unheard(timeline, episodes); });
     std::erase_if(timeline.recoveries, [](const Recovery& episode) { return episode.connection == ConnectionId{}; });
     give_up_alike(timeline);
-    each_way(timeline.recoveries, [&](OfWay episodes) {
+    each_way(timeline.recoveries, [&](std::span<Recovery* const> episodes) {
         if (Connection* connection = timeline.find(episodes.front()->connection))
             judge_way(timeline, *connection, episodes, apart, lacking);
     });

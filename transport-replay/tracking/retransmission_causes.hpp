@@ -2,32 +2,11 @@
 // packet cannot tell: a requester that is still sending packets again may ignore a NAK, and then waits for its timer,
 // which it would have done without the NAK as well.
 //
-// What proves what:
-//  * A queue pair has one timer, of at least 4.096 us * 2^n and at most four times that (9.7.6.1.3). It may run from
-//  the first
-//    packet sent after the last progress, or anew from each packet: a go-back by the timer shows only that the timer
-//    was no longer than the time since that progress, and no shorter than a quarter of the longest silence.
-//  * So the exponent is known where CM announced it, or where the times since the last progress of several go-backs
-//  agree on it.
-//    One alone tells none, and neither do reactions to NAKs, of which there may be many of about the same time.
-//  * With the timer known, a go-back to a PSN that a NAK asked for is the timer's (and the NAK was ignored) where the
-//  timer can
-//    have run out; the answer to the NAK where less than a quarter of the timer had passed; undecided between the two.
-//  * That the NAK reached the requester is proven where it alone acknowledged all before its PSN, and the requester
-//  went back to just
-//    that PSN: else it may have been lost behind the tap, and nobody ignored it. One
-//    such go-back can still be chance, for the first packets that the timer sent again may be lost as well.
-//  * Without, it is the answer where it came as quickly as software notices, and undecided otherwise.
-//  * A go-back that no NAK asked for is the timer's after a silence that no reaction explains, unless the capture lacks
-//  packets
-//    (the NAK may be among them) or the timer, as other waits show it, cannot have run out. Without such a silence it
-//    is undecided. A READ that is asked for again from its middle needs no NAK: a response that did not come is one.
-//  * Where the answers were not captured at all, nothing is decided: neither the NAK that was not seen nor the silence
-//  proves
-//    anything. A requester that gave up and one that had every answer look the same.
-//  * Where two taps are told apart by the time alone, a silence about as long as their clocks are apart decides
-//  nothing: what one tap
-//    alone recorded comes so late.
+// Here each episode is closed: what needs the whole way becomes evidence, and the rules of evidence_rules remove what
+// it excludes. The exponent of a timer is known where CM announced it, or where the times since the last progress of
+// several go-backs agree on it: one alone tells none, and neither do reactions to NAKs, of which there may be many of
+// about the same time. Where the answers were not captured at all, nothing is decided: a requester that gave up and
+// one that had every answer look the same. Nor is it by a silence about as long as two clocks are apart.
 //
 // What an attacker could feed: any episodes and times; the cost is that of sorting them.
 #pragma once

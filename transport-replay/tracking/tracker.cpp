@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kLeastOpen = 2;  // messages a connection may have open however many connections there are
 
-bool has_response(Opcode opcode) { return info(opcode).verb == Verb::read_request || is_atomic(info(opcode).verb); }
-
 // A request that follows those before it.
 bool goes_on(const PacketRecord& record) {
     return record.arrival && (*record.arrival == Arrival::in_order || *record.arrival == Arrival::ahead);
@@ -333,9 +331,10 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             break;
     }
     if (arrived.sending == Sending::unknown && !doubtful)
-        direction.order.follow(
-            observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,
-            has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
+        direction.order.follow(observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,
+                               awaits_response(info(observation.opcode).verb)
+                                   ? Duration{}
+                                   : kSlowestReaction);  // implied NAKs are not told apart
     direction.last_was_doubled = false;
     if (direction.log.any())
         direction.log.look_back(&observation,

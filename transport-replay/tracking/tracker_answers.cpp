@@ -95,7 +95,6 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         if (is_fatal(observation)) refuse(entry, requester, observation);
         return;
     }
-    const Duration best = direction.best_answer;
     if (info(observation.opcode).verb == Verb::acknowledge) {
         if (!observation.acknowledgment && !observation.cut) return;  // malformed
         if (direction.requests.waits_for(observation.psn)) ++entry.connection.matches;
@@ -105,7 +104,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     }
     direction.order.may_go_back(direction.requests.answered());  // a response out of order is an implied NAK
     const Psn next = direction.requests.next();
-    const Responded responded = direction.requests.respond(observation, path_mtu(entry), best, done_);
+    const Responded responded = direction.requests.respond(observation, path_mtu(entry), direction.best_answer, done_);
     if (responded.widened_from != responded.widened_to)
         direction.watch.takes(direction.log.fill_rest(responded.widened_from, responded.widened_to));
     if (responded.matched) {
@@ -116,6 +115,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
             responder.incidents.made().note(Oddity::gap, observation.frame);
             direction.watch.overtaken(observation);
         }
+        if (responded.passed_over) direction.watch.overtaken(observation);
         if (responded.late != 0) {
             responder.incidents.made().response_gaps.reordered += responded.late;
             responder.incidents.made().note(Oddity::late, observation.frame);
@@ -127,8 +127,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         ++responder.incidents.made().unmatched;
         record.unmatched = true;
     }
-    direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, best,
-                             episodes_);
+    direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, episodes_);
 }
 
 // PSNs acknowledged past the newest one seen. Where the capture begins in the middle of a connection, the requester may
@@ -187,10 +186,10 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     const bool stale =
         observation.psn.before(direction.requests.acknowledged());  // of a NAK: what it asks for was acknowledged since
     if (type == SyndromeType::ack || stale) {
-        direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
+        direction.watch.answered(observation, direction.requests, acknowledged.again, episodes_);
         return;
     }
-    direction.watch.answered(observation, direction.requests, false, best, episodes_);
+    direction.watch.answered(observation, direction.requests, false, episodes_);
     if (type == SyndromeType::rnr_nak) {
         direction.log.put_off(observation.psn);
         direction.watch.asked(RecoveryKind::rnr_nak, observation, direction.requests, 0, episodes_);
@@ -207,13 +206,12 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
 // is answered. What was not seen a NAK may ask for; what it asked for comes again and is counted as that.
 void Tracker::apply_unread(Entry& entry, End requester, const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
-    const Duration best = direction.best_answer;
     const Psn next = direction.requests.next();
     const Psn through = direction.requests.waits_for(observation.psn) ? observation.psn : observation.psn.previous();
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
     direction.log.acknowledged(observation.psn, observation.time, direction.requests);
-    direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
+    direction.watch.answered(observation, direction.requests, acknowledged.again, episodes_);
 }
 
 // A fatal NAK.

@@ -63,15 +63,13 @@ void Tracker::record_episodes(Entry& entry, End requester) {
     for (Recovery& record : episodes_) {
         record.connection = entry.connection.uid;
         record.requester = requester;
-        record.inferred = entry.connection.way(other(requester)).packets == 0;
         if (tracked_.recoveries.size() < kMaxRecoveries) {
-            if (record.nak && record.trigger != FrameIndex{})
+            if (record.asked() && record.trigger != FrameIndex{})
                 entry.directions[static_cast<std::size_t>(requester)].log.note_episode(
                     record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
             tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
             continue;
         }
-        if (record.spurious) ++way.incidents.made().spurious;
         way.incidents.made().recovery(record.kind).add(record);
         ++tracked_.recoveries_left_out;
     }
@@ -123,6 +121,10 @@ void Tracker::finish_way(Entry& entry, End requester) {
     const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
     const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
     record_episodes(entry, requester);
+    if (way.incidents.there()) {
+        way.incidents.made().shortest_answer = direction.best_answer;
+        way.incidents.made().shortest_turn = direction.watch.turn();
+    }
     const bool over = entry.connection.released || entry.connection.failed;
     direction.requests.finish(!entry.connection.reliable() ? Outcome::sent
                               : over                       ? Outcome::abandoned

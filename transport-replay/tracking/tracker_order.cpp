@@ -103,7 +103,8 @@ void Tracker::judge_incidents(Entry& entry, End requester) {
     const Judgement judged = direction.log.judge({.reorders = way.reorders(),
                                                   .farthest = way.incidents->ordering->farthest,
                                                   .from_beginning = entry.connection.cm_attempt.has_value(),
-                                                  .requests = way.requests});
+                                                  .requests = way.requests,
+                                                  .until = entry.over.value_or(now_)});
     tracked_.contradictions += judged.contradictions;
     if (judged.gaps != Gaps{}) way.incidents.made().gaps = judged.gaps;
     if (judged.corrupt_again + judged.corrupt_taken != 0) {

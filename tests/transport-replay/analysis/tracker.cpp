@@ -110,7 +110,7 @@ TEST_CASE("losses: every NAK begins an episode, and what was lost upstream of th
     CHECK(episodes(f.timeline, RecoveryKind::sequence_nak) == 12);
     CHECK(episodes(f.timeline, RecoveryKind::timeout) == 7);
     CHECK(episodes(f.timeline, RecoveryKind::undecided) == 2);
-    CHECK(std::ranges::all_of(f.timeline.recoveries, &Recovery::nak));
+    CHECK(std::ranges::all_of(f.timeline.recoveries, &Recovery::asked));
     const auto kind_at = [&](std::uint64_t frame) {
         const auto found = std::ranges::find(f.timeline.recoveries, FrameIndex{frame}, &Recovery::resumed);
         REQUIRE(found != f.timeline.recoveries.end());
@@ -199,7 +199,7 @@ TEST_CASE("a fatal NAK names the request that it refused") {
 TEST_CASE("a retransmission after which the first sending is answered too was spurious") {
     const Followed f = follow("err_mixed");
     REQUIRE(f.timeline.recoveries.size() == 1);
-    CHECK(f.timeline.recoveries[0].spurious);
+    CHECK(f.timeline.recoveries[0].spurious());
     CHECK(f.messages(MessageKind::atomic) == 8);
     CHECK(f.messages(MessageKind::write_imm) == 4);
 }

@@ -145,7 +145,7 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
         CHECK(std::ranges::count(timeline.findings, "transport-retries-exceeded", &Finding::id) == 0);
     }
     SECTION("an answer was on the wire") {
-        record.answered = true;
+        record.evidence.add(RoundEvidence::answer_passed);
         CHECK(one(timeline, "transport-retries-exceeded").party == Party::fabric);
     }
 }
@@ -416,9 +416,9 @@ TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
 TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own, each number stands once") {
     Timeline timeline = healthy();
     Recovery& heeded = add_recovery(timeline, RecoveryKind::sequence_nak);
-    heeded.nak = true;
+    heeded.evidence.add(RoundEvidence::asked);
     Recovery& ignored = add_recovery(timeline, RecoveryKind::timeout);
-    ignored.nak = ignored.proven = true;
+    ignored.evidence = {RoundEvidence::asked, RoundEvidence::only_nak_tells};
     ignored.rounds = 1;
     ignored.timer_ran = ignored.waited = Duration{68 * kMillisecond};
     const Recovery once = ignored;
@@ -438,7 +438,7 @@ TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own
     CHECK(finding.party == Party::requester);
     CHECK(says(finding.summary, "ignored 2 of 3 sequence NAKs"));
     CHECK(says(finding.summary, "68 ms after the NAK"));
-    timeline.recoveries[1].proven = false;  // it may never have arrived
+    timeline.recoveries[1].evidence = {RoundEvidence::asked};  // it may never have arrived
     draw_findings(timeline);
     CHECK(std::ranges::count(timeline.findings, "nak-ignored", &Finding::id) == 0);
 }
@@ -464,21 +464,11 @@ TEST_CASE("packets that are sent again but new to the tap are named: the totals 
     CHECK(says(one(timeline, "go-back-n-loss").summary, "7 packets (6.836 KiB, 2 of them new to the tap)"));
 }
 
-TEST_CASE("a timeout for a PSN that the responder had asked for is not spurious") {
-    Timeline timeline = healthy();
-    Recovery& record = add_recovery(timeline, RecoveryKind::timeout);
-    record.spurious = record.proven = true;
-    CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
-    add_recovery(timeline, RecoveryKind::sequence_nak);
-    draw_findings(timeline);
-    CHECK(std::ranges::count(timeline.findings, "spurious-retransmission", &Finding::id) == 0);
-    CHECK(one(timeline, "ack-timeout").count == 1);
-}
-
 TEST_CASE("a second answer blames nobody, unless it was sent again before its time") {
     Timeline timeline = healthy();
     Recovery& record = add_recovery(timeline, RecoveryKind::timeout);
-    record.spurious = true;
+    record.evidence = {RoundEvidence::answered_twice, RoundEvidence::unnamed};
+    record.fates = {AnswerFate::answer_lost_before_tap, AnswerFate::late};
     CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
     CHECK(says(one(timeline, "spurious-retransmission").summary, "more than one answer"));
     timeline.cm.attempts[0].local_ack_timeout = 14;  // 67 ms

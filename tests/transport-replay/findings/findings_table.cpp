@@ -60,7 +60,8 @@ Recovery& late(Timeline& timeline, NakCause cause) {
 }
 Recovery& spurious(Timeline& timeline) {
     Recovery& episode = add_recovery(timeline, RecoveryKind::timeout);
-    episode.spurious = ++a(timeline).incidents.made().spurious != 0;
+    episode.fates = {AnswerFate::late};
+    ++a(timeline).incidents.made().spurious;
     return episode;
 }
 void reject(Timeline& timeline, CmOutcome outcome) {
@@ -147,7 +148,7 @@ const std::array kProofs{
           [](T t) { add_recovery(t, kRnr).rnr_timer = 18; },   // 5.12 ms, waited 1
           [](T t) { add_recovery(t, kRnr).rnr_timer = 13; }},  // 0.96 ms
     Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); }, [](T t) { spurious(t); }},
-    Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t).proven = true; },
+    Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t); },
           [](T t) { add_recovery(t, kTimeout); }},
     Proof{"stalled-together", kWarning, Party::undecided, [](T t) { stall_three(t, 0); },
           [](T t) { stall_three(t, kMillisecond); }},
@@ -158,11 +159,10 @@ const std::array kProofs{
     Proof{"nak-ignored", kWarning, Party::requester,
           [](T t) {
               for (int i = 0; i < 2; ++i) {
-                  Recovery& episode = add_recovery(t, kTimeout);
-                  episode.nak = episode.proven = true;
+                  add_recovery(t, kTimeout).evidence = {RoundEvidence::asked, RoundEvidence::only_nak_tells};
               }
           },
-          [](T t) { add_recovery(t, kTimeout).nak = true; }},
+          [](T t) { add_recovery(t, kTimeout).evidence.add(RoundEvidence::asked); }},
     Proof{"retransmission-undecided", kNote, Party::undecided, [](T t) { add_recovery(t, RecoveryKind::undecided); },
           [](T t) { add_recovery(t, kTimeout); }},
     Proof{"read-response-lost", kWarning, Party::fabric, [](T t) { add_recovery(t, RecoveryKind::read_retry); },

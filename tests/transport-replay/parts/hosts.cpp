@@ -75,7 +75,7 @@ bool timeout_is_true(const Timeline& timeline, const Recovery& recovery, const H
 Losses losses_of(const Timeline& timeline, const HostCaptures& made) {
     Losses losses;
     for (const Recovery& recovery : timeline.recoveries) {
-        if (recovery.kind == RecoveryKind::timeout && !recovery.nak && recovery.passed != HostNumber{}) {
+        if (recovery.kind == RecoveryKind::timeout && !recovery.asked() && recovery.passed != HostNumber{}) {
             ++losses.timeouts;
             losses.wrong += !timeout_is_true(timeline, recovery, made);
         }

@@ -23,11 +23,9 @@ using D = PsnDisposition;
 using E = Evidence;
 using P = PathFact;
 
-constexpr auto kEvidences = kEvidenceNames.size(), kPathFacts = kPathFactNames.size();
-
-template <class E> Set<E> from_bits(std::uint32_t bits, std::size_t count) {
+template <class E> Set<E> from_bits(std::uint32_t bits) {
     Set<E> set;
-    for (std::size_t i = 0; i < count; ++i) set.add_if((bits >> i & 1U) != 0, static_cast<E>(i));
+    for (std::size_t i = 0; i < kCount<E>; ++i) set.add_if((bits >> i & 1U) != 0, static_cast<E>(i));
     return set;
 }
 
@@ -39,8 +37,8 @@ std::uint32_t number(std::string_view text) {
     return value;
 }
 
-// One step: "send 52", "send 52..54", "ack 54", "nak 51", "wait 8" (microseconds), "count 7" (identifications from
-// there on). A microsecond passes before each packet.
+// One step: "send 52", "send 52..54", "ack 54", "nak 51", "rnr 51", "read 52", "respond 52", "wait 8" (microseconds),
+// "count 7" (identifications from there on). A microsecond passes before each packet.
 void act(Conversation& said, std::string_view step) {
     const auto space = step.find(' ');
     REQUIRE(space != std::string_view::npos);
@@ -52,6 +50,9 @@ void act(Conversation& said, std::string_view step) {
         if (verb == "send") said.send(psn);
         else if (verb == "ack") said.acknowledge(psn);
         else if (verb == "nak") said.ask_again(psn);
+        else if (verb == "rnr") said.refuse_receive(psn);
+        else if (verb == "read") said.read(psn, 1000);
+        else if (verb == "respond") said.respond(kResponseOnly, psn, 1000);
         else if (verb == "wait") said.wait(microseconds(psn));
         else if (verb == "count") said.count_from(static_cast<std::uint16_t>(psn));
         else FAIL("unknown step: " << step);
@@ -59,8 +60,7 @@ void act(Conversation& said, std::string_view step) {
 }
 
 // Behind a set-up in which the first PSN is 50, and an answer of 3 us to it.
-Tracked played(std::string_view text) {
-    Conversation said;
+void play(Conversation& said, std::string_view text) {
     said.set_up();
     if (text.starts_with("count")) {
         act(said, text.substr(0, text.find(';')));
@@ -72,55 +72,56 @@ Tracked played(std::string_view text) {
     for (const auto part : std::views::split(text, std::string_view("; "))) {
         act(said, std::string_view(part.begin(), part.end()));
     }
-    return said.finish();
 }
 
 const Recovery& first_named(const Tracked& tracked) {
-    const auto found = std::ranges::find(tracked.recoveries, true, &Recovery::nak);
+    const auto found = std::ranges::find(tracked.recoveries, true, &Recovery::asked);
     REQUIRE(found != tracked.recoveries.end());
     return *found;
 }
 
-}  // namespace
-
-TEST_CASE("each rule removes what it says for all it needs, and nothing for less") {
+template <class E, class F, class H> void check_each(std::span<const Rule<E, F, H>> rules) {
     std::set<std::string_view> names;
-    for (const EvidenceRule& rule : evidence_rules()) {
+    constexpr Set<H> kAll = Set<H>::all();
+    for (const Rule<E, F, H>& rule : rules) {
         INFO(rule.name);
         CHECK(names.insert(rule.name).second);
         CHECK(!rule.clause.empty());
         CHECK(!rule.needs.empty());
         CHECK(!rule.excludes.empty());
-        CHECK(rule.excludes != kAllDispositions);
-        const std::span<const EvidenceRule> alone(&rule, 1);
-        CHECK(left_by(alone, rule.needs, rule.path) == kAllDispositions.without(rule.excludes));
-        for (std::size_t i = 0; i < kEvidences; ++i) {
+        CHECK(rule.excludes != kAll);
+        const std::span<const Rule<E, F, H>> alone(&rule, 1);
+        CHECK(left_by(alone, rule.needs, rule.known) == kAll.without(rule.excludes));
+        for (std::size_t i = 0; i < kCount<E>; ++i) {
             const auto less = rule.needs.without({static_cast<E>(i)});
-            if (less != rule.needs) CHECK(left_by(alone, less, rule.path) == kAllDispositions);
+            if (less != rule.needs) CHECK(left_by(alone, less, rule.known) == kAll);
         }
-        for (std::size_t i = 0; i < kPathFacts; ++i) {
-            const P fact = static_cast<P>(i);
-            if (rule.path.has(fact)) CHECK(left_by(alone, rule.needs, rule.path.without({fact})) == kAllDispositions);
-            PathFacts more = rule.path;
+        for (std::size_t i = 0; i < kCount<F>; ++i) {
+            const F fact = static_cast<F>(i);
+            if (rule.known.has(fact)) CHECK(left_by(alone, rule.needs, rule.known.without({fact})) == kAll);
+            Set<F> more = rule.known;
             more.add(fact);
-            if (rule.unless.has(fact)) CHECK(left_by(alone, rule.needs, more) == kAllDispositions);
+            if (rule.unless.has(fact)) CHECK(left_by(alone, rule.needs, more) == kAll);
         }
     }
 }
 
-TEST_CASE("rules commute, and less evidence leaves more, for all evidence that there can be") {
-    std::vector<EvidenceRule> rules(evidence_rules().begin(), evidence_rules().end());
+// Of all evidence that there can be, or as many sets of it that are drawn.
+template <class E, class F, class H> void check_together(std::span<const Rule<E, F, H>> table) {
+    constexpr std::uint32_t kMost = 1U << 17;
+    std::vector<Rule<E, F, H>> shuffled(table.begin(), table.end());
     std::mt19937 random(7);
     std::uint64_t wrong = 0, grown = 0;
-    for (std::uint32_t path = 0; path < 1U << kPathFacts; ++path) {
-        std::ranges::shuffle(rules, random);
-        const PathFacts known = from_bits<P>(path, kPathFacts);
-        for (std::uint32_t bits = 0; bits < 1U << kEvidences; ++bits) {
-            const auto evidence = from_bits<E>(bits, kEvidences);
-            const PsnDispositions left = left_by(rules, evidence, known);
-            if (left != left_by(evidence_rules(), evidence, known)) ++wrong;
-            const auto less = evidence.without({static_cast<E>(random() % kEvidences)});
-            const PsnDispositions before = left_by(rules, less, known);
+    for (std::uint32_t facts = 0; facts < 1U << kCount<F>; ++facts) {
+        std::ranges::shuffle(shuffled, random);
+        const std::span<const Rule<E, F, H>> rules(shuffled);
+        const auto known = from_bits<F>(facts);
+        for (std::uint32_t i = 0; i < kMost; ++i) {
+            constexpr bool kAll = 1U << kCount<E> <= kMost;
+            const auto evidence = from_bits<E>(kAll ? i : static_cast<std::uint32_t>(random()));
+            const Set<H> left = left_by(rules, evidence, known);
+            if (left != left_by(table, evidence, known)) ++wrong;
+            const Set<H> before = left_by(rules, evidence.without({static_cast<E>(random() % kCount<E>)}), known);
             if (!left.within(before)) ++wrong;
             if (left != before) ++grown;
         }
@@ -129,9 +130,23 @@ TEST_CASE("rules commute, and less evidence leaves more, for all evidence that t
     CHECK(grown > 1000);
 }
 
+}  // namespace
+
+TEST_CASE("each rule removes what it says for all it needs, and nothing for less") {
+    check_each(evidence_rules());
+    check_each(reason_rules());
+    check_each(fate_rules());
+}
+
+TEST_CASE("rules commute, and less evidence leaves more, for all evidence that there can be") {
+    check_together(evidence_rules());
+    check_together(reason_rules());
+    check_together(fate_rules());
+}
+
 TEST_CASE("an empty set is a contradiction: nothing is known, and it is counted") {
     const PsnCase one{.evidence = {E::taken, E::first_came}, .of_gap = true};
-    REQUIRE(left_by(evidence_rules(), one.evidence, {}).empty());
+    REQUIRE(left_by(evidence_rules(), one.evidence, PathFacts{}).empty());
     const PsnVerdict verdict = judge(one, {});
     CHECK(verdict.contradiction);
     CHECK(verdict.left == kAllDispositions);
@@ -157,6 +172,9 @@ TEST_CASE("what a NAK names, told by few packets") {
         {"send 51..53; wait 8; nak 51; wait 8; ack 53", {D::late_behind_tap}, NakCause::late_behind_tap},
         // Alone, once: one that is late, and whose NAK is lost, looks alike.
         {"send 52..54; nak 51; wait 8; send 51; send 55; ack 55", {D::lost_before_tap, D::late}, NakCause::undecided},
+        // Likewise, later than any path delays a packet; and never, for as long.
+        {"send 52..54; nak 51; wait 12000; send 51; send 55; ack 55", {D::lost_before_tap}, NakCause::lost_before_tap},
+        {"send 52..54; nak 51; wait 12000; send 55", {D::lost_before_tap}, NakCause::lost_before_tap},
         // Nothing of it until the end.
         {"send 52..54; nak 51", {D::lost_before_tap, D::late}, NakCause::undecided},
         // As the sender counts: the one that fills the gap was sent before what skipped it, or after.
@@ -175,9 +193,72 @@ TEST_CASE("what a NAK names, told by few packets") {
     };
     for (const Row& row : rows) {
         INFO(row.text);
-        const Tracked tracked = played(row.text);
+        Conversation said;
+        play(said, row.text);
+        const Tracked tracked = said.finish();
         CHECK(first_named(tracked).left == row.left);
         CHECK(first_named(tracked).cause == row.cause);
         CHECK(tracked.contradictions == 0);
+    }
+}
+
+TEST_CASE("why a requester sent again, and what became of its answer, told by few packets") {
+    using R = Reason;
+    using A = AnswerFate;
+    struct Row {
+        std::string_view text;
+        Reasons reasons;
+        AnswerFates fates;
+    };
+    constexpr AnswerFates kBehind{A::request_lost_behind_tap, A::answer_lost_before_tap, A::answer_lost_behind_tap,
+                                  A::late};
+    const auto rows = std::vector<Row>{
+        // A NAK, and as quick an answer as hardware gives.
+        {"send 51..53; wait 8; nak 51; wait 8; send 51..53; ack 53", {R::sequence_nak}, kBehind},
+        // Long after a NAK, from farther back than it asked: its requester did not have it.
+        {"send 51..53; wait 8; nak 53; wait 17000; send 52..53; wait 3; ack 53",
+         {R::ack_timer},
+         {A::answer_lost_behind_tap}},
+        // No receive was posted.
+        {"send 51; wait 8; rnr 51; wait 1400; send 51; ack 51", {R::rnr_nak}, kBehind},
+        // A long silence, and nothing of what is sent again is new; soon after, a NAK may be missing.
+        {"send 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, kBehind},
+        {"send 51; wait 500; send 51; wait 3; ack 51", Reasons::all(), kBehind},
+        // Sooner than any timer, and no NAK passed.
+        {"send 51..53; wait 20; send 51..53; ack 53", {R::sequence_nak, R::rnr_nak, R::implied_nak}, kBehind},
+        // Its answer had passed, long before; or just now.
+        {"send 51; wait 3; ack 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, {A::answer_lost_behind_tap}},
+        {"send 51; wait 66900; ack 51; wait 100; send 51", Reasons::all(), {A::answer_lost_behind_tap, A::late}},
+        // Sooner after its answer than any answer brought a request: that one was on its way.
+        {"wait 40; send 51; wait 3; ack 51; wait 40; send 52; wait 66900; ack 52; wait 8; send 52; ack 52; wait 40; send 53; ack 53",
+         {R::ack_timer},
+         {A::late}},
+        // A response was due, and the answer to what was sent behind it came.
+        {"read 51; send 52; wait 3; ack 52; wait 8; read 51; send 52; wait 3; respond 51; ack 52",
+         {R::implied_nak},
+         {A::answer_lost_before_tap, A::late}},
+        {"read 51; send 52; wait 3; ack 52; wait 67000; read 51; send 52; wait 3; respond 51; ack 52",
+         {R::ack_timer},
+         {A::answer_lost_before_tap, A::late}},
+        // It goes back behind the READ that has no response: that ACK is not what it waits for.
+        {"read 51; send 52; wait 3; ack 52; wait 67000; send 52; wait 3; ack 52", {R::ack_timer}, kBehind},
+        // One answer more than there are requests to answer.
+        {"send 51; wait 67000; send 51; wait 30; ack 51; wait 30; ack 51",
+         {R::ack_timer},
+         {A::answer_lost_before_tap, A::answer_lost_behind_tap, A::late}},
+    };
+    for (const Row& row : rows) {
+        INFO(row.text);
+        Conversation said;
+        play(said, row.text);
+        const Recovery episode = said.only_episode();
+        for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+            INFO(kReasonNames[i]);
+            CHECK(episode.reasons.has(static_cast<R>(i)) == row.reasons.has(static_cast<R>(i)));
+        }
+        for (std::size_t i = 0; i < kAnswerFateNames.size(); ++i) {
+            INFO(kAnswerFateNames[i]);
+            CHECK(episode.fates.has(static_cast<A>(i)) == row.fates.has(static_cast<A>(i)));
+        }
     }
 }

@@ -375,15 +375,12 @@ TEST_CASE(
         said.read(55, 100);
         said.wait(microseconds(10));
         said.respond(kResponseOnly, 55, 100);
-        const Tracked tracked = said.finish();
-        REQUIRE(tracked.recoveries.size() == 1);
-        return tracked.recoveries[0];
+        return said.only_episode();
     };
-    CHECK(again(microseconds(20)).spurious);
+    CHECK(again(microseconds(20)).lost_nothing());
     CHECK(again(microseconds(20)).kind == RecoveryKind::timeout);
-    CHECK(again(microseconds(60)).crossed);
-    CHECK_FALSE(again(microseconds(60)).spurious);
-    CHECK_FALSE(again(microseconds(2000)).crossed);
+    CHECK(again(microseconds(60)).fates == AnswerFates{AnswerFate::answer_lost_behind_tap, AnswerFate::late});
+    CHECK(again(microseconds(2000)).fates == AnswerFates{AnswerFate::answer_lost_behind_tap});
 }
 
 TEST_CASE("an ACK that comes once more says nothing of the READ before it, whose response was lost") {
@@ -399,9 +396,7 @@ TEST_CASE("an ACK that comes once more says nothing of the READ before it, whose
     said.wait(microseconds(3));
     said.respond(kResponseOnly, 52, 100);
     said.acknowledge(53);
-    const Tracked tracked = said.finish();
-    REQUIRE(tracked.recoveries.size() == 1);
-    CHECK_FALSE(tracked.recoveries[0].spurious);
+    CHECK_FALSE(said.only_episode().spurious());
 }
 
 TEST_CASE("a packet that is recorded right behind its own ACK is in the capture") {
@@ -428,10 +423,9 @@ TEST_CASE("a timer that runs out behind a response that did not pass waited for 
         said.wait(microseconds(67'000));
         said.read(passed ? 51 : 52, passed ? 3000 : 1976);
         said.wait(microseconds(100));
-        const Tracked tracked = said.finish();
-        REQUIRE(tracked.recoveries.size() == 1);
-        CHECK(tracked.recoveries.front().kind == RecoveryKind::timeout);
-        return tracked.recoveries.front().lacked_response();
+        const Recovery episode = said.only_episode();
+        CHECK(episode.kind == RecoveryKind::timeout);
+        return episode.lacked_response();
     };
     CHECK(lacked(false));
     CHECK_FALSE(lacked(true));
@@ -447,13 +441,12 @@ TEST_CASE("an ACK of what was sent behind a READ shows that its response had bee
         if (asks_for_read) said.read(51, 1000);
         else said.send(52);
         said.wait(microseconds(100));
-        const Tracked tracked = said.finish();
-        REQUIRE(tracked.recoveries.size() == 1);
-        return tracked.recoveries.front();
+        return said.only_episode();
     };
     CHECK(episode(true).lacked_response());
     CHECK_FALSE(episode(false).lacked_response());
-    CHECK(episode(false).crossed);  // the answer was not what it waited for
+    CHECK(episode(false).answered());
+    CHECK(episode(false).fates.has(AnswerFate::request_lost_behind_tap));  // that answer is not what it waited for
 }
 
 TEST_CASE("what the first requests skipped may have passed before the capture began, where requests overtake others") {

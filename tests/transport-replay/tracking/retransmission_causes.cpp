@@ -23,7 +23,7 @@ Timeline without_cm() {
 // A go-back so long after a NAK of its PSN, after so much silence.
 Recovery& after_nak(Timeline& timeline, double waited, double silence) {
     Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
-    episode.nak = true;
+    episode.evidence.add(RoundEvidence::asked);
     episode.triggers = episode.rounds = 1;
     episode.waited = episode.timer_ran = ms(waited);
     episode.silence = ms(silence);
@@ -32,6 +32,7 @@ Recovery& after_nak(Timeline& timeline, double waited, double silence) {
 // A go-back that no NAK asked for.
 Recovery& unasked(Timeline& timeline, double silence) {
     Recovery& episode = add_recovery(timeline, RecoveryKind::timeout);
+    episode.evidence.add(RoundEvidence::unasked);
     episode.triggers = episode.rounds = 1;
     episode.timer_ran = episode.silence = ms(silence);
     episode.interval = ms(silence);

@@ -122,7 +122,7 @@ void check_timer(const Recovery& recovery, const Connection& connection, const C
 void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<AnnouncedTimer> announced,
                       Tallies& tallies) {
     const bool waited = recovery.kind == RecoveryKind::timeout || recovery.kind == RecoveryKind::undecided;
-    const bool in_part = recovery.kind == RecoveryKind::read_retry || (waited && recovery.partial_read);
+    const bool in_part = recovery.kind == RecoveryKind::read_retry || (waited && recovery.partial_read());
     if (!in_part || recovery.resumed == FrameIndex{} || !announced) return;
     tallies.look(Passive::req_13);
     if (recovery.longest_wait < timeout_of(announced->least)) return;
