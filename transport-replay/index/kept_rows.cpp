@@ -16,9 +16,12 @@ static_assert(allocated<PacketRow>(1) == GrowingStore<PacketRow>::kRun * sizeof(
 static_assert(allocated<PacketRow>(GrowingStore<PacketRow>::kRun + 1) ==
               3 * GrowingStore<PacketRow>::kRun * sizeof(PacketRow));
 
+constexpr std::uint64_t kAllocatorParts = 16;  // of the share, one of which is for what allocators take themselves
+
 }  // namespace
 
-KeptRows::KeptRows(const MemoryBudget& memory) : most_(bytes_beside(memory, Beside::rows)) {}
+KeptRows::KeptRows(const MemoryBudget& memory)
+    : most_(bytes_beside(memory, Beside::rows) / kAllocatorParts * (kAllocatorParts - 1)) {}
 
 void KeptRows::packet(const Observation& observation, const PacketRecord& record) {
     const std::uint64_t frame = std::to_underlying(observation.frame);
