@@ -129,6 +129,10 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
 
 void RecoveryWatch::overtaken(const Observation& answer) { episodes_.made().overtaken = answer.time; }
 
+void RecoveryWatch::passed_over(const Observation& answer) {
+    if (!episodes_->overtaken) overtaken(answer);
+}
+
 void RecoveryWatch::resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const {
     ++episode.resent;
     if (!seen_) ++episode.first_seen;

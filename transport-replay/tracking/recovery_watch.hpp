@@ -70,6 +70,8 @@ public:
 
     // An answer overtook a READ's response, or left a hole in it: the READ will likely be asked for again.
     void overtaken(const Observation& answer);
+    // Likewise by a response to what was sent behind it: that it is missing shows from the first such one on.
+    void passed_over(const Observation& answer);
 
     // A request, and what it was to the stream; `seen`: its PSN had been on the wire. Whether it was sent again, rather
     // than overtaken by others or doubled.

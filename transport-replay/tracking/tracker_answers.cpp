@@ -115,7 +115,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
             responder.incidents.made().note(Oddity::gap, observation.frame);
             direction.watch.overtaken(observation);
         }
-        if (responded.passed_over) direction.watch.overtaken(observation);
+        if (responded.passed_over) direction.watch.passed_over(observation);
         if (responded.late != 0) {
             responder.incidents.made().response_gaps.reordered += responded.late;
             responder.incidents.made().note(Oddity::late, observation.frame);
