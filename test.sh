@@ -79,6 +79,7 @@ lint_units() {
 part_tidy() {
     need_packages build window test clang lint || return 1
     bash tests/rules/rules.sh formatted || { echo 'qpscope: not formatted; clang-format-19 -i FILE mends it' >&2; return 1; }
+    mkdir -p build/tidy
     configure_preset tidy || return 1
     local files units
     files=$(tidy_files || true)

@@ -192,7 +192,7 @@ ExitCode run_conform(const ConformingOptions& options) {
 
 }  // namespace
 
-const Command kConformCommand = kWireCommand(
+const Command kConformCommand = wire_command(
     "conform",
     "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"
     "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --only RSP --profile nic.profile\n"

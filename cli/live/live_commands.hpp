@@ -11,7 +11,7 @@
 namespace qps::cli {
 
 // A command with the row that `name` has in kWireCommands; there must be one.
-consteval Command kWireCommand(std::string_view name, std::string_view examples,
+consteval Command wire_command(std::string_view name, std::string_view examples,
                                std::function<ExitCode()> (*prepare)(OptionTable& table)) {
     const CommandName& row = *std::ranges::find(kWireCommands, name, &CommandName::name);
     return {row.name, row.group, row.summary, examples, prepare};

@@ -439,7 +439,7 @@ void PeerOptions::add(OptionTable& table) {
     output.add_path(table);
 }
 
-const Command kPeerCommand = kWireCommand(
+const Command kPeerCommand = wire_command(
     "peer",
     "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # serve: rping -c -a 10.77.0.9\n"
     "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"

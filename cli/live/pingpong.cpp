@@ -205,7 +205,7 @@ ExitCode run_pingpong(const PingpongOptions& options) {
 
 }  // namespace
 
-const Command kPingpongCommand = kWireCommand(
+const Command kPingpongCommand = wire_command(
     "pingpong",
     "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serve\n"
     "  qpscope pingpong -i eth1 -a 10.77.0.10/24 10.77.0.9               # measure all modes\n"

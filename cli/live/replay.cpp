@@ -378,7 +378,7 @@ void ReplayOptions::add(OptionTable& table) {
     });
 }
 
-const Command kReplayCommand = kWireCommand(
+const Command kReplayCommand = wire_command(
     "replay",
     "  qpscope replay -i eth1 trace.pcap                          # as it was recorded, frame by frame\n"
     "  qpscope replay -i eth1 --fast --loop 10 -Y 'infiniband.bth' trace.pcap\n"

@@ -317,7 +317,7 @@ ExitCode run_send(const SendOptions& options) {
 
 }  // namespace
 
-const Command kSendCommand = kWireCommand(
+const Command kSendCommand = wire_command(
     "send",
     "  qpscope send -i eth1 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512 ackreq data=0011'\n"
     "  qpscope send -i eth1 'RC_SEND_ONLY to 10.0.0.2 qp=17 us=23 psn=512 ackreq' --expect 'RC_ACKNOWLEDGE psn=512'\n"
