@@ -24,7 +24,7 @@ constexpr std::array kUnproven{
     Unproven{"go-back-n-loss", 17, kBound},     Unproven{"losses-by-udp-port", 3, kOthers},
     Unproven{"icrc-wrong", 1, kOthers},         Unproven{"malformed-packets", 4, kRules},
     Unproven{"nak-ignored", 2, kBound},         Unproven{"operation-failed", 2, kBound},
-    Unproven{"pfc-pause", 1, kBound},           Unproven{"read-response-lost", 24, kBound},
+    Unproven{"pfc-pause", 1, kBound},           Unproven{"read-response-lost", 25, kBound},
     Unproven{"reordered-not-lost", 19, kBound}, Unproven{"retransmission-undecided", 10, kBound},
     Unproven{"rnr-stall", 7, kBound},           Unproven{"selective-repeat", 14, kBound},
     Unproven{"stalled-together", 3, kOthers},   Unproven{"udp-port-entropy", 5, kOthers},
