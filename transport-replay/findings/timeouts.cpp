@@ -92,12 +92,13 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         add_timer(facts, found.way(), episodes, attempt_of(timeline, found.connection));
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
         add_stop(facts, timeline, found, episodes);
-        // Once, the capture may lack that response, and the answer behind it have been lost.
-        const bool behind_read = !lacking && sum.triggers > 1 && !episodes.empty() &&
-                                 std::ranges::all_of(episodes, [](const Recovery* episode) {
-                                     return episode->has(RoundEvidence::unasked) && episode->answered() &&
-                                            !episode->has(RoundEvidence::oldest);
-                                 });
+        // Once, the capture may lack that response, and the answer behind it have been lost, whatever became of its
+        // peer then. An answer that passed anew before each time shows that the peer lives, and that it goes on so.
+        const bool behind_read =
+            !lacking && episodes.size() > 1 && std::ranges::all_of(episodes, [](const Recovery* episode) {
+                return episode->has(RoundEvidence::unasked) && episode->answered() &&
+                       !episode->has(RoundEvidence::oldest);
+            });
         facts.emplace_back(kBehindRead, behind_read);
         const Party party = behind_read      ? Party::requester
                             : why != nullptr ? why->party

@@ -73,6 +73,25 @@ void exhaust(Timeline& timeline, std::string_view words, std::uint64_t credits) 
 
 }  // namespace
 
+TEST_CASE("who goes back behind an open READ again and again, though answered, sends the wrong packet again") {
+    Timeline timeline = healthy();
+    const auto resend = [&]() -> Recovery& {
+        Recovery& episode = add_recovery(timeline, RecoveryKind::timeout);
+        episode.evidence = {RoundEvidence::unasked, RoundEvidence::answer_passed};
+        return episode;
+    };
+    // Whatever was sent, and how often: the capture may lack the response, and a peer that died answers nothing more.
+    resend().triggers = 3;
+    CHECK(one(timeline, "ack-timeout").party != Party::requester);
+    resend();
+    CHECK(one(timeline, "ack-timeout").party == Party::requester);
+    CHECK(qps::tests::says(one(timeline, "ack-timeout").summary, "went back behind a READ or ATOMIC"));
+    timeline.recoveries.back().evidence.add(RoundEvidence::oldest);  // no READ was before it
+    CHECK(one(timeline, "ack-timeout").party != Party::requester);
+    timeline.recoveries.back().evidence = {RoundEvidence::unasked};  // no answer had passed
+    CHECK(one(timeline, "ack-timeout").party != Party::requester);
+}
+
 TEST_CASE("a rejection is for the side that can do something about its reason") {
     const auto check = [](std::uint16_t reason, bool by_active, Party party, std::string_view advice) {
         INFO(reason << " " << by_active);
