@@ -210,7 +210,7 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
             if (listening.others && !parts[slot].follows_last()) listening.others(slot);
             else if (listening.each) listening.each(slot, packet);
         };
-        // Who asks for packets as they were decoded gets them so.
+        // A listener that asks for decoded packets gets them.
         const auto straight = [&](std::size_t slot, const Frame& frame) {
             const auto places = parts[slot].add_straight(frame, static_cast<std::uint16_t>(file + frame.file));
             if (!places) return false;
@@ -320,7 +320,7 @@ FinalNumbers learn_numbers(const ReadingOptions& options, const Filter& filter, 
     return std::move(whole.numbers);
 }
 
-// What is told while rows wait: nothing more once they have to be made again anyway.
+// The listener is told nothing more once its rows have to be made again anyway.
 Listening while_there_is_room(const Listening& listening, Output& rows) {
     const auto as_long = [&rows]<class... Told>(const std::function<void(Told...)>& tell) {
         if (!tell) return tell;
@@ -341,8 +341,8 @@ Listening while_there_is_room(const Listening& listening, Output& rows) {
 
 }  // namespace
 
-// Who prints at the end, or can take back what was printed, reads the files again only where the reading before showed
-// that it must.
+// A command that prints at the end, or can take back what it printed, reads the files again only where the first
+// reading showed that it must.
 Analyzed analyze(const ReadingOptions& options, const Filter& wanted_packets, const Output& output,
                  const Listening& listening) {
     Analyzed analyzed;

@@ -223,7 +223,7 @@ private:
             payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte"))));
     }
 
-    // As long as the message itself may be taken back, so may what is said of it.
+    // A remark can be taken back as long as its message can.
     void remark(std::string_view sentence) {
         const std::string line = fmt::format("qpscope: {}\n", sentence);
         if (output_.holds()) remarks_.add(line);

@@ -27,12 +27,12 @@ public:
     void write(std::string_view text);
     // Begins anew: a file is empty again. What was printed cannot be taken back.
     void restart();
-    // What is written from here on can be taken back: what would be printed waits, as far as there is room. release()
+    // From here on the output waits, as far as there is room, so that it can be taken back. release()
     // prints it, and commit() does.
     void hold(const transport::MemoryBudget& budget);
     void release();
     [[nodiscard]] bool holds() const { return holds_; }
-    // There was no room for all of it: it has to be written anew.
+    // Whether there was no room for all of it, so that it has to be written anew.
     [[nodiscard]] bool let_go() const { return waiting_ && waiting_->let_go(); }
     // Writes out what is held back; call it after each piece of a live view.
     void flush();

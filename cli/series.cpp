@@ -43,7 +43,7 @@ struct SeriesOptions {
     void add(OptionTable& table) {
         table
             .add(
-                "series", "NAME", [this](const std::string& text) { take_choice("series", text, name, kSeriesNames); },
+                "name", "NAME", [this](const std::string& text) { take_choice("series", text, name, kSeriesNames); },
                 "Series: waterfall, losses, incast or ranks")
             .needed();  // before the files: it is the first word
         listing.begin(table);
@@ -154,7 +154,7 @@ constexpr std::array kLossColumns{
                loss_text<kBehind, &StretchCounts::reordered>},
     LossColumn{"undecided", "undecided", Side::right, [](const LossRow& row) { return number(row.undecided); },
                [](const LossRow& row) { return unless_zero(row.undecided); }},
-    LossColumn{"missing_in_capture", "in capture alone", Side::right,
+    LossColumn{"missing_in_capture", "capture lacks", Side::right,
                [](const LossRow& row) { return number(row.by_capture); },
                [](const LossRow& row) { return unless_zero(row.by_capture); }},
     LossColumn{"worst_connection", "worst #", Side::right, [](const LossRow& row) { return number(row.worst); }},
@@ -204,7 +204,7 @@ constexpr std::array kIncastColumns{
                  [](const IncastRow& row) { return unless_zero(row.bar.amount.retransmitted); }},
 };
 
-// As many of the finest bins as come nearest to an interval, else some 60 of the whole.
+// Takes as many of the finest bins as come nearest to an interval, else a sixtieth of the whole.
 std::size_t fold_of(const series::Throughput& sums, const std::optional<Duration>& interval) {
     constexpr std::size_t kRows = 60;
     if (!interval) return sums.fold_for(sums.range().length(), kRows);

@@ -4,7 +4,7 @@ namespace qps::dissect {
 
 namespace {
 
-// Of polynomials modulo that of the CRC-32; the most significant bit is the coefficient of x^0.
+// A number here is a polynomial modulo that of the CRC-32; its most significant bit is the coefficient of x^0.
 constexpr std::uint32_t kPolynomial = 0xedb8'8320, kOne = 0x8000'0000, kByte = kOne >> 8;
 constexpr std::uint32_t kOdd = 0x9e37'79b1;  // spreads lengths over their places
 
