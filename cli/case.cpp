@@ -10,11 +10,10 @@
 #include <cli/options/output_options.hpp>
 #include <cli/output.hpp>
 #include <cli/wrapped.hpp>
-#include <dissect/capture/descriptor.hpp>
-#include <dissect/capture/file_map.hpp>
 #include <dissect/packet/render_value.hpp>
 #include <transport-replay/casework/archive_writer.hpp>
 #include <transport-replay/casework/case_anonymizer.hpp>
+#include <transport-replay/casework/case_files.hpp>
 #include <transport-replay/casework/case_page.hpp>
 #include <transport-replay/casework/case_reader.hpp>
 #include <transport-replay/casework/case_report.hpp>
@@ -22,19 +21,12 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sandbox/sandbox.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace qps::cli {
 
@@ -72,74 +64,11 @@ struct CaseOptions {
     }
 };
 
-// A file to be read, and what it is called in the report.
-struct Found {
-    std::string path;
-    std::string name;
-};
-
-// All files below a folder in the order of their names; links are not followed.
-void list_folder(const std::string& folder, std::size_t most, std::vector<Found>& files) {
-    constexpr int kDeepest = 16;
-    std::error_code error;
-    std::filesystem::recursive_directory_iterator walk(
-        folder, std::filesystem::directory_options::skip_permission_denied, error);
-    const std::size_t from = files.size();
-    for (; !error && walk != std::filesystem::recursive_directory_iterator() && files.size() < most;
-         walk.increment(error)) {
-        if (walk.depth() > kDeepest) walk.disable_recursion_pending();
-        std::error_code unknown;
-        if (walk->is_symlink(unknown) || !walk->is_regular_file(unknown)) continue;
-        const std::string path = walk->path().string();
-        files.push_back({path, path.substr(std::min(folder.size() + (folder.ends_with('/') ? 0 : 1), path.size()))});
-    }
-    std::sort(files.begin() + static_cast<std::ptrdiff_t>(from), files.end(),
-              [](const Found& a, const Found& b) { return a.name < b.name; });
-}
-
-// At most so many bytes of an open file.
-bool read_all(int file, std::size_t most, std::string& bytes, bool& cut) {
-    std::vector<char> piece(1U << 18U);
-    for (;;) {
-        const ssize_t got = ::read(file, piece.data(), std::min(piece.size(), most - bytes.size() + 1));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return false;
-        if (got == 0) return true;
-        bytes.append(piece.data(), static_cast<std::size_t>(got));
-        if (bytes.size() <= most) continue;
-        bytes.resize(most);
-        return cut = true;
-    }
-}
-
-// Gives a regular file to the reader; false where it cannot be read. Large ones are mapped, and so read to their end.
-bool take_file(const Found& found, std::size_t most, casework::CaseReader& reader) {
-    constexpr off_t kMapped = 1 << 20;  // bytes from which on it is worth it
-    constexpr std::size_t kLooked = 4096;
-    const dissect::Descriptor file(open(found.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true);
-    struct stat status{};
-    if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    std::array<char, kLooked> head{};
-    const ssize_t got = pread(file.number(), head.data(), head.size(), 0);
-    if (got < 0) return false;
-    if (casework::CaseReader::is_capture({head.data(), static_cast<std::size_t>(got)})) {
-        reader.read_capture(found.name, found.path);
-        return true;
-    }
-    if (status.st_size >= kMapped) {
-        const dissect::FileMap map(file.number(), static_cast<std::size_t>(status.st_size));
-        if (map.good()) {
-            const dissect::Bytes bytes = map.bytes();
-            reader.read(found.name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-            if (map.lost_from()) say("qpscope: {}: it became shorter while it was read\n", found.path);
-            return true;
-        }
-    }
-    std::string bytes;
-    bool cut = false;
-    if (!read_all(file.number(), most, bytes, cut)) return false;
-    reader.read(found.name, bytes, cut);
-    return true;
+// Gives a file to the reader; false where it cannot be read.
+bool read_file(const casework::FoundFile& found, std::size_t most, casework::CaseReader& reader) {
+    const casework::Taken taken = casework::take_file(found, most, reader);
+    if (taken == casework::Taken::became_shorter) say("qpscope: {}: it became shorter while it was read\n", found.path);
+    return taken != casework::Taken::unreadable;
 }
 
 void append_heading(std::string& out, std::string_view heading) { out += fmt::format("\n{}\n", heading); }
@@ -202,8 +131,8 @@ std::string text_of(const casework::Case& read, const casework::Verdict& verdict
 }
 
 // Every text of the case once more, under pseudonyms.
-ExitCode write_anonymized(const std::vector<Found>& files, const casework::Case& found, casework::CaseMemory memory,
-                          const transport::Pseudonyms::Key& key, Output& tar) {
+ExitCode write_anonymized(const std::vector<casework::FoundFile>& files, const casework::Case& found,
+                          casework::CaseMemory memory, const transport::Pseudonyms::Key& key, Output& tar) {
     constexpr std::size_t kMostPairs = 1U << 16U;  // of each kind that are remembered
     transport::Pseudonyms pseudonyms(key, false, kMostPairs);
     casework::CaseAnonymizer anonymizer(pseudonyms, found);
@@ -216,7 +145,7 @@ ExitCode write_anonymized(const std::vector<Found>& files, const casework::Case&
         casework::append_tar_file(out, anonymizer.file_name(name), anonymizer.text(text.substr(0, most / 4)));
         tar.write(out);
     });
-    for (const Found& file : files) (void)take_file(file, most, reader);
+    for (const casework::FoundFile& file : files) (void)read_file(file, most, reader);
     for (const casework::CaseFile& file : found.files)
         if (file.capture || file.binary) remark("qpscope: {}: not handed on: it is no text\n", file.name);
     out.clear();
@@ -248,17 +177,11 @@ ExitCode run_case(const CaseOptions& options) {
     if (!terminal_width()) set_line_width(kColumns);
     ExitCode code = ExitCode::done;
     const casework::CaseMemory memory(options.analysis.memory.bytes());
-    std::vector<Found> files;
+    std::vector<casework::FoundFile> files;
     for (const std::string& input : options.inputs) {
-        struct stat status{};
-        if (stat(input.c_str(), &status) != 0) {
-            say("qpscope: {}\n", cannot_read(input));
-            code = ExitCode::unreadable;
-        } else if (S_ISDIR(status.st_mode)) {
-            list_folder(input, memory.items(casework::CaseShare::files), files);
-        } else {
-            files.push_back({input, input.substr(input.find_last_of('/') + 1)});
-        }
+        if (casework::list_input(input, memory.items(casework::CaseShare::files), files)) continue;
+        say("qpscope: {}\n", cannot_read(input));
+        code = ExitCode::unreadable;
     }
     if (!options.no_sandbox && sandbox::is_possible())
         if (const auto entered =
@@ -266,8 +189,8 @@ ExitCode run_case(const CaseOptions& options) {
             !entered)
             remark("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
     casework::CaseReader reader(memory);
-    for (const Found& file : files) {
-        if (take_file(file, memory.bytes(casework::CaseShare::at_work), reader)) continue;
+    for (const casework::FoundFile& file : files) {
+        if (read_file(file, memory.bytes(casework::CaseShare::at_work), reader)) continue;
         say("qpscope: {}\n", cannot_read(file.path));
         code = worse(code, ExitCode::unreadable);
     }

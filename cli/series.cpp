@@ -1,8 +1,8 @@
 // `series`: what the pictures of the window are drawn from, as rows: where the time of messages went, where packets
-// were lost, what several hosts send to one, and who waited for whom.
+// were lost, what several hosts send to one, who waited for whom, and which connections suffered when.
 //
-// Waterfall and incast need the packets of the whole capture: of each a row of an index is kept (32 bytes), within
-// Beside::rows of the memory; what there is no room for is said.
+// Waterfall, incast and heat map need the packets of the whole capture: of each a row of an index is kept (32 bytes),
+// within Beside::rows of the memory; what there is no room for is said.
 #include <cli/analyzing.hpp>
 #include <cli/commands.hpp>
 #include <cli/decoding.hpp>
@@ -16,6 +16,7 @@
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/series/connection_heat.hpp>
 #include <transport-replay/series/incast.hpp>
 #include <transport-replay/series/loss_places.hpp>
 #include <transport-replay/series/waterfall.hpp>
@@ -29,28 +30,37 @@ using namespace transport;
 
 namespace {
 
-enum class SeriesName : std::uint8_t { waterfall, losses, incast, ranks };
+enum class SeriesName : std::uint8_t { waterfall, losses, incast, ranks, heat_map };
 constexpr std::array kSeriesNames{NamedValue{"waterfall", SeriesName::waterfall},
                                   NamedValue{"losses", SeriesName::losses}, NamedValue{"incast", SeriesName::incast},
-                                  NamedValue{"ranks", SeriesName::ranks}};
+                                  NamedValue{"ranks", SeriesName::ranks}, NamedValue{"heat-map", SeriesName::heat_map}};
+using series::HeatOf;
+constexpr std::array kMeasureNames{NamedValue{"retransmissions", HeatOf::retransmissions},
+                                   NamedValue{"naks", HeatOf::naks}, NamedValue{"congestion", HeatOf::congestion},
+                                   NamedValue{"latency", HeatOf::latency}, NamedValue{"bytes", HeatOf::bytes}};
+static_assert(kMeasureNames.size() == series::kHeatNames.size());
 
 struct SeriesOptions {
     SeriesName name{};
     ListingOptions listing;
-    std::optional<Duration> interval;      // of incast; nothing: some 60 of the capture
-    std::optional<std::uint64_t> slowest;  // of waterfall: only so many messages, those that took longest
+    HeatOf measure = HeatOf::retransmissions;  // of heat-map
+    std::optional<Duration> interval;          // of incast and heat-map; nothing: some 60 of the capture
+    std::optional<std::uint64_t> slowest;      // of waterfall: only so many messages, those that took longest
 
     void add(OptionTable& table) {
         table
             .add(
                 "name", "NAME", [this](const std::string& text) { take_choice("series", text, name, kSeriesNames); },
-                "Series: waterfall, losses, incast or ranks")
+                "Series: waterfall, losses, incast, ranks or heat-map")
             .needed();  // before the files: it is the first word
         listing.begin(table);
         table.under(headings::kOutput);
-        table.add("--interval", "TIME",
-                  into(interval, [](const std::string& text) { return read_time(text, "interval"); }),
-                  "Of incast: sum up intervals of this length: 10us, 1ms, ... (default: some 60 of the capture)");
+        table.add(
+            "--interval", "TIME", into(interval, [](const std::string& text) { return read_time(text, "interval"); }),
+            "Of incast and heat-map: sum up intervals of this length: 10us, 1ms, ... (default: some 60 of the capture)");
+        table.add(
+            "--of", "WHAT", [this](const std::string& text) { take_choice("measure", text, measure, kMeasureNames); },
+            "Of heat-map: retransmissions (default), naks, congestion, latency or bytes");
         table.add("--slowest", "N", slowest, "Of waterfall: only the N messages that took longest, slowest first");
         listing.known(table);
         listing.output.add_format(table);
@@ -292,13 +302,78 @@ void write_ranks(const SeriesOptions& options, const Timeline& timeline, Output&
     if (sheet.rows() == 0) report_none(options.listing.output.format, "groups of hosts that work in steps");
 }
 
+// Heat map: a row for each connection and interval that had any of it.
+struct HeatMapRow {
+    const SeriesOptions& options;
+    ConnectionId number{};
+    const Connection* connection = nullptr;
+    series::HeatCell cell;
+    Instant from{};
+    Duration length{};
+    Instant start{};  // of the capture
+};
+using HeatColumn = TableColumn<HeatMapRow>;
+std::string value_text(const HeatMapRow& row) {
+    switch (row.options.measure) {
+        case HeatOf::latency: return duration_text(Duration{static_cast<std::int64_t>(row.cell.value)});
+        case HeatOf::bytes: return bytes_text(row.cell.value);
+        default: return grouped(row.cell.value);
+    }
+}
+std::string end_text(const HeatMapRow& row, End end) {
+    return row.connection == nullptr ? std::string() : text(row.connection->end(end));
+}
+constexpr std::array kHeatColumns{
+    HeatColumn{"connection", "#", Side::right, [](const HeatMapRow& row) { return number(row.number); }},
+    HeatColumn{"end_a", "end a", Side::left, [](const HeatMapRow& row) { return text_cell(end_text(row, End::a)); }},
+    HeatColumn{"end_b", "end b", Side::left, [](const HeatMapRow& row) { return text_cell(end_text(row, End::b)); }},
+    HeatColumn{"start_ns", "time", Side::right, [](const HeatMapRow& row) { return number(row.from); },
+               [](const HeatMapRow& row) { return since(row.from, row.start); }},
+    HeatColumn{"length_ns", "length", Side::right, [](const HeatMapRow& row) { return number(row.length); },
+               [](const HeatMapRow& row) { return duration_text(row.length); }},
+    HeatColumn{"measure", "measure", Side::left,
+               [](const HeatMapRow& row) {
+                   return text_cell(series::kHeatNames[static_cast<std::size_t>(row.options.measure)]);
+               }},
+    HeatColumn{"value", "value", Side::right, [](const HeatMapRow& row) { return number(row.cell.value); }, value_text},
+    HeatColumn{"packet", "packet", Side::right, [](const HeatMapRow& row) { return number(row.cell.frame); }},
+};
+
+void write_heat_map(const SeriesOptions& options, const KeptRows& kept, const Timeline& timeline, Output& output) {
+    Sheet sheet(options.listing.output, output, "cells", std::span<const HeatColumn>(kHeatColumns));
+    series::ConnectionHeat heat;
+    if (const auto whole = series::whole(kept.index())) {
+        constexpr std::size_t kColumns = 60;
+        const Duration width = options.interval.value_or(series::bin_width(whole->length(), kColumns));
+        heat = *series::connection_heat(kept.index(), options.measure, *whole, width);
+        if (heat.width > width)
+            remark("qpscope: intervals of {}: there are no more than {}\n", duration_text(heat.width),
+                   series::kMostHeatBins);
+    }
+    for (const series::HeatCell& cell : heat.cells) {
+        const ConnectionId number = heat.rows[cell.row].connection;
+        const Instant from = heat.begin_of(cell.bin);
+        sheet.add(
+            std::span<const HeatColumn>(kHeatColumns),
+            HeatMapRow{options, number, timeline.find(number), cell, from,
+                       std::min(heat.begin_of(cell.bin + 1), heat.range.to) - from, kept.start().value_or(Instant{})},
+            Tone::plain);
+    }
+    sheet.end();
+    if (heat.cells.empty())
+        report_none(options.listing.output.format,
+                    options.measure == HeatOf::latency ? "messages with a latency" : "packets with it");
+    if (heat.left_out != 0)
+        remark("qpscope: the {} with least of it are left out\n", counted(heat.left_out, "connection"));
+}
+
 ExitCode run_series(const SeriesOptions& options) {
     ReadingOptions reading = options.listing.reading;
     const auto filter = compile_filter(reading.filter, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options.listing.output.path, reading.input.files);
     if (!output.ok()) return finish(output);
-    const bool keeps = options.name == SeriesName::waterfall || options.name == SeriesName::incast;
+    const bool keeps = options.name != SeriesName::losses && options.name != SeriesName::ranks;
     KeptRows kept(reading.analysis.memory);
     Listening listening;
     if (keeps) {
@@ -322,6 +397,7 @@ ExitCode run_series(const SeriesOptions& options) {
         case SeriesName::losses: write_losses(options, analyzed.timeline, output); break;
         case SeriesName::incast: write_incast(options, kept, analyzed.timeline, output); break;
         case SeriesName::ranks: write_ranks(options, analyzed.timeline, output); break;
+        case SeriesName::heat_map: write_heat_map(options, kept, analyzed.timeline, output); break;
     }
     return worse(say_nothing_seen(reading, analyzed.timeline), finish(reading.analysis, analyzed, output));
 }
@@ -329,11 +405,12 @@ ExitCode run_series(const SeriesOptions& options) {
 }  // namespace
 
 const Command kSeriesCommand{
-    "series", kAnalyse, "Print what pictures show: where time went, where packets were lost, incast, ranks",
+    "series", kAnalyse, "Print what pictures show: where time went, where packets were lost, incast, ranks, heat map",
     "  qpscope series waterfall --slowest 10 trace.pcap    # the parts of the ten slowest messages\n"
     "  qpscope series losses trace.pcap                    # before or behind the tap, for each pair of hosts\n"
     "  qpscope series incast --interval 100us -f csv trace.pcap > senders.csv\n"
-    "  qpscope series ranks -f json trace.pcap",
+    "  qpscope series ranks -f json trace.pcap\n"
+    "  qpscope series heat-map --of latency -f csv trace.pcap > latencies.csv",
     prepared<SeriesOptions, run_series>};
 
 }  // namespace qps::cli

@@ -49,6 +49,7 @@ throughput        light  1  -                       loss_write       --view thro
 latency           light  1  -                       multi_qp         --view latency
 congestion        light  1  -                       congestion       --view congestion
 hosts             light  1  Home,Right                  multi_qp         --view hosts congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap
+heat-map          light  1  -                       incast           --view heat-map
 logs              light  1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
 logs-dark         dark   1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
 statistics        light  1  Left,Left,Left,Left,Left,Right,Right,Right,Right,Right  multi_qp  --view statistics congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap

@@ -87,7 +87,7 @@ void HeatMap::showAll() {
 }
 
 void HeatMap::setCurrent(std::optional<QPoint> cell) {
-    if (cell == m_current) return;
+    if (cell == m_current || (cell && !QRect(0, 0, count(), count()).contains(*cell))) return;
     m_current = cell;
     if (m_current) {
         const auto into = [this](double origin, int place) {

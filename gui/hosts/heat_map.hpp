@@ -34,7 +34,7 @@ public:
     using Legend = std::function<QString(double value)>;
     void show(HeatData heat, Describe describe, Legend legend);
     [[nodiscard]] std::optional<QPoint> current() const { return m_current; }  // column, row
-    void setCurrent(std::optional<QPoint> cell);
+    void setCurrent(std::optional<QPoint> cell);                               // one that is not there changes nothing
     void showAll();
     [[nodiscard]] QSize sizeHint() const override { return {600, 400}; }
 

@@ -18,6 +18,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace qps::gui {
 
@@ -113,6 +114,7 @@ HostsView::HostsView(Session& session, Selection& selection, QWidget* parent)
     connect(&session, &Session::opened, this, [this] {
         m_job.cancel();
         m_made = std::make_shared<Made>();
+        m_selected.reset();
         m_model->setTimeline(m_session.timeline(), true);
         draw();
     });
@@ -171,27 +173,63 @@ void HostsView::showHarm() {
 
 HostsView::Measure HostsView::chosen() const { return static_cast<Measure>(m_measure->currentIndex()); }
 
+// By what they sent and were sent of what is measured: of latencies the longest, else the sum.
+void HostsView::sortHosts() {
+    const auto value = kMeasures[static_cast<std::size_t>(chosen())].value;
+    std::vector<double> harm(m_made->matrix.hosts().size());
+    for (const HostPair& pair : m_made->matrix.pairs())
+        for (const std::uint32_t host : {pair.from, pair.to})
+            harm[host] = chosen() == Measure::Latency ? std::max(harm[host], value(pair)) : harm[host] + value(pair);
+    m_order.resize(harm.size());
+    std::iota(m_order.begin(), m_order.end(), 0U);
+    std::ranges::stable_sort(m_order, std::greater{}, [&](std::uint32_t host) { return harm[host]; });
+}
+
 void HostsView::draw() {
+    const auto selected = m_selected;  // what the map forgets where its names change
+    sortHosts();
     HeatData heat;
-    for (const Address& host : m_made->matrix.hosts()) heat.names << shown(text(host));
+    std::vector<int> places(m_order.size());
+    for (std::size_t place = 0; place < m_order.size(); ++place) {
+        places[m_order[place]] = static_cast<int>(place);
+        heat.names << shown(text(hostAt(static_cast<int>(place))));
+    }
     if (const auto names = m_session.names()) heat.names = hostNames(heat.names, *names);
     const MeasureRow& measured = kMeasures[static_cast<std::size_t>(chosen())];
     for (const HostPair& pair : m_made->matrix.pairs())
-        heat.cells.push_back({static_cast<int>(pair.to), static_cast<int>(pair.from), measured.value(pair)});
+        heat.cells.push_back({places[pair.to], places[pair.from], measured.value(pair)});
     m_map->show(
         std::move(heat), [this](int column, int row) { return describe(column, row); },
         [&measured](double value) { return shown(measured.text(value)); });
+    if (selected) choosePair(*selected);
     chooseConnections();
 }
 
+const Address& HostsView::hostAt(int place) const {
+    return m_made->matrix.hosts()[m_order[static_cast<std::size_t>(place)]];
+}
+
+const HostPair* HostsView::pairAt(int column, int row) const {
+    return m_made->matrix.find(m_order[static_cast<std::size_t>(row)], m_order[static_cast<std::size_t>(column)]);
+}
+
+void HostsView::choosePair(const Hosts& hosts) {
+    const auto place = [this](const Address& host) {
+        for (std::size_t at = 0; at < m_order.size(); ++at)
+            if (hostAt(static_cast<int>(at)) == host) return static_cast<int>(at);
+        return -1;
+    };
+    const QPoint cell(place(hosts.to), place(hosts.from));
+    if (cell.x() >= 0 && cell.y() >= 0) m_map->setCurrent(cell);
+}
+
 QString HostsView::describe(int column, int row) const {
-    const auto hosts = m_made->matrix.hosts();
     const auto name = [&](int at) {
-        const QString address = shown(text(hosts[static_cast<std::size_t>(at)]));
+        const QString address = shown(text(hostAt(at)));
         return m_session.names() == nullptr ? address : m_session.names()->named(address);
     };
     const QString who = tr("%1 to %2").arg(name(row), name(column));
-    const HostPair* pair = m_made->matrix.find(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column));
+    const HostPair* pair = pairAt(column, row);
     if (pair == nullptr) return tr("%1: no packets").arg(who);
     return tr("%1: %2, %3 on the wire, %4 lost, stalled for %5, latency %6 (p99)")
         .arg(who, shown(counted(pair->connections, "connection")), shown(bytes_text(pair->bytes)),
@@ -201,6 +239,7 @@ QString HostsView::describe(int column, int row) const {
 
 void HostsView::chooseConnections() {
     const auto cell = m_map->current();
+    m_selected.reset();
     const std::size_t left = m_made->matrix.left_out();
     if (!cell) {
         m_pair->setText(left == 0 ? tr("Select a cell for the connections of two hosts.")
@@ -208,9 +247,9 @@ void HostsView::chooseConnections() {
         m_table->setEmptyText({});
         return m_model->choose({});
     }
-    const auto hosts = m_made->matrix.hosts();
-    const Address from = hosts[static_cast<std::size_t>(cell->y())];
-    const Address to = hosts[static_cast<std::size_t>(cell->x())];
+    const Address from = hostAt(cell->y());
+    const Address to = hostAt(cell->x());
+    m_selected = Hosts{from, to};
     m_pair->setText(describe(cell->x(), cell->y()));
     m_table->setEmptyText(tr("No connection joins these hosts."));
     m_model->choose([from, to](const Connection& connection) {

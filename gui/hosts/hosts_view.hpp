@@ -1,5 +1,5 @@
 // HostsView: which pairs of hosts lose, stall, wait or carry most, as a heat map; below, the connections of the pair
-// that is chosen.
+// that is chosen. Hosts stand in the order of what is measured, those with most of it first.
 #pragma once
 
 #include <gui/base/series_job.hpp>
@@ -45,10 +45,19 @@ private:
     void chooseConnections();
     [[nodiscard]] Measure chosen() const;
     [[nodiscard]] QString describe(int column, int row) const;
+    [[nodiscard]] const transport::Address& hostAt(int place) const;
+    [[nodiscard]] const transport::series::HostPair* pairAt(int column, int row) const;
+    void sortHosts();
+    struct Hosts {
+        transport::Address from, to;
+    };
+    void choosePair(const Hosts& hosts);
 
     Session& m_session;
     std::shared_ptr<const Made> m_made;
-    ConnectionModel* m_model;  // of the table
+    std::vector<std::uint32_t> m_order;  // hosts of the matrix, by their place in the map
+    std::optional<Hosts> m_selected;     // of the cell
+    ConnectionModel* m_model;            // of the table
     TableView* m_table;
     HeatMap* m_map;
     QComboBox* m_measure;

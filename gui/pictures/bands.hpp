@@ -19,6 +19,7 @@ struct Band {
     dissect::FrameIndex frame{};  // what began it; 0: no packet did
     QString text;                 // what it was, for the pointer on it
     std::uint32_t row = 0;        // of spans: of Panel::rows
+    std::int64_t value = 0;       // for Layer::describe, where it says what it was in place of the text
 };
 
 class Bands {

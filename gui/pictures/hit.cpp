@@ -60,7 +60,7 @@ std::optional<Hit> bandAt(const PlotData& data, const PlotLayout& layout, LayerI
     if (panel.lanes && !layout.panels[id.panel].laneOf(id.layer).contains(at)) return std::nullopt;
     const Band* band = panel.layers[id.layer].bands->at(rangeAround(data, layout, at.x(), std::min(radius, 2.0)));
     if (band == nullptr) return std::nullopt;
-    return Hit{id, band->from, std::nullopt, band->frame, at, band->text, 0};
+    return Hit{id, band->from, std::nullopt, band->frame, at, panel.layers[id.layer].textOf(*band), 0};
 }
 
 // The shortest span under the pointer: what lies over longer ones is meant. One narrower than a pixel or two has its
@@ -74,7 +74,7 @@ void spanAt(const PlotData& data, const PlotLayout& layout, LayerId id, QPointF 
         if (span.to < near.from || !box.rowOf(span.row).contains(at)) continue;
         const dissect::Duration length = span.to - span.from;
         if (best && best->length && *best->length < length) continue;
-        best = Hit{id, span.from, std::nullopt, span.frame, at, span.text, 0, length};
+        best = Hit{id, span.from, std::nullopt, span.frame, at, layer.textOf(span), 0, length};
     }
 }
 

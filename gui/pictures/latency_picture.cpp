@@ -46,16 +46,20 @@ struct Seen {
 };
 Seen seenIn(const Panel& panel, const transport::series::Range& range) {
     Seen seen;
-    std::vector<std::pair<std::size_t, std::size_t>> parts;
+    struct Part {
+        const Points* points;
+        std::size_t first, end;
+    };
+    std::vector<Part> parts;
     for (const Layer& layer : panel.layers) {
+        if (layer.faint) continue;  // those that these are compared with
         const std::size_t first = layer.points->lower_bound(range.from, 0);
-        parts.emplace_back(first, layer.points->lower_bound(range.to, first));
-        seen.all += parts.back().second - first;
+        parts.push_back({layer.points.get(), first, layer.points->lower_bound(range.to, first)});
+        seen.all += parts.back().end - first;
     }
     const std::size_t step = seen.all / kMostExact + 1;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        for (std::size_t at = parts[i].first; at < parts[i].second; at += step)
-            seen.values.push_back(panel.layers[i].points->points()[at].y);
+    for (const auto& [points, first, end] : parts)
+        for (std::size_t at = first; at < end; at += step) seen.values.push_back(points->points()[at].y);
     return seen;
 }
 
@@ -103,6 +107,7 @@ LatencyPicture::LatencyPicture(Session& session, Selection& selection, QWidget* 
     : PlotPicture(tr("Latency"), QStringLiteral("latency"), session, selection, parent) {
     addScopeTools({tr("Selected connection"), tr("All messages"), tr("Displayed messages")},
                   tr("Messages to show; displayed: those whose first packet matches the display filter"));
+    addCompareTool();
     addPlotTools();
 }
 

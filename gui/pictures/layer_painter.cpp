@@ -314,14 +314,16 @@ void paintSpans(QPainter& painter, const PlotData& data, const Layer& layer, con
     box.laneCount = place.rows;
     const auto range = data.range(place.time.span);
     const bool plain = layer.pattern == Qt::SolidPattern;
-    const QColor ground = plain ? color : mixed(place.ground, color, kFillOpacity);
+    const QColor solid = mixed(place.ground, color, layer.strength);
+    const QColor ground = plain ? solid : mixed(place.ground, color, kFillOpacity);
     for (const Band& span : layer.bands->all()) {
         if (span.from >= range.to) break;
         if (span.to < range.from) continue;
         const double left = xOf(data, place, span.from);
         const QRectF row = box.rowOf(span.row);
-        const QRectF bar(left, row.top(), std::max(kLeastSpan, xOf(data, place, span.to) - left), row.height());
-        painter.fillRect(bar, bar.width() > kHatched ? ground : color);
+        const QRectF bar(left, row.top(), std::max(kLeastSpan, xOf(data, place, span.to) - left),
+                         std::max(1.0, row.height()));
+        painter.fillRect(bar, bar.width() > kHatched ? ground : solid);
         if (!plain && bar.width() > kHatched) painter.fillRect(bar, QBrush(color, layer.pattern));
     }
 }

@@ -137,6 +137,7 @@ OperationsPicture::OperationsPicture(Session& session, Selection& selection, QWi
     : PlotPicture(tr("Operation latency"), QStringLiteral("operation-latency"), session, selection, parent) {
     addScopeTools({tr("Selected connection"), tr("All operations"), tr("Displayed operations")},
                   tr("Operations to show; displayed: those whose request matches the display filter"));
+    addCompareTool();
     addPlotTools();
 }
 

@@ -61,7 +61,7 @@ bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, std::size_
         for (const Band& band : layer.bands->all()) {
             if (band.to < range.from || band.from >= range.to) continue;
             if (!rows.add(begin + seconds(data.timeOf(band.from)) + ',' + seconds(data.timeOf(band.to)) + ",,," +
-                          packet(band.frame) + ',' + quoted(band.text) + "\r\n"))
+                          packet(band.frame) + ',' + quoted(layer.textOf(band)) + "\r\n"))
                 return false;
         }
         return true;

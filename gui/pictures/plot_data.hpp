@@ -40,9 +40,12 @@ struct Layer {
     bool faint = false;                                        // stands behind the others
     Qt::PenStyle line = Qt::SolidLine;                         // of lines and staircases: told apart without colours
     bool sharesLane = false;  // where its panel has lanes: it stands in that of the layer before it
-    bool stacked = false;     // its values hold those of the next layer, if that is stacked, with points at
-                              // the same times
+    double strength = 1;      // of the colour of spans, above 0: less is nearer to the ground
+    std::function<QString(const Band&)> describe{};  // of many bands: their text, when somebody asks
+    bool stacked = false;  // its values hold those of the next layer, if that is stacked, with points at
+                           // the same times
 
+    [[nodiscard]] QString textOf(const Band& band) const { return describe ? describe(band) : band.text; }
     [[nodiscard]] bool stretches() const { return shape == Shape::Bands || shape == Shape::Spans; }
     [[nodiscard]] bool empty() const { return stretches() ? !bands || bands->empty() : !points || points->empty(); }
 };

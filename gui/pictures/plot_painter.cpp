@@ -115,7 +115,7 @@ void paintLegend(QPainter& painter, const PlotData& data, const PlotLayout& layo
         const bool off = hidden.contains(entry.id);
         const QColor ground = style.palette.color(QPalette::Base);
         paintSign(painter, layer, entry.sign,
-                  off ? mixed(ground, color(layer.ink, style.palette), kHiddenShare) : color(layer.ink, style.palette));
+                  mixed(ground, color(layer.ink, style.palette), off ? kHiddenShare : layer.strength));
         painter.setPen(off ? between(style, kHiddenShare) : style.palette.color(QPalette::Text));
         QFont font = style.font;
         font.setStrikeOut(off);

@@ -135,6 +135,19 @@ void PlotPicture::addScopeTools(const std::array<QString, 3>& names, const QStri
     });
 }
 
+void PlotPicture::addCompareTool() {
+    QAction* compare = addTool(tr("Compare"), QStringLiteral("object-flip-horizontal"),
+                               tr("Keep these points behind those of the next connection or capture"));
+    compare->setCheckable(true);
+    connect(compare, &QAction::toggled, this, [this](bool on) {
+        m_kept = on ? keptPoints(m_plot->data(), tr("all")) : std::nullopt;
+        refresh(false);
+    });
+    connect(&m_session, &Session::opened, this, [this] {
+        if (m_kept) m_kept->forgetPackets();
+    });
+}
+
 PlotPicture::Of PlotPicture::of() const { return m_of == nullptr ? Of::All : static_cast<Of>(m_of->currentIndex()); }
 
 void PlotPicture::setOf(Of of) {
@@ -236,6 +249,7 @@ void PlotPicture::compute() {
 }
 
 void PlotPicture::present(Made made) {
+    if (m_kept) putBehind(made.data, *m_kept);
     m_plot->setData(std::move(made.data), m_anew);
     m_plot->setNotice(made.notice);
     m_anew = false;
@@ -262,6 +276,8 @@ void PlotPicture::followPacket() {
 
 void PlotPicture::choose(const Hit& hit, bool go) {
     auto frame = std::optional(hit.frame);
+    const Layer& layer = m_plot->data().panels[hit.id.panel].layers[hit.id.layer];
+    if (hit.frame == FrameIndex{} && layer.faint && m_kept) return;  // of another capture
     if (hit.frame == FrameIndex{}) frame = frameAt(*m_session.index(), hit.time);
     if (!frame || !m_session.index()->has(*frame)) return;
     m_selection.selectPacket(*frame);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gui/base/series_job.hpp>
+#include <gui/pictures/kept_points.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/pictures/plot.hpp>
 #include <gui/session/selection.hpp>
@@ -59,6 +60,8 @@ protected:
     void addConnectionTools();
     // Likewise, and before them a box that says of what it is: `names` by Of, `tip` with a full sentence.
     void addScopeTools(const std::array<QString, 3>& names, const QString& tip);
+    // A button that keeps the points which are shown behind those of the next connection, choice or capture.
+    void addCompareTool();
     // What the box chose; nothing, and why in `notice`, where that is a connection and none is selected.
     [[nodiscard]] std::optional<transport::series::Scope> scope(QString& notice) const;
     void stepConnection(int by);
@@ -92,6 +95,7 @@ private:
     Plot* m_plot;
     QComboBox* m_of = nullptr;
     QMenu* m_layers = nullptr;
+    std::optional<KeptPoints> m_kept;  // behind what is shown
     SeriesJob m_job;
     QTimer m_due;
     bool m_stale = true;

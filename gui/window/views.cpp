@@ -1,3 +1,4 @@
+#include <gui/casework/case_view.hpp>
 #include <gui/checks/checks_view.hpp>
 #include <gui/compare/compare_view.hpp>
 #include <gui/fabric/fabric_view.hpp>
@@ -6,6 +7,7 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/congestion_picture.hpp>
+#include <gui/pictures/heat_picture.hpp>
 #include <gui/pictures/incast_picture.hpp>
 #include <gui/pictures/io_picture.hpp>
 #include <gui/pictures/ladder_picture.hpp>
@@ -48,6 +50,11 @@ const char* noFindings(const Session& session) {
 const char* noConnections(const Session& session) {
     return session.timeline()->connections.empty()
                ? QT_TRANSLATE_NOOP("views", "The capture has no traffic of queue pairs")
+               : nullptr;
+}
+const char* noLosses(const Session& session) {
+    return transport::series::loss_places(*session.timeline()).rows.empty()
+               ? QT_TRANSLATE_NOOP("views", "Nothing shows a packet that was lost, marked, late or corrupt")
                : nullptr;
 }
 const char* noMessages(const Session& session) {
@@ -122,7 +129,7 @@ constexpr std::array kViewRows{
             make<WaterfallPicture>, nullptr, false, noMessages},
     ViewRow{"losses", QT_TRANSLATE_NOOP("views", "Losses"),
             QT_TRANSLATE_NOOP("views", "On which stretch of the way packets were lost, marked, late or corrupt"),
-            make<LossesPicture>, nullptr, false, noConnections},
+            make<LossesPicture>, nullptr, false, noLosses},
     ViewRow{"follow", QT_TRANSLATE_NOOP("views", "Payload"),
             QT_TRANSLATE_NOOP("views", "What the messages of a connection carried: decoded, as bytes or as text"),
             make<FollowView>, nullptr, false, noMessages},
@@ -149,6 +156,9 @@ constexpr std::array kViewRows{
     ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
             QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr,
             true, noConnections},
+    ViewRow{"heat-map", QT_TRANSLATE_NOOP("views", "Heat map"),
+            QT_TRANSLATE_NOOP("views", "Connections over time: which had retransmissions, NAKs, latency, and when"),
+            make<HeatPicture>, nullptr, false, noConnections},
     ViewRow{"fabric", QT_TRANSLATE_NOOP("views", "Fabric"),
             QT_TRANSLATE_NOOP("views", "Nodes, ports and links as management datagrams show them"), make<FabricView>,
             nullptr, false, noFabric},

@@ -31,7 +31,8 @@ const std::vector<Words> kCommands{{"connections"},
                                    {"timeline", "--interval", "10ms"},
                                    {"series", "waterfall"},
                                    {"series", "losses"},
-                                   {"series", "incast"}};
+                                   {"series", "incast"},
+                                   {"series", "heat-map", "--of", "bytes"}};
 const std::vector<std::string> kSamples =
     qps::tests::kSanitized ? std::vector<std::string>{"loss_read", "ucmatose", "nvme_rdma"}
                            : std::vector<std::string>{"rping_v4", "loss_write", "loss_read",    "err_rnr",

@@ -63,6 +63,7 @@ const std::vector<Golden> kGolden{
     {"operations_nvme", {"operations", "nvme_rdma/capture.pcap"}},
     {"series_waterfall", {"series", "waterfall", "--slowest", "3", "loss_write/capture.pcap"}},
     {"series_losses", {"series", "losses", "loss_write/capture.pcap"}},
+    {"series_heat_map", {"series", "heat-map", "--interval", "50ms", "loss_write/capture.pcap"}},
     {"series_incast", {"series", "incast", "--interval", "200us", "incast/capture.pcap"}},
     {"operations_list", {"operations", "--list", "--slower-than", "5ms", "-C", "3,4", "nvme_rdma/capture.pcap"}},
     {"messages_nvme", {"messages", "-C", "4", "nvme_rdma/capture.pcap"}},

@@ -54,6 +54,7 @@ every = {
     "series-losses": [["series", "losses"]],
     "series-incast": [["series", "incast"]],
     "series-ranks": [["series", "ranks"]],
+    "series-heat-map": [["series", "heat-map"], ["series", "heat-map", "--of", "latency"]],
     "cm": [["cm"]],
     "fabric": [["fabric"]],
     "check": [["check"]],

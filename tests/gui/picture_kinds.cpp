@@ -1,6 +1,10 @@
 // Pictures whose rows have names (the waterfall, ranks), whose marks have sizes, or whose values stand on others (where
 // time went, incast), and the strip of losses.
+#include <gui/hosts/heat_map.hpp>
+#include <gui/hosts/hosts_view.hpp>
+#include <gui/pictures/heat_picture.hpp>
 #include <gui/pictures/incast_picture.hpp>
+#include <gui/pictures/latency_picture.hpp>
 #include <gui/pictures/losses_picture.hpp>
 #include <gui/pictures/operations_picture.hpp>
 #include <gui/pictures/plot_csv.hpp>
@@ -10,7 +14,9 @@
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/timeline.hpp>
 
+#include <QAction>
 #include <QBuffer>
+#include <QComboBox>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -193,6 +199,103 @@ TEST_CASE("incast shows its senders each upon the other", "[pictures]") {
     CHECK(events.layers[0].name == QStringLiteral("CE marks"));
     inBothLooks(open.picture, "incast", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
     OpenPicture<IncastPicture> none("write_8k");
+    CHECK(none.picture.plot().data().empty());
+}
+
+TEST_CASE("hosts stand in the order of what is measured, and the selected pair stays", "[pictures]") {
+    OpenPicture<HostsView> open("incast");
+    auto& map = *open.picture.findChild<HeatMap*>();
+    auto& measure = *open.picture.findChild<QComboBox*>();
+    const auto first = [&] {
+        map.setCurrent(QPoint(0, 0));
+        return map.accessibleDescription().section(QLatin1Char(' '), 0, 0);
+    };
+    REQUIRE(QTest::qWaitFor([&] { return first() == QStringLiteral("10.20.0.100"); }, kPatience));  // the receiver
+    map.setCurrent(QPoint(0, 3));
+    const QString pair = map.accessibleDescription().section(QLatin1Char(':'), 0, 0);
+    for (int at = 0; at < measure.count(); ++at) {
+        measure.setCurrentIndex(at);
+        CHECK(map.accessibleDescription().startsWith(pair));
+    }
+}
+
+TEST_CASE("latencies of one connection lie behind those of the next", "[pictures]") {
+    OpenPicture<LatencyPicture> open("multi_qp");
+    const auto settled = [&] { REQUIRE(QTest::qWaitFor([&] { return open.picture.settled(); }, kPatience)); };
+    const auto points = [&](bool behind) {
+        std::size_t count = 0;
+        for (const Layer& layer : open.panel(0).layers)
+            if (layer.faint == behind) count += layer.points->points().size();
+        return count;
+    };
+    open.selection.selectConnection(open.session.timeline()->connections[0].uid);
+    open.picture.setOf(PlotPicture::Of::Connection);
+    settled();
+    const std::size_t first = points(false);
+    REQUIRE(first > 0);
+    QAction* compare = nullptr;
+    for (QAction* action : open.picture.findChildren<QAction*>())
+        if (action->text() == QStringLiteral("Compare")) compare = action;
+    REQUIRE(compare != nullptr);
+    compare->trigger();
+    settled();
+    open.selection.selectConnection(open.session.timeline()->connections[1].uid);
+    settled();
+    CHECK(points(true) == first);
+    CHECK(open.panel(0).layers.back().name.contains(QStringLiteral("QP")));
+    // The percentiles are of what is shown, not of what it is compared with.
+    CHECK(open.panel(0).note.contains(QStringLiteral(" of %L1 messages").arg(points(false))));
+    inBothLooks(open.picture, "latency_compared", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
+    // Behind another capture they stand at the same time since its start, and lead to no packet of it.
+    open.session.open({sampleIn("loss_write")});
+    REQUIRE(QTest::qWaitFor([&] { return open.session.state() == Session::State::Done; }, kPatience));
+    open.picture.setOf(PlotPicture::Of::All);
+    settled();
+    REQUIRE(points(true) == first);
+    const auto& kept = open.panel(0).layers.back().points->points();
+    const PlotData& data = open.picture.plot().data();
+    CHECK(std::ranges::all_of(
+        kept, [&](const series::Point& point) { return point.frame == FrameIndex{} && point.time >= data.origin; }));
+    compare->trigger();
+    settled();
+    CHECK(points(true) == 0);
+}
+
+TEST_CASE("shades of a heat map are steps of one, or of one factor", "[pictures]") {
+    using Shades = std::vector<std::uint64_t>;
+    CHECK(heatShades(1, 1) == Shades{1});
+    CHECK(heatShades(1, 3) == Shades{1, 2, 3});
+    CHECK(heatShades(1, 100'000) == Shades{1, 10, 100, 1000, 10'000});
+    CHECK(heatShades(1, 7).size() <= kHeatShades);
+    CHECK(heatShades(1'000, 32'000) == Shades{1000, 2000, 4000, 8000, 16'000});
+    CHECK(heatShades(0, UINT64_MAX).size() <= kHeatShades);
+}
+
+TEST_CASE("the heat map has every retransmission in a cell of its connection", "[pictures]") {
+    OpenPicture<HeatPicture> open("incast");
+    const Panel& panel = open.panel(0);
+    std::int64_t packets = 0;
+    for (const Layer& layer : panel.layers)
+        for (const Band& band : layer.bands->all()) {
+            packets += band.value;
+            REQUIRE(band.row < panel.rows.size());
+            CHECK(layer.textOf(band).contains(panel.rows[band.row]));
+        }
+    const auto index = open.session.index();
+    std::int64_t sent_again = 0;
+    for (std::uint64_t i = 0; i < index->packets.size(); ++i)
+        sent_again += series::amount_of(index->packets[i]).retransmitted != 0 ? 1 : 0;
+    CHECK(sent_again > 0);
+    CHECK(packets == sent_again);
+    // A narrower part of the time has the finest pieces, and what is seen of them is the same.
+    open.picture.plot().zoomTime(0.01);
+    CHECK(panel.note.contains(QStringLiteral("in pieces of")));
+    open.picture.plot().showAll();
+    inBothLooks(open.picture, "heat_map", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
+    open.picture.setMeasure(series::HeatOf::bytes);
+    REQUIRE(QTest::qWaitFor([&] { return open.picture.settled(); }, kPatience));
+    CHECK(open.panel(0).rows.size() == open.session.timeline()->connections.size());
+    OpenPicture<HeatPicture> none("write_8k");
     CHECK(none.picture.plot().data().empty());
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
         {"congestion",
          {QStringLiteral("cm"), QStringLiteral("latency"), QStringLiteral("operations"),
           QStringLiteral("operation-latency")}},
-        {"nvme_rdma", {QStringLiteral("congestion"), QStringLiteral("losses")}},
+        {"nvme_rdma", {QStringLiteral("congestion"), QStringLiteral("losses"), QStringLiteral("heat-map")}},
     }));
     OpenWindow opened(name);
     CHECK(opened.window.windowTitle().startsWith(QStringLiteral("capture.pcap (")));  // with its folder

@@ -24,7 +24,7 @@ cd "$root" || exit 2
 declare -A floors_of=(
     [dissect]='base capture headers mad lldp omni_path ulp ultra_ethernet packet filter'
     [transport-replay]='model capture queue_pair tracking watch cm management collectives ulp iwarp ultra_ethernet set_up report logs findings checks evidence analysis casework parts index series page live conformance'
-    [gui]='session base recorder tables packets preferences filter pictures live launch checks compare export fabric follow hosts logs statistics summary window'
+    [gui]='session base recorder tables packets preferences filter pictures live launch checks compare export fabric follow hosts logs casework statistics summary window'
 )
 max_lines=550  # the style card says about 500
 llvm=19        # as in packaging/packages.sh: other versions break lines otherwise
