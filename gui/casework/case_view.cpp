@@ -3,6 +3,7 @@
 #include <gui/casework/case_text.hpp>
 #include <gui/casework/case_timeline.hpp>
 #include <gui/casework/case_view.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/casework/case_page.hpp>
 #include <transport-replay/casework/case_report.hpp>
@@ -75,10 +76,7 @@ QWidget* CaseView::buildButtons() {
     button(tr("Open &folder..."), tr("Judge all files of a folder: logs, counters, settings, dumps, captures"),
            &CaseView::chooseFolder);
     button(tr("Open fi&les..."), tr("Judge some files"), &CaseView::chooseFiles);
-    m_stop = button(tr("S&top"), tr("Stop reading"), [this] {
-        m_job.cancel();
-        present(nullptr);
-    });
+    m_stop = button(tr("S&top"), tr("Stop reading (Esc)"), &CaseView::stopWork);
     m_stop->setEnabled(false);
     m_save = button(tr("Save &page..."), tr("Save the verdict as an HTML page that needs nothing else"),
                     &CaseView::savePage);
@@ -106,6 +104,21 @@ QWidget* CaseView::buildLines() {
     m_lines->setAccessibleName(tr("Lines of the file"));
     column->addWidget(m_lines, 1);
     return page;
+}
+
+void CaseView::carryOut(ActionId id) {
+    Q_EMIT viewRequested(QStringLiteral("case"));
+    if (id == ActionId::OpenCase) chooseFolder();
+}
+
+void CaseView::take(const QStringList& inputs) {
+    Q_EMIT viewRequested(QStringLiteral("case"));
+    open(inputs);
+}
+
+void CaseView::stopWork() {
+    m_job.cancel();
+    present(nullptr);
 }
 
 void CaseView::open(const QStringList& inputs) {

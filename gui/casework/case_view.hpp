@@ -4,6 +4,7 @@
 
 #include <gui/base/series_job.hpp>
 #include <gui/casework/opened_case.hpp>
+#include <gui/session/view.hpp>
 
 #include <QWidget>
 
@@ -19,18 +20,23 @@ class CaseTimeline;
 class Session;
 class Selection;
 
-class CaseView : public QWidget {
+class CaseView : public QWidget, public View {
     Q_OBJECT
 
 public:
     CaseView(Session& session, Selection& selection, QWidget* parent = nullptr);
 
+    void carryOut(ActionId id) override;
+    void take(const QStringList& inputs) override;
+    [[nodiscard]] bool working() const override { return m_job.running(); }
+    void stopWork() override;
+
     void open(const QStringList& inputs);  // folders and files
     void chooseFolder();
     void chooseFiles();
-    [[nodiscard]] bool reading() const { return m_job.running(); }
 
 Q_SIGNALS:
+    void viewRequested(const QString& id);
     void packetRequested(const QString& capture, quint64 frame);  // of that file, from 1
     void lineRequested(const QString& line);                      // the connection that it is about
     void notice(const QString& text);

@@ -1,5 +1,6 @@
 #include <gui/base/text.hpp>
 #include <gui/logs/log_view.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/table_tie.hpp>
@@ -88,6 +89,22 @@ LogView::LogView(Session& session, Selection& selection, QWidget* parent)
     connect(&session, &Session::timelineChanged, this, take);
     connect(&selection, &Selection::packetChanged, this, &LogView::describeLogs);
     take();
+}
+
+void LogView::carryOut(ActionId id) {
+    Q_EMIT viewRequested(QStringLiteral("logs"));
+    if (id == ActionId::OpenLog) chooseFiles();
+    else if (id == ActionId::LogLine) askForLine();
+}
+
+void LogView::take(const QStringList& files) {
+    Q_EMIT viewRequested(QStringLiteral("logs"));
+    open(files);
+}
+
+void LogView::takeText(const QString& text) {
+    Q_EMIT viewRequested(QStringLiteral("logs"));
+    ask(text);
 }
 
 QWidget* LogView::buildQuestion() {

@@ -5,6 +5,7 @@
 
 #include <gui/logs/candidate_model.hpp>
 #include <gui/logs/log_model.hpp>
+#include <gui/session/view.hpp>
 
 #include <QWidget>
 
@@ -18,11 +19,16 @@ class Session;
 class Selection;
 class TableView;
 
-class LogView : public QWidget {
+class LogView : public QWidget, public View {
     Q_OBJECT
 
 public:
     LogView(Session& session, Selection& selection, QWidget* parent = nullptr);
+
+    // They show the view first.
+    void carryOut(ActionId id) override;
+    void take(const QStringList& files) override;
+    void takeText(const QString& text) override;
 
     // The line to look for, which the user may go on to edit.
     void ask(const QString& line);

@@ -66,6 +66,11 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     connect(m_find, &FindBar::found, this, [this] { m_list->goTo(*m_find->result().frame); });
     connect(m_find, &FindBar::closed, this, [this] { m_list->setFocus(); });
     connect(m_panes, &PacketPanes::placeChanged, this, &PacketsView::placeChanged);
+    connect(m_list, &PacketList::commentsChanged, this, [this] {
+        transport::Comments comments;
+        for (const auto& [frame, text] : m_list->notes().comments.all()) comments[frame] = text.toStdString();
+        Q_EMIT commentsChanged(comments);
+    });
     connectList();
     connectTree();
     connectSorting();
@@ -164,8 +169,8 @@ void PacketsView::connectSorting() {
         Q_EMIT notice(sentence);
     });
     connect(&m_sorting, &PacketSorting::progressed, this,
-            [this](double part) { Q_EMIT working(tr("Sorting packets"), part); });
-    connect(&m_sorting, &PacketSorting::finished, this, [this] { Q_EMIT working({}, 1); });
+            [this](double part) { Q_EMIT workChanged(tr("Sorting packets"), part); });
+    connect(&m_sorting, &PacketSorting::finished, this, [this] { Q_EMIT workChanged({}, 1); });
 }
 
 void PacketsView::stopSorting() {

@@ -7,6 +7,8 @@
 #include <gui/packets/packet_panes.hpp>
 #include <gui/packets/packet_sorting.hpp>
 #include <gui/packets/session_rows.hpp>
+#include <gui/session/view.hpp>
+#include <transport-replay/index/extract.hpp>
 
 #include <QWidget>
 
@@ -16,14 +18,22 @@ namespace qps::gui {
 
 class EventOverview;
 
-class PacketsView : public QWidget {
+class PacketsView : public QWidget, public View {
     Q_OBJECT
 
 public:
     PacketsView(Session& session, Selection& selection, QWidget* parent = nullptr);
     ~PacketsView() override;
 
-    // What actions of the window call: moves, marks, times, comments, copies.
+    void carryOut(ActionId id) override;
+    [[nodiscard]] bool working() const override { return isSorting(); }
+    void stopWork() override { stopSorting(); }
+    void loadFrom(const QSettings& settings) override;
+    void saveTo(QSettings& settings) const override;
+    [[nodiscard]] bool listLook(ListLook& look) const override;
+    void takeListLook(const ListLook& look) override;
+    [[nodiscard]] std::vector<transport::FrameRange> selectedFrames() const override;
+
     [[nodiscard]] PacketList& list() const { return *m_list; }
     [[nodiscard]] PacketPanes& panes() const { return *m_panes; }
     [[nodiscard]] FindBar& findBar() const { return *m_find; }
@@ -48,9 +58,11 @@ Q_SIGNALS:
     void viewRequested(const QString& id);
     void notice(const QString& text);                // something to tell the user, once
     void placeChanged(const QString& text);          // of the selected field, for the status bar
-    void working(const QString& what, double part);  // 0 to 1; an empty text: it has ended
+    void workChanged(const QString& what, double part);  // 0 to 1; an empty text: it has ended
+    void commentsChanged(const qps::transport::Comments& all);
 
 private:
+    [[nodiscard]] bool actOnList(ActionId id);
     void followSession();
     void followSelection();
     void connectList();

@@ -3,6 +3,7 @@
 #include <gui/base/symbol.hpp>
 #include <gui/base/theme.hpp>
 #include <gui/pictures/picture.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -72,6 +73,12 @@ void Picture::addBelow(QWidget* widget) { m_column->addWidget(widget); }
 void Picture::setWords(const QString& words) {
     m_words->setText(words);
     m_words->setAccessibleDescription(words);
+}
+
+bool Picture::can(ActionId id) const { return id == ActionId::ExportPicture; }
+
+void Picture::carryOut(ActionId id) {
+    if (can(id)) saveAs();
 }
 
 QAction* Picture::addTool(const QString& text, const QString& icon, const QString& tip) {

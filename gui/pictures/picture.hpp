@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dissect/base/types.hpp>
+#include <gui/session/view.hpp>
 
 #include <QIODevice>
 #include <QLabel>
@@ -17,11 +18,14 @@ namespace qps::gui {
 
 class Session;
 
-class Picture : public QWidget {
+class Picture : public QWidget, public View {
     Q_OBJECT
 
 public:
     explicit Picture(const QString& title, QWidget* parent = nullptr);
+
+    [[nodiscard]] bool can(ActionId id) const override;
+    void carryOut(ActionId id) override;
 
     [[nodiscard]] QString title() const { return m_title; }
     // Colours of a saved picture: light, as papers are, unless the window's are asked for.

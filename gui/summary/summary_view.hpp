@@ -1,6 +1,8 @@
 // The start page: the summary of the capture that is open, or how to open one.
 #pragma once
 
+#include <gui/session/view.hpp>
+
 #include <QStackedWidget>
 #include <QThreadPool>
 #include <QTimer>
@@ -13,14 +15,14 @@ class Session;
 class Selection;
 class SummaryPage;
 
-class SummaryView : public QStackedWidget {
+class SummaryView : public QStackedWidget, public View {
     Q_OBJECT
 
 public:
     SummaryView(Session& session, Selection& selection, QWidget* parent = nullptr);
     ~SummaryView() override;
     // For the page without a capture; the last one first.
-    void setRecentFiles(const QStringList& files);
+    void setRecentFiles(const QStringList& files) override;
     [[nodiscard]] EmptyPage& emptyPage() const { return *m_empty; }
     [[nodiscard]] SummaryPage& summaryPage() const { return *m_page; }
 

@@ -7,14 +7,12 @@
 #include <gui/live/choice.hpp>
 #include <gui/live/interfaces.hpp>
 #include <gui/live/recorder.hpp>
-#include <gui/logs/log_view.hpp>
-#include <gui/packets/packets_view.hpp>
 #include <gui/preferences/preferences.hpp>
-#include <gui/summary/summary_view.hpp>
+#include <gui/logs/log_text.hpp>
+#include <gui/session/view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/sidebar.hpp>
 #include <gui/window/status_line.hpp>
-#include <gui/window/views.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
@@ -49,8 +47,6 @@ const QString kRecent = QStringLiteral("files/recent");
 const QString kFilters = QStringLiteral("filter/history");
 const QString kSavedFilters = QStringLiteral("filter/saved");
 const QString kTextSize = QStringLiteral("window/textSize");
-const QString kPackets = QStringLiteral("packets/");
-const QString kRules = QStringLiteral("packets/rules");
 
 QString titleOf(const ViewRow& row) { return QCoreApplication::translate("views", row.title); }
 
@@ -63,7 +59,7 @@ MainWindow::MainWindow(std::size_t jobs, QWidget* parent)
       m_recorder(std::make_unique<Recorder>(recorderProgram())),
       m_exporter(std::make_unique<Exporter>(m_session, m_selection, this)),
       m_events(std::make_unique<SeriesJob>()),
-      m_views(viewRows().size(), nullptr) {
+      m_views(viewRows().size()) {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
     m_textSize = QApplication::font().pointSizeF();
@@ -166,55 +162,56 @@ void MainWindow::connectSession() {
     connect(m_status, &StatusLine::workCancelled, this, &MainWindow::stopWork);
 }
 
-QWidget* MainWindow::view(std::size_t row) {
-    if (m_views[row] != nullptr) return m_views[row];
-    const ViewRow& statusChanged = viewRows()[row];
-    QWidget* made = statusChanged.make(m_session, m_selection, [this](const QString& id) { showView(id); });
-    made->setObjectName(QString::fromUtf8(statusChanged.id));
-    m_views[row] = made;
-    m_stack->addWidget(made);
-    if (auto* summary = qobject_cast<SummaryView*>(made)) {
-        summary->setRecentFiles(m_recent);
-        connect(summary, &SummaryView::openRequested, this, &MainWindow::chooseFiles);
-        connect(summary, &SummaryView::captureRequested, this, &MainWindow::chooseCapture);
-        connect(summary, &SummaryView::fileRequested, this, [this](const QString& file) { open({file}); });
+const MadeView& MainWindow::made(std::size_t row) {
+    if (m_views[row].widget != nullptr) return m_views[row];
+    m_views[row] = viewRows()[row].make(m_session, m_selection, *this);
+    m_views[row].widget->setObjectName(QString::fromUtf8(viewRows()[row].id));
+    m_stack->addWidget(m_views[row].widget);
+    if (View* view = m_views[row].view) {
+        view->setRecentFiles(m_recent);
+        view->loadFrom(QSettings());
     }
-    if (auto* packets = qobject_cast<PacketsView*>(made)) {
-        QSettings settings;
-        packets->restoreState(settings.value(kPackets + QStringLiteral("state")).toByteArray());
-        if (settings.contains(kRules))
-            packets->list().setRules(RowRules(restoredRules(settings.value(kRules).toStringList())));
-        connect(&packets->list(), &PacketList::commentsChanged, this, [this, packets] {
-            transport::Comments comments;
-            for (const auto& [frame, text] : packets->list().notes().comments.all())
-                comments[frame] = text.toStdString();
-            m_exporter->setComments(std::move(comments));
-            m_unsaved.comments = true;
-        });
-        connect(packets, &PacketsView::placeChanged, m_status, &StatusLine::describe);
-        connect(packets, &PacketsView::working, m_status, &StatusLine::showWork);
-        connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->say(text); });
-    }
-    if (auto* logs = qobject_cast<LogView*>(made))
-        connect(logs, &LogView::notice, this, [this](const QString& text) { m_status->say(text); });
-    return made;
+    return m_views[row];
 }
 
-LogView& MainWindow::logs() {
-    showView(QStringLiteral("logs"));
-    return *qobject_cast<LogView*>(m_stack->currentWidget());
-}
-
-PacketsView& MainWindow::packets() {
+View& MainWindow::viewOf(std::string_view id) {
     for (std::size_t row = 0; row < viewRows().size(); ++row)
-        if (QLatin1String(viewRows()[row].id) == QLatin1String("packets"))
-            return *qobject_cast<PacketsView*>(view(row));
+        if (viewRows()[row].id == id && made(row).view != nullptr) return *m_views[row].view;
     Q_UNREACHABLE();
+}
+
+View* MainWindow::shown() const {
+    const int row = m_sidebar->currentRow();
+    return row < 0 ? nullptr : m_views[static_cast<std::size_t>(row)].view;
+}
+
+// What views ask for.
+
+void MainWindow::viewRequested(const QString& id) { showView(id); }
+void MainWindow::notice(const QString& text) { m_status->say(text); }
+void MainWindow::placeChanged(const QString& text) { m_status->describe(text); }
+void MainWindow::workChanged(const QString& what, double part) { m_status->showWork(what, part); }
+void MainWindow::openRequested() { chooseFiles(); }
+void MainWindow::captureRequested() { chooseCapture(); }
+void MainWindow::fileRequested(const QString& file) { open({file}); }
+void MainWindow::lineRequested(const QString& line) { viewOf("logs").takeText(line); }
+
+void MainWindow::packetRequested(const QString& file, quint64 frame) {
+    const QStringList wanted{file};
+    if (m_session.files() != wanted) open(wanted);
+    if (m_session.files() != wanted) return;  // the user keeps what is open
+    showView(QStringLiteral("packets"));
+    selectWhenRead(FrameIndex{frame});
+}
+
+void MainWindow::commentsChanged(const transport::Comments& all) {
+    m_exporter->setComments(transport::Comments(all));
+    m_unsaved.comments = true;
 }
 
 void MainWindow::showRow(int row) {
     if (row < 0) return;
-    QWidget* chosen = view(static_cast<std::size_t>(row));
+    QWidget* chosen = made(static_cast<std::size_t>(row)).widget;
     if (m_stack->currentWidget() != chosen) m_status->say({});  // it was said of another view
     m_stack->setCurrentWidget(chosen);
     updateActions();
@@ -261,10 +258,14 @@ void MainWindow::begin(const Options& options) {
     open(options.files);
     if (!options.capture.interface.isEmpty()) capture(options.capture);
     if (!options.view.isEmpty()) showView(options.view);
-    if (options.packet == 0) return;
-    // As soon as it has been read; until then the list stands at the first.
+    if (options.packet != 0) selectWhenRead(FrameIndex{options.packet});
+}
+
+// As soon as it has been read; until then the list stands at the first.
+void MainWindow::selectWhenRead(FrameIndex wanted) {
+    if (m_session.index()->has(wanted)) return m_selection.selectPacket(wanted);
     auto* waiting = new QObject(this);
-    connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted = FrameIndex{options.packet}] {
+    connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted] {
         if (!m_session.index()->has(wanted)) return;
         disconnect(&m_session, nullptr, waiting, nullptr);
         waiting->deleteLater();
@@ -345,8 +346,8 @@ void MainWindow::noteRecent(const QStringList& files) {
     m_recent = m_recent.mid(0, kMaxRecent);
     QSettings().setValue(kRecent, m_recent);
     fillRecent();
-    for (QWidget* each : m_views)
-        if (auto* summary = qobject_cast<SummaryView*>(each)) summary->setRecentFiles(m_recent);
+    for (const MadeView& each : m_views)
+        if (each.view != nullptr) each.view->setRecentFiles(m_recent);
 }
 
 void MainWindow::fillRecent() {
@@ -396,13 +397,8 @@ void MainWindow::remember() {
     settings.setValue(kGeometry, window()->saveGeometry());
     settings.setValue(kState, saveState());
     settings.setValue(kTextSize, QApplication::font().pointSizeF());
-    for (QWidget* each : m_views)
-        if (auto* packets = qobject_cast<PacketsView*>(each)) {
-            settings.setValue(kPackets + QStringLiteral("state"), packets->saveState());
-            const QStringList rules = savedRules(packets->list().rules().rules());
-            if (rules != savedRules(standardRules())) settings.setValue(kRules, rules);
-            else settings.remove(kRules);  // who changes nothing gets those of later versions
-        }
+    for (const MadeView& each : m_views)
+        if (each.view != nullptr) each.view->saveTo(settings);
 }
 
 // Saving takes its time: who wants that asks again when it is done.
@@ -461,16 +457,20 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 void MainWindow::endWhatGoesOn() {
     if (m_session.state() == Session::State::Reading) m_session.stop();
     else if (m_selection.filtering()) m_selection.stopFiltering();
-    else if (const auto* shown = findChild<PacketsView*>();
-             m_events->running() || m_exporter->isScanning() || (shown != nullptr && shown->isSorting()))
-        stopWork();
+    else if (m_events->running() || m_exporter->isScanning() || viewsWork()) stopWork();
     else m_selection.setRange(std::nullopt);
+}
+
+bool MainWindow::viewsWork() const {
+    return std::ranges::any_of(m_views,
+                               [](const MadeView& each) { return each.view != nullptr && each.view->working(); });
 }
 
 // What the status line shows the progress of beside reading and filtering.
 void MainWindow::stopWork() {
     m_events->cancel();
-    if (auto* shown = findChild<PacketsView*>(); shown != nullptr && shown->isSorting()) shown->stopSorting();
+    for (const MadeView& each : m_views)
+        if (each.view != nullptr && each.view->working()) each.view->stopWork();
     m_exporter->stopScan();
 }
 
@@ -483,12 +483,14 @@ void MainWindow::dropEvent(QDropEvent* event) {
     for (const QUrl& url : event->mimeData()->urls())
         if (url.isLocalFile()) files << url.toLocalFile();
     files.sort();
-    if (files.isEmpty() && event->mimeData()->hasText()) return logs().ask(event->mimeData()->text());
-    // What is text and no capture is a log, where there is a capture to look at beside it.
+    if (files.isEmpty() && event->mimeData()->hasText()) return viewOf("logs").takeText(event->mimeData()->text());
+    // A folder is a case. What is text and no capture is a log, where there is a capture to look at beside it.
+    if (std::ranges::any_of(files, [](const QString& file) { return QFileInfo(file).isDir(); }))
+        return viewOf("case").take(files);
     const bool areLogs = m_session.state() != Session::State::Empty && !files.isEmpty() &&
                          std::ranges::all_of(files, looksLikeText) &&
                          Session::whyNotOpened(files).size() == files.size();
-    if (areLogs) logs().open(files);
+    if (areLogs) viewOf("logs").take(files);
     else open(files);
 }
 

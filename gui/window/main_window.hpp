@@ -6,8 +6,9 @@
 #include <gui/live/choice.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
-#include <gui/window/actions.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/window/unsaved.hpp>
+#include <gui/window/views.hpp>
 
 #include <QHash>
 #include <QMainWindow>
@@ -21,15 +22,13 @@ namespace qps::gui {
 
 class Exporter;
 class FilterBar;
-class LogView;
-class PacketsView;
 class Recorder;
 class SeriesJob;
 class Sidebar;
 class StatusLine;
 struct Options;
 
-class MainWindow : public QMainWindow {
+class MainWindow : public QMainWindow, private ViewHost {
     Q_OBJECT
 
 public:
@@ -74,9 +73,21 @@ private:
     void restore();
     void remember();
 
-    [[nodiscard]] QWidget* view(std::size_t row);  // made when it is first wanted
-    [[nodiscard]] PacketsView& packets();
-    [[nodiscard]] LogView& logs();  // shown
+    void viewRequested(const QString& id) override;
+    void notice(const QString& text) override;
+    void placeChanged(const QString& text) override;
+    void workChanged(const QString& what, double part) override;
+    void openRequested() override;
+    void captureRequested() override;
+    void fileRequested(const QString& file) override;
+    void packetRequested(const QString& file, quint64 frame) override;
+    void lineRequested(const QString& line) override;
+    void commentsChanged(const transport::Comments& all) override;
+
+    [[nodiscard]] const MadeView& made(std::size_t row);  // made when it is first wanted
+    [[nodiscard]] View& viewOf(std::string_view id);      // of one that is a View
+    [[nodiscard]] View* shown() const;                    // nullptr: it is none
+    [[nodiscard]] bool viewsWork() const;
     void showRow(int row);
     void updateSidebar();
     void updateTitle();
@@ -104,6 +115,7 @@ private:
     void stopOnFinding();
     void tellFiles();
     void startOrStop();
+    void selectWhenRead(dissect::FrameIndex wanted);
     void goToPacket();
     void editPreferences();
     void apply(const Reading& reading);  // the names as well
@@ -132,7 +144,7 @@ private:
     StatusLine* m_status = nullptr;
     QMenu* m_recentMenu = nullptr;
     QStringList m_recent;
-    std::vector<QWidget*> m_views;  // by row of the table; nullptr: not made yet
+    std::vector<MadeView> m_views;  // by row of the table; without a widget: not made yet
     QHash<int, QAction*> m_actions;
     struct Events {
         std::optional<FindingKey> finding;  // nothing: they were not looked for

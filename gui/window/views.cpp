@@ -1,4 +1,5 @@
 #include <gui/casework/case_view.hpp>
+#include <gui/casework/case_view.hpp>
 #include <gui/checks/checks_view.hpp>
 #include <gui/compare/compare_view.hpp>
 #include <gui/fabric/fabric_view.hpp>
@@ -29,15 +30,30 @@
 #include <transport-replay/model/timeline.hpp>
 
 #include <array>
+#include <concepts>
 
 namespace qps::gui {
 
 namespace {
 
-template <class View> QWidget* make(Session& session, Selection& selection, const ViewRequest& request) {
-    auto* view = new View(session, selection);
-    if constexpr (requires { &View::viewRequested; }) QObject::connect(view, &View::viewRequested, view, request);
-    return view;
+template <class Made> MadeView make(Session& session, Selection& selection, ViewHost& host) {
+    auto* made = new Made(session, selection);
+    // By a pointer to the signal, if the view has one of that name.
+    const auto wire = [&](auto signal, auto asked) {
+        QObject::connect(made, signal, made, [&host, asked](auto&&... arguments) { (host.*asked)(arguments...); });
+    };
+    if constexpr (requires { &Made::viewRequested; }) wire(&Made::viewRequested, &ViewHost::viewRequested);
+    if constexpr (requires { &Made::notice; }) wire(&Made::notice, &ViewHost::notice);
+    if constexpr (requires { &Made::placeChanged; }) wire(&Made::placeChanged, &ViewHost::placeChanged);
+    if constexpr (requires { &Made::workChanged; }) wire(&Made::workChanged, &ViewHost::workChanged);
+    if constexpr (requires { &Made::openRequested; }) wire(&Made::openRequested, &ViewHost::openRequested);
+    if constexpr (requires { &Made::captureRequested; }) wire(&Made::captureRequested, &ViewHost::captureRequested);
+    if constexpr (requires { &Made::fileRequested; }) wire(&Made::fileRequested, &ViewHost::fileRequested);
+    if constexpr (requires { &Made::packetRequested; }) wire(&Made::packetRequested, &ViewHost::packetRequested);
+    if constexpr (requires { &Made::lineRequested; }) wire(&Made::lineRequested, &ViewHost::lineRequested);
+    if constexpr (requires { &Made::commentsChanged; }) wire(&Made::commentsChanged, &ViewHost::commentsChanged);
+    if constexpr (std::derived_from<Made, View>) return {made, made};
+    else return {made, nullptr};
 }
 
 using Count = std::optional<std::uint64_t>;
@@ -177,6 +193,9 @@ constexpr std::array kViewRows{
         "logs", QT_TRANSLATE_NOOP("views", "Logs"),
         QT_TRANSLATE_NOOP("views", "From a line of a log to the connection it is about; logs in time with the packets"),
         make<LogView>},
+    ViewRow{"case", QT_TRANSLATE_NOOP("views", "Case"),
+            QT_TRANSLATE_NOOP("views", "A folder of logs, counters, settings and dumps: verdict, evidence, timeline"),
+            make<CaseView>},
 };
 
 }  // namespace

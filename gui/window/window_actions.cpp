@@ -11,14 +11,11 @@
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/live/recorder.hpp>
-#include <gui/logs/log_view.hpp>
-#include <gui/packets/packets_view.hpp>
-#include <gui/pictures/picture.hpp>
+#include <gui/session/view.hpp>
 #include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/status_line.hpp>
-#include <gui/window/views.hpp>
 #include <transport-replay/index/event_frames.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -114,7 +111,7 @@ void MainWindow::buildToolBar() {
 }
 
 void MainWindow::updateActions() {
-    constexpr std::array kAlways{ActionId::Open,          ActionId::NewTab,        ActionId::CloseTab,
+    constexpr std::array kAlways{ActionId::Open,          ActionId::OpenCase,      ActionId::NewTab,        ActionId::CloseTab,
                                  ActionId::ImportProfile, ActionId::ExportProfile, ActionId::EditPreferences,
                                  ActionId::Quit};
     const bool any = m_session.packets() != 0;
@@ -127,7 +124,7 @@ void MainWindow::updateActions() {
     action(ActionId::Close)->setEnabled(m_session.state() != Session::State::Empty);
     action(ActionId::Reload)->setEnabled(m_session.state() != Session::State::Empty && !m_session.isLive());
     action(ActionId::TimeShift)->setEnabled(m_session.canDecodeAs());
-    action(ActionId::ExportPicture)->setEnabled(qobject_cast<Picture*>(m_stack->currentWidget()) != nullptr);
+    action(ActionId::ExportPicture)->setEnabled(shown() != nullptr && shown()->can(ActionId::ExportPicture));
     action(ActionId::UndoFilter)->setEnabled(m_selection.canUndoFilter());
     action(ActionId::RedoFilter)->setEnabled(m_selection.canRedoFilter());
     action(ActionId::ClearRange)->setEnabled(m_selection.range().has_value());
@@ -138,6 +135,8 @@ void MainWindow::updateActions() {
 }
 
 void MainWindow::trigger(ActionId id) {
+    for (const ActionRow& row : actionRows())
+        if (row.id == id && !row.view.empty()) return viewOf(row.view).carryOut(id);
     static_cast<void>(triggerFile(id) || triggerEdit(id) || triggerGo(id) || triggerFilter(id) || triggerView(id));
 }
 
@@ -146,21 +145,20 @@ bool MainWindow::triggerFile(ActionId id) {
         case ActionId::Open: chooseFiles(); return true;
         case ActionId::NewTab: Q_EMIT tabWanted(askFiles()); return true;
         case ActionId::CloseTab: Q_EMIT tabCloseWanted(); return true;
-        case ActionId::OpenLog: logs().chooseFiles(); return true;
         case ActionId::Reload: m_session.reload(); return true;
         case ActionId::Close:
             if (mayLose()) m_session.close();
             return true;
         case ActionId::SaveCapture: m_exporter->saveCapture(); return true;
-        case ActionId::ExportPackets: m_exporter->askPackets(packets().list().selectedFrames()); return true;
+        case ActionId::ExportPackets: m_exporter->askPackets(viewOf("packets").selectedFrames()); return true;
         case ActionId::ExportAnalysis: m_exporter->exportAnalysis(); return true;
         case ActionId::Evidence:
             EvidenceDialog(m_session, m_selection, m_exporter->comments(), this).exec();
             return true;
         case ActionId::ExportPicture:
-            if (auto* picture = qobject_cast<Picture*>(m_stack->currentWidget())) picture->saveAs();
+            if (View* view = shown()) view->carryOut(id);
             return true;
-        case ActionId::OpenInWireshark: m_exporter->openInWireshark(packets().list().selectedFrames()); return true;
+        case ActionId::OpenInWireshark: m_exporter->openInWireshark(viewOf("packets").selectedFrames()); return true;
         case ActionId::Print: printView(); return true;
         case ActionId::ImportProfile: importProfile(); return true;
         case ActionId::ExportProfile: exportProfile(); return true;
@@ -174,25 +172,7 @@ bool MainWindow::triggerFile(ActionId id) {
 bool MainWindow::triggerEdit(ActionId id) {
     switch (id) {
         case ActionId::Copy: copy(); return true;
-        case ActionId::Find:
-            showView(QStringLiteral("packets"));
-            packets().findBar().open();
-            return true;
-        case ActionId::FindNext: packets().findBar().findNext(); return true;
-        case ActionId::FindPrevious: packets().findBar().findPrevious(); return true;
-        case ActionId::Mark: packets().list().toggleMark(); return true;
-        case ActionId::MarkShown: packets().list().markAllShown(); return true;
-        case ActionId::NextMark: packets().list().nextMark(); return true;
-        case ActionId::PreviousMark: packets().list().previousMark(); return true;
-        case ActionId::Ignore: packets().list().toggleIgnore(); return true;
-        case ActionId::TimeReference: packets().list().toggleTimeReference(); return true;
-        case ActionId::NextTimeReference: packets().list().nextTimeReference(); return true;
-        case ActionId::PreviousTimeReference: packets().list().previousTimeReference(); return true;
-        case ActionId::Comment: packets().list().editComment(); return true;
         case ActionId::UnmarkAll: m_selection.clearMarks(); return true;
-        case ActionId::IgnoreShown: packets().list().ignoreAllShown(); return true;
-        case ActionId::UnignoreAll: packets().list().unignoreAll(); return true;
-        case ActionId::FieldAsColumn: packets().fieldAsColumn(); return true;
         case ActionId::TimeShift: shiftTimes(); return true;
         case ActionId::EditPreferences: editPreferences(); return true;
         default: return false;
@@ -202,24 +182,13 @@ bool MainWindow::triggerEdit(ActionId id) {
 bool MainWindow::triggerGo(ActionId id) {
     switch (id) {
         case ActionId::GoToPacket: goToPacket(); return true;
-        case ActionId::LogLine: logs().askForLine(); return true;
-        case ActionId::FirstPacket: packets().list().firstPacket(); return true;
-        case ActionId::LastPacket: packets().list().lastPacket(); return true;
-        case ActionId::NextPacket: packets().list().nextPacket(); return true;
-        case ActionId::PreviousPacket: packets().list().previousPacket(); return true;
-        case ActionId::NextInConnection: packets().list().nextInConversation(); return true;
-        case ActionId::PreviousInConnection: packets().list().previousInConversation(); return true;
-        case ActionId::Corresponding: packets().list().goToCorresponding(); return true;
         case ActionId::Back: m_selection.back(); return true;
         case ActionId::Forward: m_selection.forward(); return true;
         case ActionId::NextFinding: goToFinding(1); return true;
         case ActionId::PreviousFinding: goToFinding(-1); return true;
         case ActionId::NextEvent: goToEvent(1); return true;
         case ActionId::PreviousEvent: goToEvent(-1); return true;
-        case ActionId::FollowMessage: packets().followMessage(); return true;
         case ActionId::FollowPayload: showView(QStringLiteral("follow")); return true;
-        case ActionId::FollowConnection:
-        case ActionId::ConnectionFilter: packets().followConversation(); return true;
         default: return false;
     }
 }
@@ -243,8 +212,6 @@ bool MainWindow::triggerView(ActionId id) {
         case ActionId::SmallerText: scaleText(1 / kLarger); return true;
         case ActionId::NormalText: scaleText(m_textSize / QApplication::font().pointSizeF()); return true;
         case ActionId::DesktopTheme: setTheme(Theme::Desktop); return true;
-        case ActionId::FitColumns: packets().list().fitColumns(); return true;
-        case ActionId::ColoringRules: packets().editRules(); return true;
         case ActionId::LightTheme: setTheme(Theme::Light); return true;
         case ActionId::DarkTheme: setTheme(Theme::Dark); return true;
         case ActionId::Keys: showKeys(); return true;
@@ -259,7 +226,7 @@ void MainWindow::copy() {
         if (const auto* table = qobject_cast<TableView*>(at)) return table->copy(TextFormat::Tsv);
         else if (const auto* sheet = qobject_cast<Sheet*>(at)) return sheet->copy();
         else if (const auto* lines = qobject_cast<TextLines*>(at)) return lines->copy();
-    packets().copy();
+    viewOf("packets").carryOut(ActionId::Copy);
 }
 
 void MainWindow::chooseFiles() { open(askFiles()); }

@@ -1,8 +1,9 @@
 // Preferences, profiles and the clocks of the files that are open.
 #include <gui/filter/filter_bar.hpp>
-#include <gui/packets/packets_view.hpp>
+#include <gui/packets/list_look.hpp>
 #include <gui/preferences/preferences_dialog.hpp>
 #include <gui/preferences/profile.hpp>
+#include <gui/session/view.hpp>
 #include <gui/window/clocks_dialog.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/status_line.hpp>
@@ -40,11 +41,13 @@ void MainWindow::takePreferences() { apply(savedPreferences().reading); }
 
 void MainWindow::editPreferences() {
     Preferences before = savedPreferences();
-    before.time = packets().list().timeFormat();
+    ListLook look;
+    if (viewOf("packets").listLook(look)) before.time = look.time;
     const auto wanted = askPreferences(before, this);
     if (!wanted || *wanted == before) return;
     save(*wanted);
-    packets().list().setTimeFormat(wanted->time);
+    look.time = wanted->time;
+    viewOf("packets").takeListLook(look);
     apply(wanted->reading);
     Q_EMIT preferencesChanged();
 }
@@ -57,11 +60,12 @@ void MainWindow::exportProfile() {
     if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return;
     const QString path = dialog.selectedFiles().front();
     settings.setValue(kFolder, QFileInfo(path).absolutePath());
-    const PacketList& list = packets().list();
+    ListLook look;
+    static_cast<void>(viewOf("packets").listLook(look));
     const QByteArray text = written({.reading = m_session.reading(),
-                                     .time = list.timeFormat(),
-                                     .columns = list.saveColumns(),
-                                     .rules = savedRules(list.rules().rules()),
+                                     .time = look.time,
+                                     .columns = look.columns,
+                                     .rules = look.rules,
                                      .filters = m_filterBar->saved()});
     QSaveFile file(path);
     if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit())
@@ -82,10 +86,7 @@ void MainWindow::importProfile() {
     if (!file.open(QIODevice::ReadOnly)) return refuse(tr("cannot read: %1").arg(file.errorString()));
     const auto profile = readProfile(file.read(kMostProfile + 1));
     if (!profile) return refuse(profile.error());
-    PacketList& list = packets().list();
-    list.restoreColumns(profile->columns);
-    list.setRules(RowRules(restoredRules(profile->rules)));
-    list.setTimeFormat(profile->time);
+    viewOf("packets").takeListLook({profile->time, profile->columns, profile->rules});
     m_filterBar->setSaved(profile->filters);
     Q_EMIT m_filterBar->savedChanged();
     Preferences preferences = savedPreferences();

@@ -4,7 +4,7 @@
 #include <gui/filter/filter_bar.hpp>
 #include <gui/pictures/plot.hpp>
 #include <gui/tables/table_view.hpp>
-#include <gui/window/actions.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 

@@ -171,12 +171,12 @@ Inks ofCongestion() {
     return inksOf(congestionPlot(congestion, pauses, std::move(flows), someThroughput()));
 }
 
-struct View {
+struct DrawnView {
     const char* name;
     Inks inks;
 };
 
-std::vector<View> views() {
+std::vector<DrawnView> views() {
     using enum Ink;
     return {{"PSN over time", ofPsns()},
             {"throughput", ofThroughput()},
@@ -201,7 +201,7 @@ TEST_CASE("colours that mean different things in a view are told apart, whatever
     needApplication();
     const Theme theme = GENERATE(Theme::Light, Theme::Dark);
     const QPalette palette = paletteOf(theme);
-    for (const View& view : views()) {
+    for (const DrawnView& view : views()) {
         REQUIRE(view.inks.size() >= 2);
         for (const Vision& vision : kVisions)
             for (auto one = view.inks.begin(); one != view.inks.end(); ++one)

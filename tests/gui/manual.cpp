@@ -1,5 +1,5 @@
 // docs/window.md and docs/window-keys.md say what there is: every view, every key of the table of actions.
-#include <gui/window/actions.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/window/views.hpp>
 #include <tests/support/catch.hpp>
 

@@ -13,6 +13,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QAction>
 #include <QBuffer>
@@ -242,7 +243,8 @@ TEST_CASE("latencies of one connection lie behind those of the next", "[pictures
     open.selection.selectConnection(open.session.timeline()->connections[1].uid);
     settled();
     CHECK(points(true) == first);
-    CHECK(open.panel(0).layers.back().name.contains(QStringLiteral("QP")));
+    const std::string ends = qps::transport::ends_text(open.session.timeline()->connections[0]);
+    CHECK(open.panel(0).layers.back().name.contains(QString::fromStdString(ends)));
     // The percentiles are of what is shown, not of what it is compared with.
     CHECK(open.panel(0).note.contains(QStringLiteral(" of %L1 messages").arg(points(false))));
     inBothLooks(open.picture, "latency_compared", [](const QImage& image) { CHECK_FALSE(image.isNull()); });

@@ -2,7 +2,7 @@
 // (under ASan this is where it shows), and afterwards the window still does its work. The same numbers each time:
 // QPSCOPE_SEED chooses others, QPSCOPE_EVENTS how many (10,000 under ASan is what the window is held to).
 #include <gui/base/theme.hpp>
-#include <gui/window/actions.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 

@@ -4,7 +4,7 @@
 #include <gui/base/theme.hpp>
 #include <gui/filter/filter_line.hpp>
 #include <gui/packets/find_bar.hpp>
-#include <gui/window/actions.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 

@@ -137,7 +137,7 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
         CHECK(view->isVisible());
         // For a line or a file of the user's; for management datagrams, receivers of many, ranks: these have none.
         const bool waits = QStringList{QStringLiteral("logs"), QStringLiteral("fabric"), QStringLiteral("compare"),
-                                       QStringLiteral("incast"), QStringLiteral("ranks")}
+                                       QStringLiteral("incast"), QStringLiteral("ranks"), QStringLiteral("case")}
                                .contains(id);
         CHECK(showsSomething(*view) != (missing.contains(id) || waits));
         CHECK(coloursOf(*view) > kLeastColours);

@@ -12,6 +12,7 @@ enum class ActionId {
     Open,
     NewTab,
     OpenLog,
+    OpenCase,
     Reload,
     Close,
     CloseTab,
@@ -91,7 +92,8 @@ struct ActionRow {
     std::string_view keys;   // portable text; several separated by "; "
     std::string_view tip;    // one sentence
     std::string_view icon;   // of the icon theme; empty: none, and not in the toolbar
-    bool separated = false;  // a line above it
+    bool separated = false;     // a line above it
+    std::string_view view{};    // that carries it out (View::carryOut()); empty: the window does
 };
 
 [[nodiscard]] std::span<const ActionRow> actionRows();
