@@ -77,9 +77,7 @@ QString fileText(const casework::CaseFile& file) {
 
 QString caseText(const OpenedCase& opened, const QPalette& palette) {
     const casework::Verdict& verdict = opened.verdict;
-    QString text =
-        QStringLiteral("<h2>%1</h2><p>%2</p>")
-            .arg(escaped(casework::head_text(verdict)), tr("Party: %1").arg(escaped(casework::name(verdict.party))));
+    QString text = QStringLiteral("<h2>%1</h2>").arg(escaped(casework::head_text(verdict)));
     const auto claim = [&](const Claim& one) { return claimText(opened, one, palette); };
     text += listOf(QT_TRANSLATE_NOOP("CaseText", "What the material shows"), verdict.claims, claim);
     text += listOf(QT_TRANSLATE_NOOP("CaseText", "What follows from it"), verdict.consequences, claim);

@@ -3,6 +3,7 @@
 #include <gui/pictures/plot_csv.hpp>
 #include <transport-replay/casework/case_report.hpp>
 #include <transport-replay/casework/event_words.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QComboBox>
 #include <QDateTime>
@@ -46,6 +47,13 @@ QString clockText(ClockKind clock) {
 }
 
 QString hostText(const std::string& host) { return host.empty() ? CaseTimeline::tr("host not named") : shown(host); }
+
+// Many logs have no year; it is read as the first one.
+QString startText(dissect::Instant start) {
+    const QDateTime date = QDateTime::fromMSecsSinceEpoch(std::to_underlying(start) / 1'000'000, Qt::UTC);
+    const bool dated = date.date().year() > 1971;
+    return date.toString(dated ? QStringLiteral("yyyy-MM-dd HH:mm:ss") : QStringLiteral("MM-dd HH:mm:ss"));
+}
 
 QString eventText(const Case& read, const Event& event) {
     QString text = shown(casework::words_of(event.kind).name);
@@ -108,12 +116,20 @@ CasePlot casePlot(const Case& read, ClockKind clock) {
                                 .pattern = kGroupLooks[group].pattern,
                                 .bands = std::make_shared<const Bands>(std::move(bands))});
     }
-    dissect::Instant first = panel.layers.front().bands->all().front().from;
-    for (const Layer& layer : panel.layers) first = std::min(first, layer.bands->all().front().from);
-    if (clock == ClockKind::boot) first = {};
-    made.data.origin = first;
+    dissect::Instant first = panel.layers.front().bands->all().front().from, last = first;
+    for (const Layer& layer : panel.layers) {
+        first = std::min(first, layer.bands->all().front().from);
+        last = std::max(last, layer.bands->all().back().from);
+    }
+    made.data.origin = clock == ClockKind::boot ? dissect::Instant{} : first;
+    made.data.timeTitle =
+        clock == ClockKind::boot ? CaseTimeline::tr("Time since boot") : CaseTimeline::tr("Time since the first event");
+    constexpr std::int64_t kLeastRoom = dissect::kNanosecondsPerSecond / 2;
+    const std::int64_t room = std::max(kLeastRoom, std::to_underlying(last - first) / 20);
+    made.data.whole = {dissect::saturating::subtract(made.data.timeOf(first), room),
+                       dissect::saturating::add(made.data.timeOf(last), room)};
+    made.data.home = made.data.whole;
     made.data.panels.push_back(std::move(panel));
-    made.data.whole = made.data.home = extentOf(made.data);
     return made;
 }
 
@@ -152,13 +168,10 @@ void CaseTimeline::draw() {
     if (!m_shown.data.panels.empty()) {
         Panel& panel = m_shown.data.panels.front();
         const bool boot = m_clocks[at] == ClockKind::boot;
-        const qint64 start = std::to_underlying(m_shown.data.origin) / 1'000'000;
-        panel.note = boot ? tr(", time since the boot of each: rows cannot be compared")
-                          : tr(", from %1 (%2)")
-                                .arg(QDateTime::fromMSecsSinceEpoch(start, Qt::UTC)
-                                         .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")),
-                                     clockText(m_clocks[at]));
-        if (m_shown.others != 0) panel.note += tr("; %L1 events with another clock or none").arg(m_shown.others);
+        panel.note = boot ? tr(", each since its own boot: not comparable")
+                          : tr(", from %1 (%2)").arg(startText(m_shown.data.origin), clockText(m_clocks[at]));
+        if (m_shown.others != 0)
+            panel.note += tr("; not shown: %1").arg(shown(transport::counted(m_shown.others, "other event")));
     }
     m_plot->setNotice(m_opened == nullptr             ? tr("No case is open.")
                       : m_opened->read.events.empty() ? tr("No line of the case reports an event.")

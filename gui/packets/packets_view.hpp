@@ -56,8 +56,8 @@ public:
 
 Q_SIGNALS:
     void viewRequested(const QString& id);
-    void notice(const QString& text);                // something to tell the user, once
-    void placeChanged(const QString& text);          // of the selected field, for the status bar
+    void notice(const QString& text);                    // something to tell the user, once
+    void placeChanged(const QString& text);              // of the selected field, for the status bar
     void workChanged(const QString& what, double part);  // 0 to 1; an empty text: it has ended
     void commentsChanged(const qps::transport::Comments& all);
 

@@ -20,9 +20,7 @@ void PacketsView::carryOut(ActionId id) {
     using enum ActionId;
     if (actOnList(id)) return;
     switch (id) {
-        case Find:
-            Q_EMIT viewRequested(QStringLiteral("packets"));
-            return m_find->open();
+        case Find: Q_EMIT viewRequested(QStringLiteral("packets")); return m_find->open();
         case FindNext: return m_find->findNext();
         case FindPrevious: return m_find->findPrevious();
         case Copy: return copy();

@@ -90,6 +90,7 @@ struct Zoom {
 
 struct PlotData {
     dissect::Instant origin{};        // times count from here
+    QString timeTitle{};              // of the axis; empty: since the start of the capture
     TimeSpan whole{0, 1};             // of all that can be seen
     TimeSpan home{0, 1};              // what is seen at first; within the whole
     std::optional<TimeSpan> entry{};  // seen at first in its place; home is a key away

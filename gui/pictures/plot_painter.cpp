@@ -26,7 +26,7 @@ QColor withOpacity(QColor color, double opacity) {
 // Lines of one pixel are sharp where they go through its middle.
 double sharp(double at) { return std::floor(at) + 0.5; }
 
-void paintTimeAxis(QPainter& painter, const PlotLayout& layout, const PlotStyle& style) {
+void paintTimeAxis(QPainter& painter, const QString& named, const PlotLayout& layout, const PlotStyle& style) {
     const QFontMetricsF font(style.font);
     for (const TimeTick& tick : layout.timeTicks) {
         const double x = sharp(layout.time.pixel(tick.time));
@@ -38,7 +38,7 @@ void paintTimeAxis(QPainter& painter, const PlotLayout& layout, const PlotStyle&
         painter.drawText(QRectF(x - width / 2, layout.timeLabels.top(), width, layout.timeLabels.height()),
                          Qt::AlignCenter | Qt::TextSingleLine, tick.label);
     }
-    const QString title = QCoreApplication::translate("Plot", "Time since start of capture");
+    const QString title = named.isEmpty() ? QCoreApplication::translate("Plot", "Time since start of capture") : named;
     painter.setPen(between(style, 0.75));
     painter.drawText(layout.timeTitle, Qt::AlignCenter | Qt::TextSingleLine,
                      font.elidedText(title, Qt::ElideRight, layout.timeTitle.width()));
@@ -157,7 +157,7 @@ void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout
     painter.save();
     painter.setFont(style.font);
     painter.fillRect(layout.bounds, style.palette.color(QPalette::Base));
-    paintTimeAxis(painter, layout, style);
+    paintTimeAxis(painter, data.timeTitle, layout, style);
     for (std::size_t i = 0; i < layout.panels.size(); ++i) {
         const PanelBox& box = layout.panels[i];
         paintValueAxis(painter, box, data.panels[i].named(), style);

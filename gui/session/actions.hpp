@@ -89,11 +89,11 @@ struct ActionRow {
     ActionId id;
     std::string_view menu;  // its title; the menus stand in the order of their first rows
     std::string_view text;
-    std::string_view keys;   // portable text; several separated by "; "
-    std::string_view tip;    // one sentence
-    std::string_view icon;   // of the icon theme; empty: none, and not in the toolbar
-    bool separated = false;     // a line above it
-    std::string_view view{};    // that carries it out (View::carryOut()); empty: the window does
+    std::string_view keys;    // portable text; several separated by "; "
+    std::string_view tip;     // one sentence
+    std::string_view icon;    // of the icon theme; empty: none, and not in the toolbar
+    bool separated = false;   // a line above it
+    std::string_view view{};  // that carries it out (View::carryOut()); empty: the window does
 };
 
 [[nodiscard]] std::span<const ActionRow> actionRows();

@@ -7,8 +7,8 @@
 #include <gui/live/choice.hpp>
 #include <gui/live/interfaces.hpp>
 #include <gui/live/recorder.hpp>
-#include <gui/preferences/preferences.hpp>
 #include <gui/logs/log_text.hpp>
+#include <gui/preferences/preferences.hpp>
 #include <gui/session/view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/sidebar.hpp>

@@ -4,9 +4,9 @@
 
 #include <gui/base/theme.hpp>
 #include <gui/live/choice.hpp>
+#include <gui/session/actions.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
-#include <gui/session/actions.hpp>
 #include <gui/window/unsaved.hpp>
 #include <gui/window/views.hpp>
 

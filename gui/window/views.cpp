@@ -1,5 +1,4 @@
 #include <gui/casework/case_view.hpp>
-#include <gui/casework/case_view.hpp>
 #include <gui/checks/checks_view.hpp>
 #include <gui/compare/compare_view.hpp>
 #include <gui/fabric/fabric_view.hpp>

@@ -21,8 +21,8 @@ class ViewHost {
 public:
     virtual ~ViewHost() = default;
     virtual void viewRequested(const QString& id) = 0;
-    virtual void notice(const QString& text) = 0;        // something to tell the user, once
-    virtual void placeChanged(const QString& text) = 0;  // of the selected field, for the status bar
+    virtual void notice(const QString& text) = 0;                    // something to tell the user, once
+    virtual void placeChanged(const QString& text) = 0;              // of the selected field, for the status bar
     virtual void workChanged(const QString& what, double part) = 0;  // 0 to 1; an empty text: it has ended
     virtual void openRequested() = 0;                                // files are to be chosen
     virtual void captureRequested() = 0;                             // an interface is to be chosen

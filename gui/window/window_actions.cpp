@@ -111,9 +111,9 @@ void MainWindow::buildToolBar() {
 }
 
 void MainWindow::updateActions() {
-    constexpr std::array kAlways{ActionId::Open,          ActionId::OpenCase,      ActionId::NewTab,        ActionId::CloseTab,
-                                 ActionId::ImportProfile, ActionId::ExportProfile, ActionId::EditPreferences,
-                                 ActionId::Quit};
+    constexpr std::array kAlways{
+        ActionId::Open,          ActionId::OpenCase,      ActionId::NewTab,          ActionId::CloseTab,
+        ActionId::ImportProfile, ActionId::ExportProfile, ActionId::EditPreferences, ActionId::Quit};
     const bool any = m_session.packets() != 0;
     const bool capturing = m_session.state() == Session::State::Capturing;
     for (const ActionRow& row : actionRows()) {

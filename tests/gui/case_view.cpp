@@ -59,6 +59,21 @@ TEST_CASE("case: the window shows the verdict that the command line prints", "[c
         for (const Place& place : claim.evidence)
             CHECK(text.contains(QString::fromStdString(qps::casework::place_text(read->read, place))));
     }
+}
+
+TEST_CASE("case: an event of the timeline leads to its line", "[case]") {
+    OpenCase open({caseIn("two-flaps-in-syslog")});
+    auto& timeline = *open.view.findChild<CaseTimeline*>();
+    REQUIRE_FALSE(timeline.plot().data().panels.empty());
+    const Layer& layer = timeline.plot().data().panels[0].layers[0];
+    const Band& event = layer.bands->all().front();
+    Hit hit;
+    hit.time = event.from;
+    hit.text = event.text;
+    Q_EMIT timeline.plot().packetChosen(hit);
+    auto& lines = *open.view.findChild<QPlainTextEdit*>();
+    REQUIRE(QTest::qWaitFor([&] { return !lines.toPlainText().isEmpty(); }, kPatience));
+    CHECK(lines.textCursor().block().text().contains(QStringLiteral("ink")));
     inBothLooks(open.view, "case", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
 }
 
@@ -91,8 +106,8 @@ TEST_CASE("case: a place in a capture opens it at that packet", "[case]") {
     REQUIRE(packet);
     Q_EMIT view.findChild<QTextBrowser*>()->anchorClicked(
         QUrl(QStringLiteral("place:%1,%2").arg(packet->file).arg(packet->line)));
-    REQUIRE(QTest::qWaitFor(
-        [&] { return empty.window.selection().packet() == qps::dissect::FrameIndex{packet->line}; }, kPatience));
+    REQUIRE(QTest::qWaitFor([&] { return empty.window.selection().packet() == qps::dissect::FrameIndex{packet->line}; },
+                            kPatience));
     CHECK(empty.window.shownView() == QStringLiteral("packets"));
 }
 
@@ -117,6 +132,8 @@ TEST_CASE("case: events stand in the rows of their hosts, by one kind of clock",
     const Panel& panel = plot.data.panels[0];
     CHECK(panel.rows == std::vector<QString>{QStringLiteral("a"), QStringLiteral("b")});
     CHECK(plot.others == 2);
+    CHECK(plot.data.origin == qps::dissect::Instant{1000});
+    CHECK(plot.data.whole.contains(plot.data.timeOf(qps::dissect::Instant{2000})));
     REQUIRE(panel.layers.size() == 2);
     CHECK(panel.layers[0].name == QStringLiteral("link and switch"));
     CHECK(panel.layers[0].bands->all().front().row == 1);
