@@ -3,6 +3,7 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <QComboBox>
+#include <QSignalBlocker>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -114,6 +115,22 @@ std::vector<std::uint64_t> heatShades(std::uint64_t least, std::uint64_t most) {
     return shades;
 }
 
+HeatOf firstHeat(const transport::Timeline& timeline) {
+    std::uint64_t again = 0, naks = 0, marks = timeline.congestion.cnps, messages = 0;
+    for (const transport::Connection& connection : timeline.connections)
+        for (const transport::Way& way : connection.ways) {
+            again += way.incidents->retransmitted;
+            naks += way.incidents->sequence_naks + way.incidents->rnr_naks;
+            messages += way.completed;
+        }
+    marks += timeline.congestion.marked;
+    return again != 0      ? HeatOf::retransmissions
+           : naks != 0     ? HeatOf::naks
+           : marks != 0    ? HeatOf::congestion
+           : messages != 0 ? HeatOf::latency
+                           : HeatOf::bytes;
+}
+
 PlotData heatPlot(ConnectionHeat heat, HeatOf of, std::vector<QString> names) {
     PlotData data;
     if (heat.cells.empty()) return data;
@@ -140,7 +157,10 @@ HeatPicture::HeatPicture(Session& session, Selection& selection, QWidget* parent
     m_measure->setAccessibleName(tr("What is measured"));
     m_measure->setToolTip(tr("What the shades stand for"));
     tools().addWidget(m_measure);
-    connect(m_measure, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
+    connect(m_measure, &QComboBox::currentIndexChanged, this, [this] {
+        m_chosen = true;
+        refresh(false);
+    });
     addPlotTools();
 }
 
@@ -149,6 +169,10 @@ HeatOf HeatPicture::shownMeasure() const { return static_cast<HeatOf>(m_measure-
 void HeatPicture::setMeasure(HeatOf of) { m_measure->setCurrentIndex(static_cast<int>(of)); }
 
 PlotPicture::Maker HeatPicture::maker(QString&) {
+    if (!m_chosen) {
+        const QSignalBlocker quiet(m_measure);
+        m_measure->setCurrentIndex(static_cast<int>(firstHeat(*session().timeline())));
+    }
     return [of = shownMeasure()](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
         auto heat = transport::series::connection_heat(*inputs.index, of, inputs.whole, dissect::Duration{1}, stop);
         if (!heat) return std::nullopt;

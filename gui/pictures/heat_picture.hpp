@@ -17,6 +17,9 @@ inline constexpr std::size_t kHeatShades = 5;
 [[nodiscard]] std::vector<std::uint64_t> heatShades(std::uint64_t least, std::uint64_t most);
 
 // `names`: of the rows of `heat`, in their order.
+// What of a capture is worth a look first: what went wrong, else latency, else bytes.
+[[nodiscard]] transport::series::HeatOf firstHeat(const transport::Timeline& timeline);
+
 [[nodiscard]] PlotData heatPlot(transport::series::ConnectionHeat heat, transport::series::HeatOf of,
                                 std::vector<QString> names);
 
@@ -34,6 +37,7 @@ protected:
 
 private:
     QComboBox* m_measure;
+    bool m_chosen = false;  // the user chose what is measured
 };
 
 }  // namespace qps::gui

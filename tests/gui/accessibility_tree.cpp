@@ -3,8 +3,8 @@
 #include <gui/base/theme.hpp>
 #include <gui/filter/filter_bar.hpp>
 #include <gui/pictures/plot.hpp>
-#include <gui/tables/table_view.hpp>
 #include <gui/session/actions.hpp>
+#include <gui/tables/table_view.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 

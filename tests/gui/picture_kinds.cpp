@@ -297,8 +297,13 @@ TEST_CASE("the heat map has every retransmission in a cell of its connection", "
     open.picture.setMeasure(series::HeatOf::bytes);
     REQUIRE(QTest::qWaitFor([&] { return open.picture.settled(); }, kPatience));
     CHECK(open.panel(0).rows.size() == open.session.timeline()->connections.size());
-    OpenPicture<HeatPicture> none("write_8k");
-    CHECK(none.picture.plot().data().empty());
+    // Where nothing went wrong it begins with latency; what the user chooses stays, and may have nothing to show.
+    OpenPicture<HeatPicture> well("write_8k");
+    CHECK(well.picture.shownMeasure() == series::HeatOf::latency);
+    CHECK_FALSE(well.picture.plot().data().empty());
+    well.picture.setMeasure(series::HeatOf::naks);
+    REQUIRE(QTest::qWaitFor([&] { return well.picture.settled(); }, kPatience));
+    CHECK(well.picture.plot().data().empty());
 }
 
 TEST_CASE("ranks wait for the last, in rows of their names", "[pictures]") {

@@ -119,7 +119,7 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
         {"congestion",
          {QStringLiteral("cm"), QStringLiteral("latency"), QStringLiteral("operations"),
           QStringLiteral("operation-latency")}},
-        {"nvme_rdma", {QStringLiteral("congestion"), QStringLiteral("losses"), QStringLiteral("heat-map")}},
+        {"nvme_rdma", {QStringLiteral("congestion"), QStringLiteral("losses")}},
     }));
     OpenWindow opened(name);
     CHECK(opened.window.windowTitle().startsWith(QStringLiteral("capture.pcap (")));  // with its folder
@@ -136,8 +136,8 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
         REQUIRE(view != nullptr);
         CHECK(view->isVisible());
         // For a line or a file of the user's; for management datagrams, receivers of many, ranks: these have none.
-        const bool waits = QStringList{QStringLiteral("logs"), QStringLiteral("fabric"), QStringLiteral("compare"),
-                                       QStringLiteral("incast"), QStringLiteral("ranks"), QStringLiteral("case")}
+        const bool waits = QStringList{QStringLiteral("logs"),   QStringLiteral("fabric"), QStringLiteral("compare"),
+                                       QStringLiteral("incast"), QStringLiteral("ranks"),  QStringLiteral("case")}
                                .contains(id);
         CHECK(showsSomething(*view) != (missing.contains(id) || waits));
         CHECK(coloursOf(*view) > kLeastColours);
