@@ -1,5 +1,5 @@
-// UlpTracker: finds out which upper protocol each connection speaks, and follows it: SENDs become messages for the
-// machine of the protocol, READs and WRITEs are attached to the operations that named their memory.
+// UlpTracker: finds out which upper protocol each connection speaks, and keeps the table of conversations that follow
+// it (conversation.hpp).
 //
 // Three voices say what a connection speaks: the user, CM (private data before the port), the messages. The last is a
 // guess with a certainty; a conversation that was guessed and then is not understood is given up, with all that was
@@ -8,12 +8,7 @@
 #pragma once
 
 #include <transport-replay/model/peaks.hpp>
-#include <transport-replay/tracking/tracker.hpp>
-#include <transport-replay/ulp/label_queue.hpp>
-#include <transport-replay/ulp/protocols.hpp>
-#include <transport-replay/ulp/read_watch.hpp>
-#include <transport-replay/ulp/recogniser.hpp>
-#include <transport-replay/ulp/send_assembler.hpp>
+#include <transport-replay/ulp/conversation.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <deque>
@@ -80,36 +75,6 @@ private:
     static constexpr State kUndecided = UINT32_MAX;
     static constexpr State kNothing = UINT32_MAX - 1;
 
-    // A WRITE that is under way.
-    struct Writing {
-        Transfer transfer;
-        dissect::Psn psn;    // of its first packet
-        End asked_by{};      // whose operation it is of
-        bool owned = false;  // it is of one
-        std::uint64_t tag = 0;
-        bool open = false;
-        bool keep = false;
-        HeldBytes payload;
-    };
-    struct Way {
-        SendAssembler assembler;
-        Writing writing;
-        ReadWatch reads;
-        LabelQueue labels;
-    };
-    struct Conversation {
-        UlpConversation summary;
-        UlpMachine machine;
-        OpenOperations operations;
-        std::array<Way, 2> ways;
-        bool settled = false;  // an earlier pass saw it through
-        bool orients = false;  // who is the active end is told by its first message that can tell
-        bool given_up = false;
-        bool takes_writes = false;       // its machine does
-        std::uint8_t detail = 0;         // of the packet that was observed last, for its hint
-        std::uint64_t hosts = 0;         // a hash of both
-        std::vector<OperationSum> sums;  // where they are kept apart
-    };
     struct Undecided {
         UlpRecogniser recogniser;
         std::array<SendAssembler, 2> assemblers;
@@ -123,22 +88,11 @@ private:
     void try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const UlpDecision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink);
-    void take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record,
-                     const OperationSink& sink);
-    void take_read(Conversation& conversation, const Observation& observation, const PacketRecord& record);
-    void observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker,
-                          const OperationSink& sink);
     void take_exchange(const Conversation& conversation, const UlpMessage& message, const Understood& understood,
                        const OperationSink& sink);
-    void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
-    void take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record,
-                    const OperationSink& sink);
-    void end_write(Conversation& conversation, End requester, const OperationSink& sink);
-    static void orient(Conversation& conversation, const UlpMessage& message);
-    void give_up(Conversation& conversation);
-    [[nodiscard]] UlpSession session_of(Conversation& conversation, const OperationSink& sink);
-    void keep_sums(Conversation& conversation);
+    void settle(const Conversation& conversation);
     void end(Conversation& conversation, const OperationSink& sink);
+    [[nodiscard]] Conversations all(const OperationSink& sink) { return {report_, shares_, sink, sums_apart_}; }
 
     UlpHints hints_;
     bool sums_apart_;
