@@ -39,6 +39,8 @@ struct Tie {
     bool late = false;        // of a program's log: all complaints of the file stand before it
 };
 [[nodiscard]] Tie tie_of(const Case& read, const Event& event);
+// What LLDP tells behind a port of a switch; empty: nobody says.
+[[nodiscard]] std::string behind_port(const Case& read, std::string_view host, std::string_view port);
 
 // Families of rules.
 void judge_completions(const Facts& facts, Verdict& verdict);
@@ -71,6 +73,7 @@ void judge_captures(const Facts& facts, Verdict& verdict);
 void judge_unrelated(const Facts& facts, Verdict& verdict);
 void judge_notices(const Facts& facts, Verdict& verdict);
 void judge_bootstrap(const Facts& facts, Verdict& verdict);
+void judge_states(const Facts& facts, Verdict& verdict);
 void judge_unexplained(const Facts& facts, Verdict& verdict);
 
 }  // namespace qps::casework

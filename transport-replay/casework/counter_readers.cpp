@@ -311,6 +311,8 @@ std::string_view take_switch_table(std::string_view line, LineState& state, Case
         if (const auto value = number_of(4))
             put(found, state, "switch queues", name, 0, fmt::format("queue_{}_drops", words[1]), *value);
     if (state.block == kWatchdog && words.size() >= 3) {
+        if (words[1] == "stormed")
+            add(found, Setting{{}, name, "PFC watchdog", "state", std::string(words[1]), state.place()});
         const std::size_t slash = words[2].find('/');
         if (const auto storms = grouped_number(words[2].substr(0, slash)))
             put(found, state, "switch PFC watchdog", name, 0, "storms_detected", *storms);

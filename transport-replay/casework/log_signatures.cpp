@@ -118,6 +118,12 @@ constexpr std::array kFirst{
     Signature{pause_storm, kSonic, "PFC storm", R"(detected PFC storm on port (?P<dev>\S+?), queue index (?P<n>\d+))"},
     Signature{pause_storm, kSonic, "storm detected", R"((?P<text>storm detected).*?(?P<dev>Ethernet\d+|swp\d+))"},
     Signature{lossy_pause, kSonic, "on lossy queue", R"(Got PFC (?P<n>\d+) frame\(s\) on lossy queue (?P<op>\d+) port (?P<dev>\S+))"},
+    Signature{port_down, kSonic, "IF_DOWN", R"(IF_DOWN_(?P<text>\w+): .*?[Ii]nterface (?P<dev>\S+) is down)"},
+    Signature{port_up, kSonic, "IF_UP", R"(IF_UP: .*?[Ii]nterface (?P<dev>\S+) is (?P<text>up))"},
+    Signature{port_down, kSonic, "SNMP_TRAP_LINK_DOWN", R"(SNMP_TRAP_LINK_(?P<text>DOWN): .*ifName (?P<dev>[\w/.:-]+))"},
+    Signature{port_up, kSonic, "SNMP_TRAP_LINK_UP", R"(SNMP_TRAP_LINK_(?P<text>UP): .*ifName (?P<dev>[\w/.:-]+))"},
+    Signature{port_down, kSonic, " changed ", R"([Ii]nterface (?P<dev>[\w/.:-]+),? (?:has )?changed (?:its )?(?:oper\w* )?(?:state )?to (?P<text>[Dd]own|DOWN)\b)"},
+    Signature{port_up, kSonic, " changed ", R"([Ii]nterface (?P<dev>[\w/.:-]+),? (?:has )?changed (?:its )?(?:oper\w* )?(?:state )?to (?P<text>[Uu]p|UP)\b)"},
     // The NIC and its driver.
     Signature{device_fatal, kKernel, "Health issue", R"((?P<dev>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f.]{4}).*Health issue observed, (?P<text>.*?), severity)"},
     Signature{device_fatal, kKernel, "handling bad device", R"((?P<dev>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f.]{4}).*(?P<text>handling bad device))"},
@@ -142,6 +148,8 @@ constexpr std::array kFirst{
     Signature{resource_failed, kKernel, "probe", R"((?P<dev>[0-9a-f]{4}:[0-9a-f:.]+): (?P<text>.*probe.* failed.*))"},
     Signature{transmit_stuck, kKernel, "NETDEV WATCHDOG", R"(NETDEV WATCHDOG: (?P<dev>\S+).*(?P<text>transmit queue \d+ timed out))"},
     Signature{transmit_stuck, kKernel, "transmit timeout", R"((?P<dev>ib\d+\w*): (?P<text>transmit timeout))"},
+    Signature{transmit_stuck, kKernel, "TX timeout", R"((?P<dev>[0-9a-f:.]{7,12} ?[\w.-]*): (?P<text>TX timeout (?:detected|on queue: \d+)))"},
+    Signature{transmit_stuck, kKernel, "Tx Unit Hang", R"((?P<dev>\S+): (?P<text>Detected Tx Unit Hang))"},
     // The host.
     Signature{iommu_fault, kKernel, "IO_PAGE_FAULT", R"((?P<dev>[0-9a-f]{4}:[0-9a-f:.]+): AMD-Vi: Event logged \[(?P<text>IO_PAGE_FAULT.*)\])"},
     Signature{iommu_fault, kKernel, "DMAR: [", R"((?P<text>DMAR: \[.*?\]) Request device \[(?P<dev>[0-9a-f:.]+)\])"},
@@ -170,6 +178,7 @@ constexpr std::array kFirst{
     Signature{reboot, kKernel, "Linux version", R"(Linux version (?P<text>\S+))"},
     Signature{process_ended, {}, "egmentation fault", R"((?P<text>[Ss]egmentation fault))"},
     Signature{process_ended, {}, "segfault at", R"((?P<op>[\w.-]+)\[(?P<proc>\d+)\]: (?P<text>segfault) at)"},
+    Signature{process_ended, kMpi, "exited on signal", R"(process rank \d+ with PID (?P<proc>\d+) on node (?P<host>\S+) (?P<text>exited on signal (?P<n>\d+)[^)]*\)?))"},
     Signature{process_ended, {}, "signal", R"((?P<text>(?:Caught|exited on|received|terminated by|killed by|exit on) signal (?P<n>\d+)[^)]*\)?))"},
     Signature{process_ended, {}, "^C", R"(^(?P<text>\^C)\s*$)"},
     Signature{process_ended, {}, "oredump", R"((?P<op>\S+) .*(?P<text>dumped core|coredump))"},
@@ -188,13 +197,20 @@ constexpr std::array kFirst{
     Signature{storage_timeout, kKernel, "timeout", R"(nvme (?P<dev>nvme\d+): (?P<text>I/O (?:tag )?\d+ .*?QID (?P<n>\d+) timeout))"},
     Signature{storage_timeout, kKernel, "Property", R"(nvme (?P<dev>nvme\d+): (?P<text>Property (?:Get|Set) error: (?P<n>\d+)))"},
     Signature{storage_timeout, kKernel, "Timed out", R"((?P<text>Timed out (?:tx|RDMA) (?:for|with) (?P<peer>[\w.@]+)))"},
+    Signature{storage_timeout, kKernel, "ping timeout", R"((?P<dev>connection\d+:\d+): (?P<text>ping timeout of (?P<n>\d+) secs expired))"},
+    Signature{storage_timeout, kKernel, "recovery timed out", R"((?P<dev>session\d+): (?P<text>session recovery timed out after (?P<n>\d+) secs))"},
+    Signature{disconnected, kKernel, "detected conn error", R"((?P<dev>connection\d+:\d+): (?P<text>detected conn error \((?P<n>\d+)\)))"},
+    Signature{disconnected, kKernel, "rpcrdma: ", R"(rpcrdma: connection to (?P<peer>\S+) (?P<text>closed \((?P<n>-?\d+)\)))"},
+    Signature{storage_timeout, kKernel, "SRP ", R"((?P<text>SRP (?:abort called|reset_device called|reset_host called)))"},
     Signature{storage_timeout, kKernel, "not responding", R"(nfs: server (?P<peer>\S+) (?P<text>not responding))"},
     Signature{controller_reset, kKernel, "econnect", R"(nvme (?P<dev>nvme\d+): (?P<text>Reconnecting in \d+ seconds|Failed reconnect attempt \d+|starting error recovery|Successfully reconnected))"},
     Signature{controller_reset, kKernel, "error recovery", R"(nvme (?P<dev>nvme\d+): (?P<text>starting error recovery))"},
     Signature{address_unresolved, {}, "rdma_resolve_", R"((?P<text>rdma_resolve_(?:addr|route)) failed \(?(?P<n>-?\d+))"},
+    Signature{address_unresolved, {}, " times ADDR_ERROR", R"((?P<text>Received \d+ times ADDR_ERROR))"},
+    Signature{address_unresolved, {}, " times ROUTE_ERROR", R"((?P<text>Received \d+ times ROUTE_ERROR))"},
     Signature{address_unresolved, {}, "rdma_create_ep", R"((?P<op>rdma_create_ep): (?P<text>No such device|Cannot assign requested address|Network is unreachable|No route to host))"},
     Signature{unreachable, kKernel, "connection establishment failed", R"(nvme (?P<dev>nvme\d+): rdma (?P<text>connection establishment failed) \((?P<n>-?\d+)\))"},
-    Signature{rejected, {}, "onnect rejected", R"(Connect rejected: status (?P<n>-?\d+) \((?P<text>.*?)\))"},
+    Signature{rejected, {}, "onnect rejected", R"(Connect rejected: status (?P<n>-?\d+) \((?P<text>.*?)\)(?: (?P<op>nvme status \d+ \(.*?\)))?)"},
     Signature{rejected, kKernel, "nvalid", R"((?P<text>Connect Invalid .*Parameter.*))"},
     Signature{rejected, kKernel, "is not allowed", R"(nvme (?P<dev>nvme\d+): (?P<text>Connect for subsystem \S+ is not allowed), hostnqn: (?P<peer>\S+))"},
     Signature{rejected, kKernel, "not allowed", R"(nvmet: (?P<text>connect by host (?P<peer>\S+) for subsystem \S+ not allowed))"},
@@ -232,8 +248,13 @@ constexpr std::array kAnyProducer{
     Signature{memory_refused, {}, "ouldn't allocate MR", R"((?P<text>Couldn't allocate MR))"},
     Signature{setup_failed, {}, "Failed to modify QP", R"((?P<text>Failed to modify QP(?: \S+)? to (?P<op>\w+).*))"},
     Signature{no_device, {}, "o IB devices", R"((?P<text>[Nn]o IB devices(?: found)?))"},
+    Signature{setup_failed, {}, "ibv_modify_qp", R"(ibv_modify_qp\b(?:.*?(?P<op>RTR|RTS))?.*?\b(?P<text>Invalid argument|Connection timed out|No such device|Network is unreachable|No route to host|Input/output error|Operation not supported))"},
+    Signature{memory_refused, {}, "ibv_", R"(ibv_(?P<op>reg_mr\w*|create_qp\w*|create_cq\w*|create_srq|alloc_pd)\b.*?\b(?P<text>Cannot allocate memory|Operation not permitted|Resource temporarily unavailable|Bad address))"},
+    Signature{no_device, kSpdk, "available RDMA devices", R"((?P<text>Failed to get list of available RDMA devices))"},
+    Signature{no_device, kNccl, "o eligible providers", R"((?P<text>No eligible providers were found))"},
     Signature{no_device, {}, "userspace device-specific driver", R"((?P<text>no userspace device-specific driver found for \S+))"},
     Signature{socket_failed, kVerbs, "ouldn't connect to", R"((?P<text>Couldn't connect to (?P<peer>\S+)))"},
+    Signature{socket_failed, kTorch, "client socket has", R"((?P<text>client socket has (?:timed out after \S+ while trying to connect|failed to connect to any network address|failed to connect)) (?:to|of) \(?(?P<peer>[^,)\s]+))"},
     Signature{socket_failed, {}, "icresp", R"((?P<op>nvme_tcp): .*(?P<text>failed to receive icresp, error -?\d+))"},
     Signature{socket_failed, {}, "onnection refused", R"((?P<text>Connection refused))"},
     Signature{socket_failed, {}, "onnection reset", R"((?P<text>Connection reset by peer))"},
@@ -244,15 +265,16 @@ constexpr std::array kAnyProducer{
 
 std::span<const Signature> signatures() {
     static const std::vector<Signature> all = [] {
-        std::vector<Signature> made(kFirst.begin(), kFirst.end());
-        for (std::uint8_t row = 0; row < notices().size(); ++row)
-            made.push_back({notice,
-                            notices()[row].producer,
-                            notices()[row].words,
-                            notices()[row].pattern,
-                            0,
-                            {},
-                            static_cast<std::uint8_t>(row + 1)});
+        std::vector<Signature> made;
+        const auto add_notices = [&](bool first) {
+            for (std::size_t row = 0; row < notices().size(); ++row)
+                if (const Notice& each = notices()[row]; each.first == first)
+                    made.push_back(
+                        {notice, each.producer, each.words, each.pattern, 0, {}, static_cast<std::uint8_t>(row + 1)});
+        };
+        add_notices(true);
+        made.insert(made.end(), kFirst.begin(), kFirst.end());
+        add_notices(false);
         made.insert(made.end(), kAnyProducer.begin(), kAnyProducer.end());
         return made;
     }();

@@ -1,8 +1,10 @@
-// Rows of notices. Formats as Linux 6.1 and 6.12 (net/core/neighbour.c, ulp/ipoib, drivers/net/ethernet/mellanox),
-// NCCL 2.3 to 2.30, RCCL 2.20, UCX 1.4 to 1.19, libfabric 1.22, aws-ofi-nccl and Slurm 23 print them.
+// Rows of notices of libraries and adapters, and the whole table. Formats as Linux 6.1 and 6.12 (net/core/neighbour.c,
+// ulp/ipoib, drivers/net/ethernet/mellanox), NCCL 2.3 to 2.30, RCCL 2.20, UCX 1.4 to 1.19, libfabric 1.22, aws-ofi-nccl
+// and Slurm 23 print them.
 #include <transport-replay/casework/notices.hpp>
 
 #include <array>
+#include <vector>
 
 namespace qps::casework {
 
@@ -101,6 +103,14 @@ constexpr std::array kNotices{
 
 }  // namespace
 
-std::span<const Notice> notices() { return kNotices; }
+std::span<const Notice> notices() {
+    static const std::vector<Notice> all = [] {
+        std::vector<Notice> made(kNotices.begin(), kNotices.end());
+        for (const auto rows : {host_notices(), fabric_notices(), job_notices()})
+            made.insert(made.end(), rows.begin(), rows.end());
+        return made;
+    }();
+    return all;
+}
 
 }  // namespace qps::casework

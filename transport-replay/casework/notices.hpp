@@ -22,8 +22,15 @@ struct Notice {
     std::string_view seen;
     std::string_view means;
     std::string_view other;
+    bool of_peer = false;  // the host that matters is the peer that the line names
+    bool first = false;    // before the signatures of events, which would take the line as one of theirs
 };
 
+// All rows. Event::notice is a place in them.
 [[nodiscard]] std::span<const Notice> notices();
+// By what the lines are of: each in a source of its own.
+[[nodiscard]] std::span<const Notice> host_notices();
+[[nodiscard]] std::span<const Notice> fabric_notices();
+[[nodiscard]] std::span<const Notice> job_notices();
 
 }  // namespace qps::casework

@@ -76,7 +76,7 @@ void judge_loss(const Facts& facts, Verdict& verdict) {
               grown_facts(all));
         undecided(
             verdict,
-            "undecided: where the packets were lost, and whether the switch or the NICs lack the setting; counters of the switch are needed");
+            "undecided: where that is (a loss or a reordering), and whether the switch or the NICs lack the setting; counters of the switch are needed");
         next_step(
             verdict,
             "mlnx_qos -i IF (trust, PFC, dscp2prio) and cma_roce_tos on each host; PFC, ECN and queue drops of the switch ports (show queue counters, show pfc counters) before and after",

@@ -52,14 +52,15 @@ bool bus_is_reached(const Case& read, const Notice& row, const Event& first) {
     });
 }
 
-// Something else went wrong that a line about speed does not explain.
+// Something else went wrong that the line may not explain: what only follows, and what nobody explains, is nothing
+// else.
 bool other_trouble(const Facts& facts) {
-    static constexpr std::array kHarmless{
-        EventKind::port_up,        EventKind::work_request, EventKind::controller_created,
-        EventKind::queues_created, EventKind::reboot,       EventKind::notice};
-    return anything_failed(facts.read) || std::ranges::any_of(facts.read.events, [](const Event& event) {
-               return std::ranges::find(kHarmless, event.kind) == kHarmless.end();
-           });
+    using enum EventKind;
+    static constexpr std::array kNothingElse{port_up, work_request, controller_created, queues_created, reboot,
+                                             notice,  unexplained,  peer_closed,        remote_error,   disconnected};
+    return std::ranges::any_of(facts.read.events, [](const Event& event) {
+        return std::ranges::find(kNothingElse, event.kind) == kNothingElse.end();
+    });
 }
 
 // Whether complaints of others stand in the same file before the line, or none after it: what comes so late follows.
@@ -77,7 +78,7 @@ void judge_notices(const Facts& facts, Verdict& verdict) {
     std::map<std::pair<std::size_t, std::string>, Group> groups;
     for (const Event* event : events_of(facts.read, {EventKind::notice}))
         if (event->notice != 0 && event->notice <= rows.size())
-            groups[{event->notice - 1U, event->host}].push_back(event);
+            groups[{event->notice - 1U, rows[event->notice - 1U].of_peer ? event->peer : event->host}].push_back(event);
     const bool failed = other_trouble(facts);
     for (const auto& [key, group] : groups) {
         const Notice& row = rows[key.first];

@@ -63,6 +63,22 @@ void judge_device_full(const Facts& facts, Verdict& verdict) {
 
 }  // namespace
 
+namespace {
+
+// What a target of NVMe means by its status in a refusal.
+std::string_view refusal_of(std::string_view operation) {
+    if (operation.contains("status 6"))
+        return ": the target has no resources left for one more queue (memory, completion queues, queue pairs)";
+    if (operation.contains("status 3")) return ": the queue number is above what the target allows";
+    if (operation.contains("status 4") || operation.contains("status 5"))
+        return ": the target does not take a queue of that size (--queue-size)";
+    if (operation.contains("status 7") || operation.contains("status 8"))
+        return ": the number of outstanding reads does not fit the target";
+    return {};
+}
+
+}  // namespace
+
 void judge_set_up(const Facts& facts, Verdict& verdict) {
     judge_device_full(facts, verdict);
     for (const Event& event : facts.read.events) {
@@ -215,9 +231,10 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                 else if (event.number == 28)
                     say(Weight::shown, Party::remote_host,
                         fmt::format(
-                            "{}: the peer's application refused the connection (reason 28, consumer defined); not the network",
-                            where),
-                        "the log of the peer's application at this time", "the peer", {});
+                            "{}: the peer's application refused the connection (reason 28, consumer defined{}){}; not the network",
+                            where, event.operation.empty() ? "" : ": " + event.operation, refusal_of(event.operation)),
+                        "the log of the peer's application at this time; its memory, and how many queues it allows (fewer by --nr-io-queues)",
+                        "the peer", {});
                 else
                     say(Weight::hint, Party::remote_host,
                         fmt::format("{}: the connection was rejected ({}{}): the peer was reached; not the network",

@@ -3,11 +3,14 @@
 #include <transport-replay/casework/line_pattern.hpp>
 #include <transport-replay/casework/readers.hpp>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
+#include <re2/set.h>
 
 namespace qps::casework {
 
@@ -20,6 +23,7 @@ struct SettingRow {
     std::string_view subject;
     std::string_view name;
     std::string_view pattern;
+    bool begins = false;  // the lines below are of its device
 };
 constexpr std::array kSettings{
     SettingRow{"device info", "port", "link layer", R"(^\s*link_layer:\s*(?P<value>\w+))"},
@@ -38,7 +42,7 @@ constexpr std::array kSettings{
     SettingRow{"device info", "device", "driver version", R"(^version:\s*(?P<value>\S+))"},
     SettingRow{"RDMA link", "port", "state",
                R"(^link (?P<device>[\w.-]+)/\d+ (?:.*)?state (?P<value>\w+) physical_state)"},
-    SettingRow{"interface", "interface", "MTU", R"(^\d+: (?P<device>[\w.-]+)(?:@\S+)?: <.*mtu (?P<value>\d+))"},
+    SettingRow{"interface", "interface", "MTU", R"(^\d+: (?P<device>[\w.-]+)(?:@\S+)?: <.*mtu (?P<value>\d+))", true},
     SettingRow{"interface", "interface", "MTU", R"(^(?P<device>\w[\w.-]*)[: ].*[Mm][Tt][Uu][: =](?P<value>\d+))"},
     SettingRow{"interface", "interface", "speed", R"(^\s*Speed: (?P<value>\S+))"},
     SettingRow{"interface", "interface", "link", R"(^\s*Link detected: (?P<value>\w+))"},
@@ -67,14 +71,78 @@ constexpr std::array kSettings{
     SettingRow{"benchmark output", "buffer", "of a GPU",
                R"((?:cuMemAlloc|hipMalloc)\S* of a (?P<value>\d+) bytes GPU buffer)"},
     SettingRow{"ping", "ping", "loss", R"(packets transmitted, \d+ received, .*?(?P<value>[\d.]+)% packet loss)"},
+    SettingRow{"interface", "interface", "VLAN", R"(^\s+vlan protocol 802\.1Q id (?P<value>\d+))"},
+    SettingRow{"interface", "interface", "address",
+               R"(^\s+inet (?P<value>\d+\.\d+\.\d+\.\d+/\d+)(?:.* (?P<device>[\w.-]+))?\s*$)"},
+    SettingRow{"interface", "interface", "address",
+               R"(^(?P<device>[\w.-]+)(?:@\S+)?\s+(?:UP|DOWN|UNKNOWN)\s+(?P<value>\d+\.\d+\.\d+\.\d+/\d+))"},
+    SettingRow{"interface", "interface", "FEC", R"(^Active FEC encodings?:\s*(?P<value>\S+))"},
+    SettingRow{"interface", "virtual function", "", R"(^\s+vf (?P<name>\d+) .*link-state (?P<value>\w+))"},
+    SettingRow{"interface", "port", "state", R"(^(?P<device>[\w.-]+) port \d+ ==> \S+ \((?P<value>Up|Down)\))"},
+    SettingRow{"neighbours", "neighbour", "",
+               R"(^(?P<name>[0-9a-fA-F.:]{3,39}) (?:dev (?P<device>\S+) )?.*\b(?P<value>FAILED|INCOMPLETE)\s*$)"},
+    SettingRow{"neighbours", "behind port", "system",
+               R"(^(?P<device>Ethernet\d+|swp\d\S*)\s+(?P<value>[A-Za-z][\w.-]*)\s+\S+\s+[A-Z]+\b)"},
+    SettingRow{"kernel settings", "sysctl", "",
+               R"(^(?P<name>(?:net|vm|kernel|fs)\.[\w./-]+)\s*=\s*(?P<value>-?\d+)\s*$)"},
+    SettingRow{"kernel settings", "drops", "reverse path filter", R"(^TcpExtIPReversePathFilter\s+(?P<value>\d+))"},
+    SettingRow{"bond", "bond leg", "interface", R"(^Slave Interface: (?P<value>(?P<device>\S+)))", true},
+    SettingRow{"bond", "bond leg", "aggregator", R"(^Aggregator ID: (?P<value>\d+))"},
+    SettingRow{"bond", "bond leg", "partner churn", R"(^Partner Churn State: (?P<value>\w+))"},
+    SettingRow{"bond", "bond leg", "system", R"(^\s+system mac address: (?P<value>[0-9a-f:]{17}))"},
+    SettingRow{"firewall", "firewall", "refuses", R"(^-P INPUT (?P<value>DROP|REJECT))"},
+    SettingRow{"firewall", "firewall", "refuses", R"(^Chain INPUT \(policy (?P<value>DROP|REJECT))"},
+    SettingRow{"firewall", "firewall", "refuses",
+               R"(^(?:-A INPUT -j (?P<value>REJECT|DROP)\b.*|-A INPUT -j (?:LOG|ULOG) .*)$)"},
+    SettingRow{"firewall", "firewall", "refuses", R"(^(?P<value>\w+) \(active\)\s*$)"},
+    SettingRow{"firewall", "firewall", "refuses", R"(^Status: (?P<value>active)\s*$)"},
+    SettingRow{"firewall", "firewall", "accepts", R"(^-A INPUT .*--dports? (?P<value>[\d:,]+)(?: .*)?-j ACCEPT)"},
+    SettingRow{"firewall", "firewall", "accepts", R"(^\s+ports:\s+(?P<value>\d\S*(?: \d\S*)*)\s*$)"},
+    SettingRow{"request", "asked", "",
+               R"(\b(?P<name>max_(?:dest_)?rd_atomic|max_(?:send|recv)_(?:wr|sge)|cqe)\s*[=:]\s*(?P<value>\d+))"},
+    SettingRow{"RDMA system", "RDMA system", "netns", R"(^netns (?P<value>shared|exclusive)\b)"},
+    SettingRow{"device limits", "device", "atomics", R"(^\s*atomic_cap:\s*(?P<value>ATOMIC_\w+))"},
+    SettingRow{"device limits", "most", "rd_atomic", R"(^\s*max_qp_(?:init_)?rd_atom:\s*(?P<value>\d+))"},
+    SettingRow{"device limits", "most", "wr", R"(^\s*max_qp_wr:\s*(?P<value>\d+))"},
+    SettingRow{"device limits", "most", "sge", R"(^\s*max_sge:\s*(?P<value>\d+))"},
+    SettingRow{"device limits", "most", "cqe", R"(^\s*max_cqe:\s*(?P<value>\d+))"},
+    SettingRow{"P_Key table", "P_Key", "", R"(/pkeys/(?P<name>\d+)[: ]+(?P<value>0x[0-9a-fA-F]{4}))"},
+    SettingRow{"benchmark output", "GID in use", "index", R"(^\s*GID index\s*:\s*(?P<value>\d+)\s*$)"},
     SettingRow{"kernel", "module", "loaded", R"(^(?P<value>nvidia_peermem|nv_peer_mem|gdrdrv)\s+\d+)"},
 };
 
-struct Patterns {
-    std::vector<std::unique_ptr<RE2>> all;
-    Patterns() {
-        for (const SettingRow& row : kSettings) all.push_back(std::make_unique<RE2>(piece(row.pattern), RE2::Latin1));
+// Most lines have no setting: one pass over the line tells which of all patterns to try.
+class Patterns {
+public:
+    Patterns() : any_(quiet(), RE2::UNANCHORED) {
+        for (const SettingRow& row : kSettings) {
+            all_.push_back(std::make_unique<RE2>(piece(row.pattern), RE2::Latin1));
+            any_.Add(piece(row.pattern), nullptr);
+        }
+        any_.Compile();
     }
+    [[nodiscard]] const RE2& of(std::size_t row) const { return *all_[row]; }
+    // Places of rows that the line may fit, in the order of the table: all of them where it asks for too much memory.
+    [[nodiscard]] std::vector<int> fitting(std::string_view line) const {
+        std::vector<int> rows;
+        RE2::Set::ErrorInfo error{RE2::Set::kNoError};
+        if (!any_.Match(piece(line), &rows, &error) && error.kind != RE2::Set::kNoError) {
+            rows.resize(all_.size());
+            std::iota(rows.begin(), rows.end(), 0);
+        }
+        std::ranges::sort(rows);
+        return rows;
+    }
+
+private:
+    static RE2::Options quiet() {
+        RE2::Options made(RE2::Latin1);
+        made.set_log_errors(false);
+        return made;
+    }
+
+    std::vector<std::unique_ptr<RE2>> all_;
+    RE2::Set any_;
 };
 
 std::string group(const RE2& pattern, const std::vector<re2::StringPiece>& found, const char* name) {
@@ -163,13 +231,17 @@ std::string_view take_setting(std::string_view line, LineState& state, Case& fou
         return "list of hosts";
     }
     // "cma_roce_tos -d mlx5_0", "cat /sys/.../roce_np/enable/3", then the value alone.
-    static const RE2 alone(R"(^\s*(\d{1,9})\s*$)");
+    static const RE2 alone(R"(^\s*(\d{1,9}|0x[0-9a-fA-F]{4}|unlimited)\s*$)");
     static const RE2 shown(R"(^cat (/sys/\S+)$)");
     if (finds(line, alone, &value)) {
         if (state.command.contains("cma_roce_tos")) {
             add(found,
                 Setting{{}, state.device, "QoS", "traffic class of rdma_cm (cma_roce_tos)", value, state.place()});
             return "QoS settings";
+        }
+        if (state.command.contains("ulimit -l")) {
+            add(found, Setting{{}, {}, "limit", "memlock", value, state.place()});
+            return "memory limit";
         }
         if (finds(state.command, shown, &name)) {
             const std::string whole = name + ":" + value;
@@ -179,8 +251,9 @@ std::string_view take_setting(std::string_view line, LineState& state, Case& fou
         return {};
     }
     std::string_view kind;
-    for (std::size_t i = 0; i < kSettings.size(); ++i) {
-        const RE2& pattern = *patterns.all[i];
+    for (const int fits : patterns.fitting(line)) {
+        const auto i = static_cast<std::size_t>(fits);
+        const RE2& pattern = patterns.of(i);
         std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1);
         if (!pattern.Match(piece(line), 0, line.size(), RE2::UNANCHORED, groups.data(),
                            static_cast<int>(groups.size())))
@@ -192,6 +265,8 @@ std::string_view take_setting(std::string_view line, LineState& state, Case& fou
                         std::string(row.name),
                         group(pattern, groups, "value"),
                         state.place()};
+        if (row.begins) state.device = setting.device;
+        if (setting.value.empty()) continue;
         if (setting.device.empty()) setting.device = state.device;
         if (setting.subject == "ping") setting.device = state.command;
         if (std::string given = group(pattern, groups, "name"); !given.empty()) setting.name = std::move(given);

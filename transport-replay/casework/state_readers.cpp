@@ -119,19 +119,22 @@ std::string_view take_mlxlink(std::string_view line, LineState& state, Case& fou
 std::string_view take_switch_ports(std::string_view line, LineState& state, Case& found) {
     constexpr std::string_view kName = "switch ports";
     static const RE2 head(R"(^\s*Interface\s+Lanes\s+Speed\s+MTU\s+)");
-    static const RE2 row(R"(^\s*((?:Ethernet|PortChannel)\d+)\s+\S+\s+(\S+)\s+(\d+)\s+.*?\b(up|down)\s+(up|down)\b)");
+    static const RE2 row(
+        R"(^\s*((?:Ethernet|PortChannel)\d+)\s+\S+\s+(\S+)\s+(\d+)\s+(\S+)\s.*?\b(up|down)\s+(up|down)\b)");
     static const RE2 rule(R"(^[-\s]{8,}$)");
     if (finds(line, head)) return state.reader = kName, kName;
     if (state.reader != kName) return {};
     if (finds(line, rule)) return kName;
-    std::string port, speed, mtu, is, wanted;
-    if (!finds(line, row, &port, &speed, &mtu, &is, &wanted)) return {};
+    std::string port, speed, mtu, fec, is, wanted;
+    if (!finds(line, row, &port, &speed, &mtu, &fec, &is, &wanted)) return {};
     const auto setting = [&](std::string_view subject, std::string_view name, std::string text) {
         add(found, Setting{{}, port, std::string(subject), std::string(name), std::move(text), state.place()});
     };
     if (wanted == "up") setting("port", "state", is == "down" ? "DOWN" : "ACTIVE");
     setting("switch port", "port MTU", mtu);
     setting("switch port", "port speed", speed);
+    static const RE2 known(R"(^(?:rs|fc|none|auto)$)");
+    if (finds(fec, known)) setting("switch port", "port FEC", fec);
     return kName;
 }
 
