@@ -144,9 +144,10 @@ void TableView::buildTable() {
         stretchLast();
         if (!m_fitting) m_is_own = false;
     };
-    connect(header, &QHeaderView::sectionResized, this, [header, touched](int column) {
-        // The last one takes what room is left, without the user's doing.
-        if (column != header->logicalIndex(header->count() - 1)) touched();
+    connect(header, &QHeaderView::sectionResized, this, [this, header, touched](int column, int before, int now) {
+        // The last one takes what room is left, without the user's doing. Hiding is said by who chooses columns.
+        if (before == 0 || now == 0) stretchLast();
+        else if (column != header->logicalIndex(header->count() - 1)) touched();
     });
     connect(header, &QHeaderView::sectionMoved, this, touched);
     connect(header, &QHeaderView::customContextMenuRequested, this, &TableView::chooseColumns);
@@ -489,8 +490,10 @@ void TableView::chooseColumns(const QPoint& where) {
         action->setCheckable(true);
         action->setChecked(!header->isSectionHidden(column));
         action->setEnabled(visible > 1 || header->isSectionHidden(column));  // one stays, to bring back the others
-        connect(action, &QAction::toggled, header,
-                [header, column](bool on) { header->setSectionHidden(column, !on); });
+        connect(action, &QAction::toggled, header, [this, header, column](bool on) {
+            header->setSectionHidden(column, !on);
+            m_is_own = false;
+        });
     }
     menu->popup(header->mapToGlobal(where));
 }

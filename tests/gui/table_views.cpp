@@ -56,6 +56,24 @@ TEST_CASE("filters of rows join the one that is there") {
     CHECK(combined(QStringLiteral(" "), QStringLiteral("b"), FilterUse::And) == QStringLiteral("b"));
 }
 
+TEST_CASE("columns fit their contents where one is hidden at first, until the user sizes one") {
+    needApplication();
+    QSettings().remove(QStringLiteral("tables"));
+    OpenedTable<ConnectionsView> open("multi_qp", 1600);
+    auto& table = open.table->table();
+    QHeaderView& header = *table.horizontalHeader();
+    const auto fits = [&](int column) {
+        const QString text = table.model()->index(0, column).data().toString();
+        return header.sectionSize(column) >= table.fontMetrics().horizontalAdvance(text);
+    };
+    REQUIRE(table.model()->rowCount() > 0);
+    CHECK(header.hiddenSectionCount() > 0);
+    for (int column = 0; column + 1 < header.count(); ++column) {
+        CAPTURE(column, header.sectionSize(column));
+        CHECK((header.isSectionHidden(column) || fits(column)));
+    }
+}
+
 TEST_CASE("a table looks the same way in light and dark") {
     needApplication();
     const bool dark = GENERATE(false, true);
