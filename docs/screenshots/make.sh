@@ -42,7 +42,7 @@ set-up            light  1  -                       ucmatose         --view cm
 psn               light  1  -                       loss_write       --view psn -g 84
 ladder            light  1  Return                  loss_write       --view ladder -g 22
 waterfall         light  1  -                       loss_write       --view waterfall
-losses            light  1  Down                    err_mixed        --view losses
+losses            light  1  Down                    loss_write       --view losses
 operation-latency light  1  -                       nvme_rdma        --view operation-latency
 incast            light  1  -                       incast           --view incast
 throughput        light  1  -                       loss_write       --view throughput
@@ -51,6 +51,7 @@ congestion        light  1  -                       congestion       --view cong
 hosts             light  1  Home,Right                  multi_qp         --view hosts congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap
 heat-map          light  1  -                       incast           --view heat-map
 logs              light  1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
+case              light  1  -                       ../tests/case/cases/two-flaps-in-syslog --view case
 logs-dark         dark   1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
 statistics        light  1  Left,Left,Left,Left,Left,Right,Right,Right,Right,Right  multi_qp  --view statistics congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap
 statistics-dark   dark   1  Left,Left,Left,Left,Left,Right,Right  err_mixed  --view statistics
@@ -119,8 +120,10 @@ take() {
 picture() {
     local name=$1 theme=$2 scale=$3 keys=$4 capture=$5 window key
     shift 5
+    local files=("$capture"/capture.pcap*)
+    [[ $capture != */* ]] || files=("$capture")  # the folder of a case
     rm -rf "$scratch/settings"
-    env XDG_CONFIG_HOME="$scratch/settings" QT_SCALE_FACTOR="$scale" "$BIN" --theme "$theme" "$@" "$capture"/capture.pcap* &
+    env XDG_CONFIG_HOME="$scratch/settings" QT_SCALE_FACTOR="$scale" "$BIN" --theme "$theme" "$@" "${files[@]}" &
     gui=$!
     window=$(patiently xdotool search --onlyvisible --pid $gui)
     xdotool windowmove "$window" 0 0 windowsize "$window" $((widths[scale] * scale)) $((heights[scale] * scale)) windowfocus "$window"

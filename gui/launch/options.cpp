@@ -163,7 +163,7 @@ QString helpText(const QStringList& views) {
     QString help = QStringLiteral(
         "qpscope-gui: RDMA packet analyser\n\n"
         "Usage: qpscope-gui [OPTIONS] [FILE...]\n\n"
-        "Files are pcap or pcapng, plain, .gz or .zst; - is standard input. Several files are read as one\ncapture, in the order of their first packets.\n\n");
+        "Files are pcap or pcapng, plain, .gz or .zst; - is standard input. Several files are read as one\ncapture, in the order of their first packets. A folder is opened as a case.\n\n");
     constexpr int kWidth = 28;
     for (const Row& row : kRows) {
         QString names = row.brief.empty() ? text(row.name) : text(row.brief) + QStringLiteral(", ") + text(row.name);

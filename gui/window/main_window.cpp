@@ -277,6 +277,8 @@ void MainWindow::selectWhenRead(FrameIndex wanted) {
 
 void MainWindow::open(const QStringList& files) {
     if (files.isEmpty()) return;
+    if (std::ranges::any_of(files, [](const QString& file) { return QFileInfo(file).isDir(); }))
+        return viewOf("case").take(files);
     // What is no capture takes nothing away from one that is open.
     if (m_session.state() != Session::State::Empty)
         if (const QStringList why = Session::whyNotOpened(files); !why.isEmpty()) {
@@ -484,9 +486,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
         if (url.isLocalFile()) files << url.toLocalFile();
     files.sort();
     if (files.isEmpty() && event->mimeData()->hasText()) return viewOf("logs").takeText(event->mimeData()->text());
-    // A folder is a case. What is text and no capture is a log, where there is a capture to look at beside it.
-    if (std::ranges::any_of(files, [](const QString& file) { return QFileInfo(file).isDir(); }))
-        return viewOf("case").take(files);
+    // What is text and no capture is a log, where there is a capture to look at beside it.
     const bool areLogs = m_session.state() != Session::State::Empty && !files.isEmpty() &&
                          std::ranges::all_of(files, looksLikeText) &&
                          Session::whyNotOpened(files).size() == files.size();

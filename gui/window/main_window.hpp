@@ -37,7 +37,7 @@ public:
 
     // What the command line asks for.
     void begin(const Options& options);
-    void open(const QStringList& files);
+    void open(const QStringList& files);  // with a folder among them: as a case
     void capture(const CaptureChoice& choice);
     // By its id; an unknown one changes nothing and returns false.
     bool showView(const QString& id);

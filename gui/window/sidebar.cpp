@@ -15,7 +15,7 @@ constexpr int kCount = Qt::UserRole + 1;
 constexpr int kSeparated = Qt::UserRole + 2;
 constexpr int kLack = Qt::UserRole + 3;
 constexpr int kTip = Qt::UserRole + 4;
-constexpr double kRowHeight = 1.8;  // of the font's
+constexpr double kRowHeight = 1.7;  // of the font's: all views are in sight at 1180 x 760
 constexpr int kRoomForCount = 11;   // characters: ten million with its separators
 
 int margin(const QFontMetrics& metrics) { return metrics.height() * 2 / 3; }

@@ -169,6 +169,10 @@ TEST_CASE("case: a folder that is dropped is a case", "[case]") {
     auto& view = *empty.window.findChild<CaseView*>();
     REQUIRE(QTest::qWaitFor([&] { return !view.working(); }, kPatience));
     CHECK(view.findChild<QTextBrowser*>()->toPlainText().contains(QStringLiteral("case-receiver-not-ready")));
+    // Likewise one that the command line names.
+    empty.window.open({caseIn("two-flaps-in-syslog")});
+    REQUIRE(QTest::qWaitFor([&] { return !view.working(); }, kPatience));
+    CHECK(view.findChild<QTextBrowser*>()->toPlainText().contains(QStringLiteral("case-port-down")));
 }
 
 TEST_CASE("each action that names a view names one that is there and takes it", "[case]") {

@@ -7,6 +7,7 @@
 #include <gui/statistics/statistics_view.hpp>
 #include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
+#include <gui/window/sidebar.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -18,6 +19,7 @@
 #include <QMimeData>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTableView>
 #include <QToolButton>
 #include <algorithm>
@@ -145,6 +147,15 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
     }
     CHECK_FALSE(opened.window.showView(QStringLiteral("no such view")));
     CHECK(opened.window.shownView() == QString::fromUtf8(viewRows().back().id));
+}
+
+TEST_CASE("window: the names of all views are in sight in a window of the first size") {
+    OpenWindow empty;
+    empty.window.resize(1180, 760);
+    QApplication::processEvents();
+    const auto* views = empty.window.findChild<Sidebar*>();
+    REQUIRE(views != nullptr);
+    CHECK(views->verticalScrollBar()->maximum() == 0);
 }
 
 TEST_CASE("window: without a capture every view says what to do") {
