@@ -4,6 +4,7 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -75,6 +76,46 @@ std::string_view refusal_of(std::string_view operation) {
     if (operation.contains("status 7") || operation.contains("status 8"))
         return ": the number of outstanding reads does not fit the target";
     return {};
+}
+
+// Why a connection was rejected: reasons of REJ (IBA 12.6.7.2), and those of a login of SRP.
+struct RejectRow {
+    std::uint64_t reason;
+    std::string_view words;
+};
+std::string_view reject_reason(const Event& event) {
+    static constexpr std::array kReasons{
+        RejectRow{1, "no queue pair is available there"},
+        RejectRow{3, "no resources are left there"},
+        RejectRow{4, "its own message was not answered in time"},
+        RejectRow{5, "the request is not supported there"},
+        RejectRow{9, "the transport service type does not fit"},
+        RejectRow{10,
+                  "stale connection: the peer still holds the queue pair of an older connection, as after a crash or "
+                  "power loss of this side; it goes when that times out or the peer's program lets it go"},
+        RejectRow{12, "the GID of the primary path is not one of the peer"},
+        RejectRow{13, "the LID of the primary path does not fit"},
+        RejectRow{14, "the service level of the primary path does not fit"},
+        RejectRow{15, "the traffic class of the primary path does not fit"},
+        RejectRow{17, "the packet rate does not fit"},
+        RejectRow{26, "the path MTU that is asked for does not fit"},
+        RejectRow{29, "the RNR retry count does not fit"},
+        RejectRow{30, "a connection with that number exists already"}};
+    static constexpr std::array kLogins{
+        RejectRow{0x10000, "the target could not make the channel"},
+        RejectRow{0x10001, "the target has no resources left for one more channel"},
+        RejectRow{0x10002, "messages of that length are too long for the target"},
+        RejectRow{0x10003, "the target knows no such port for this initiator"},
+        RejectRow{0x10004, "the target does not support the format of descriptors"},
+        RejectRow{0x10005, "the target does not support several channels"},
+        RejectRow{0x10006, "the target's limit of channels is reached: no resources for one more"}};
+    if (event.text.starts_with("SRP LOGIN")) {
+        const auto reason = dissect::parse_number("0x" + event.operation);
+        const auto row = std::ranges::find(kLogins, reason.value_or(0), &RejectRow::reason);
+        return row == kLogins.end() ? std::string_view{} : row->words;
+    }
+    const auto row = std::ranges::find(kReasons, event.number, &RejectRow::reason);
+    return row == kReasons.end() ? std::string_view{} : row->words;
 }
 
 }  // namespace
@@ -236,10 +277,11 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                         "the log of the peer's application at this time; its memory, and how many queues it allows (fewer by --nr-io-queues)",
                         "the peer", {});
                 else
-                    say(Weight::hint, Party::remote_host,
-                        fmt::format("{}: the connection was rejected ({}{}): the peer was reached; not the network",
-                                    where, event.text, event.number != 0 ? fmt::format(", {}", event.number) : ""),
-                        "the log of the peer at this time", "the peer", {});
+                    say(event.text.starts_with("SRP LOGIN") ? Weight::shown : Weight::hint, Party::remote_host,
+                        fmt::format("{}: the connection was rejected ({}{}){}{}: the peer was reached; not the network",
+                                    where, event.text, event.number != 0 ? fmt::format(", {}", event.number) : "",
+                                    reject_reason(event).empty() ? "" : ": ", reject_reason(event)),
+                        "the log of the peer at this time; rdma resource show qp and cm_id there", "the peer", {});
                 break;
             case EventKind::socket_failed:
                 say(Weight::hint, Party::undecided,

@@ -86,6 +86,8 @@ constexpr std::array kSettings{
     SettingRow{"kernel settings", "sysctl", "",
                R"(^(?P<name>(?:net|vm|kernel|fs)\.[\w./-]+)\s*=\s*(?P<value>-?\d+)\s*$)"},
     SettingRow{"kernel settings", "drops", "reverse path filter", R"(^TcpExtIPReversePathFilter\s+(?P<value>\d+))"},
+    SettingRow{"switch settings", "switch port", "PFC state",
+               R"(^(?P<device>Et(?:hernet)?\d\S*)\s+(?P<value>D)\s+-\s+-\s)"},
     SettingRow{"bond", "bond leg", "interface", R"(^Slave Interface: (?P<value>(?P<device>\S+)))", true},
     SettingRow{"bond", "bond leg", "aggregator", R"(^Aggregator ID: (?P<value>\d+))"},
     SettingRow{"bond", "bond leg", "partner churn", R"(^Partner Churn State: (?P<value>\w+))"},
