@@ -67,6 +67,10 @@ constexpr std::array kComplaintWords{
             {"an argument was not accepted: a size, an index or a setting that the device, the driver or the other end does not take",
              "that setting against ibv_devinfo -v (max_qp_wr, max_sge, max_qp_rd_atom), show_gids (index), active_mtu; dmesg at that time",
              "it is above what the device takes, or names what is not there", "correct it", "versions of driver, firmware and library"}},
+    ComplaintWords{R"((?i)\bnot valid\b|\binvalid\b|validation failed|\bmust\b|\bexpected\b|\billegal\b|malformed)",
+            {"what the line names is not as it must be: a setting, a port, an identifier",
+             "that setting against what the line asks for, on this host and on one where it works; versions of the program and of the driver",
+             "it differs from a host that works", "set it alike", "it is alike everywhere: the program, or what it talks to, is of another version"}},
     ComplaintWords{R"((?i)temperature|overheat|over.?current|voltage|\bpower\b.*(?:fail|exceed|insufficient)|\balarm\b)",
             {"a reading of the hardware is out of its range",
              "sensors, ipmitool sel list, ethtool -m IF, mlxlink -m: which part, since when; fans and air flow",
@@ -113,6 +117,8 @@ struct WordPatterns {
 
 const ComplaintMeaning* meaning_of(std::string_view complaint) {
     static const WordPatterns patterns;
+    const std::string with_errno = fmt::format("{} {}", complaint, errno_text(complaint));
+    complaint = with_errno;
     for (std::size_t i = 0; i < kComplaintWords.size(); ++i)
         if (RE2::PartialMatch(piece(complaint), *patterns.all[i])) return &kComplaintWords[i].meaning;
     return nullptr;
@@ -120,20 +126,38 @@ const ComplaintMeaning* meaning_of(std::string_view complaint) {
 
 std::string errno_text(std::string_view complaint) {
     static const RE2 given(
-        R"((?i)(?:errno:?|error:?|err:?|err ?code:?|rc:?|ret(?:urned)?:?|status:?)\s*[=:(]?\s*-(\d{1,3})\b|(?:errno[ :=(]+|failed[ :]+\(?-?|\[|with error )(\d{1,3})\b[\])]?)");
+        R"((?i)(?:errno:?|error:?|err:?|err ?code:?|rc:?|ret(?:urned)?:?|status:?)\s*[=:(]?\s*-(\d{1,3})\b|(?:errno[ :=(]+|non-zero status:? |failed[ :]+\(?-?|\[|with error )(\d{1,3})\b[\])]?)");
     std::string negative, positive;
     if (!RE2::PartialMatch(piece(complaint), given, &negative, &positive)) return {};
     const auto number = dissect::parse_decimal(negative.empty() ? positive : negative);
+    return number ? errno_text(*number) : std::string{};
+}
+
+std::string errno_text(std::uint64_t number) {
     for (const ErrnoRow& row : kErrnos)
         if (number == row.number) return fmt::format("errno {}, {}: {}", row.number, row.name, row.words);
     return {};
 }
 
+ComplaintParts parts_of(std::string_view line) {
+    static const RE2 stamps(
+        R"(^(?:[\d\[(<][\d\[\]()<>T:.,/+Z -]{4,}[\])>]?\s*|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d\S* +\S+ +)+)");
+    static const RE2 source(R"(^(?:\S*/)?([\w-]+\.(?:c|cc|cpp|cu|h|hpp|py|go|rs))(?::\w+)*:? ?\d*:? *)");
+    static const RE2 program(R"(^([A-Za-z][\w./-]{1,40})(?:\[\d+\])?: +)");
+    re2::StringPiece text(line.data(), line.size());
+    ComplaintParts parts;
+    RE2::Consume(&text, stamps);
+    if (!RE2::Consume(&text, source, &parts.program)) RE2::Consume(&text, program, &parts.program);
+    parts.text = {text.data(), text.size()};
+    if (parts.text.empty()) parts.text = line;
+    return parts;
+}
+
 bool is_complaint(std::string_view line) {
     static const RE2 complains(
-        R"((?i)\b(?:errors?|err|failed|failure|fail|fatal|cannot|can't|could ?n.t|could not|unable to|denied|refused|rejected|timed? ?out|not found|no such|not supported|unsupported|invalid|mismatch|incompatible|exceeded|insufficient|in use by|abort(?:ed|ing)?|lost|unreachable|must be)\b)");
+        R"((?i)\b(?:errors?|err|failed|failure|fail|fatal|cannot|can't|could ?n.t|could not|unable to|denied|refused|rejected|timed? ?out|not found|no such|not supported|unsupported|invalid|mismatch|incompatible|exceeded|insufficient|in use by|abort(?:ed|ing)?|lost|unreachable|must be|must bind|not valid|did not|no [\w -]{1,60} (?:found|available|detected|usable))\b)");
     static const RE2 about(
-        R"((?i)rdma|infiniband|\bmlx\d|roce\b|\bibv?_|verbs?\b|\bqps?\b|queue pair|\bcq\b|\bhca\b|\bgids?\b|nccl|rccl|\bucx\b|libfabric|\befa\b|psm2?\b|\bhfi|\bsrp\b|\biser\b|nvme|nvmf|\bnfs|lustre|beegfs|gluster|gpfs|mmfs|spdk|dpdk|mooncake|nvshmem|openib|\bcm event|\blid\b|peer.?mem|memlock|register(?:ed)? memory|memory regist)");
+        R"((?i)rdma|infiniband|\bmlx\d|roce\b|\bibv?_|verbs?\b|\bqps?\b|queue pair|\bcq\b|\bhca\b|\bgids?\b|nccl|rccl|\bucx\b|libfabric|\befa\b|psm2?\b|\bhfi|\bsrp\b|\biser\b|nvme|nvmf|\bnfs|lustre|beegfs|gluster|gpfs|mmfs|spdk|dpdk|mooncake|nvshmem|openib|\bcm event|\bsharp|\bsriov|sri-?ov|\blid\b|peer.?mem|memlock|register(?:ed)? memory|memory regist)");
     static const RE2 harmless(R"((?i)\b(?:0|no) (?:errors?|failures?)\b|^\s*(?:#|//|\*))");
     constexpr std::size_t kLongest = 1'000;  // of a line that is worth it
     return line.size() <= kLongest && RE2::PartialMatch(piece(line), complains) &&

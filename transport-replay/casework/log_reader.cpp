@@ -49,7 +49,7 @@ constexpr std::array kPrefixes{
     PrefixRow{"kernel log", "] ", R"(^\[\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\] )"},
     PrefixRow{"PyTorch log", "[rank", R"(\[rank(?P<proc>\d+)\]:)"},
     PrefixRow{"PyTorch log", "ProcessGroupNCCL", R"(ProcessGroupNCCL\.cpp:\d+)"},
-    PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?P<proc>\d+):)"},
+    PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?:(?P<proc>\d+):)?)"},
     PrefixRow{"DPDK log", "EAL: ", R"(^(?:\[[^\]]*\] )?EAL: )"},
     PrefixRow{"program log", "] ", R"(^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w./-]+:\d+\] )"},
     PrefixRow{"SPDK log", "*: ", R"(\*(?:ERROR|NOTICE|WARNING|INFO)\*: )"},
@@ -338,7 +338,8 @@ bool keep_form(std::string_view text, const Prefix& prefix, std::string_view lin
     constexpr std::size_t kMostText = 200;   // of a complaint
     constexpr std::size_t kMostForms = 512;  // of a file
     if (state.complaints.size() >= kMostForms) return false;
-    text = text.substr(0, kMostText);
+    const ComplaintParts parts = parts_of(text);
+    text = parts.text.substr(0, kMostText);
     std::string form = prefix.host + ' ';
     for (const char c : text)
         if (std::isalpha(static_cast<unsigned char>(c)) != 0) form += c;
@@ -348,6 +349,7 @@ bool keep_form(std::string_view text, const Prefix& prefix, std::string_view lin
     event.place = state.place();
     event.host = prefix.host;
     event.operation = std::string(prefix.producer.empty() ? "program" : prefix.producer);
+    event.process = parts.program;
     event.text = std::string(text);
     set_time(event, line);
     add(found, std::move(event));
@@ -377,10 +379,7 @@ void keep_complaint(std::string_view line, const Prefix& prefix, LineState& stat
 // A line that no reader took, of a program that nobody knows.
 bool keep_strange_complaint(std::string_view line, LineState& state, Case& found) {
     if (!is_complaint(line) || is_source(line)) return false;
-    static const RE2 stamps(R"(^(?:[\d\[(<][\d\[\]()<>T:.,/+Z -]{4,}[\])>]?\s*)+)");  // of time
-    re2::StringPiece text(line.data(), line.size());
-    RE2::Consume(&text, stamps);
-    return keep_form({text.data(), text.size()}, {}, line, state, found);
+    return keep_form(line, {}, line, state, found);
 }
 
 // The queue pair of a completion that a line of its own names: joined to the last one of the process.

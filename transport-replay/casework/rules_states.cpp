@@ -330,6 +330,28 @@ void judge_atomics(const Case& read, Verdict& verdict) {
     }
 }
 
+// A process that ended, and few open files that it may have.
+void judge_open_files(const Case& read, Verdict& verdict) {
+    constexpr std::uint64_t kFew = 4'096;  // a busy server with a connection to each peer needs more
+    for (const Setting* each : settings_of(read, "limit", "nofile")) {
+        const auto limit = dissect::parse_decimal(each->value);
+        const auto ended = events_of(read, {EventKind::process_ended});
+        const auto its = std::ranges::find_if(ended, [&](const Event* event) { return event->host == each->host; });
+        if (!limit || *limit > kFew || its == ended.end()) continue;
+        claim(verdict, "case-open-files", Weight::hint, Party::undecided, each->host,
+              fmt::format("{}: its process may have {} open files, and ended ({}): each connection of RDMA takes some "
+                          "(channels of completions and events), so a busy program runs out of descriptors",
+                          at_host(each->host), *limit, (*its)->text),
+              {each->place, (*its)->place});
+        next_step(verdict,
+                  "LimitNOFILE of its service (ulimit -n) to 65536 or more; ls /proc/PID/fd | wc -l under load",
+                  at_host(each->host),
+                  {{"it runs with more", "that was the cause"},
+                   {"it ends still", "its backtrace (gdb, coredumpctl): which call failed"}});
+        return;
+    }
+}
+
 // What a program asks for above what its device has.
 void judge_asked(const Case& read, Verdict& verdict) {
     for (const Setting* asked : settings_of(read, "asked")) {
@@ -441,7 +463,7 @@ std::string behind_port(const Case& read, std::string_view host, std::string_vie
 void judge_states(const Facts& facts, Verdict& verdict) {
     for (const auto rule :
          {judge_vlans, judge_reverse_path, judge_partitions, judge_bond_legs, judge_neighbours, judge_virtual_functions,
-          judge_fec, judge_pfc_of_ports, judge_atomics, judge_asked, judge_filters, judge_stormed})
+          judge_fec, judge_pfc_of_ports, judge_atomics, judge_open_files, judge_asked, judge_filters, judge_stormed})
         rule(facts.read, verdict);
 }
 

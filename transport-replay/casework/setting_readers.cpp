@@ -58,6 +58,7 @@ constexpr std::array kSettings{
     SettingRow{"QoS settings", "QoS", "ECN", R"(/ecn/(?P<name>roce_\w+/enable/\d):(?P<value>[01]))"},
     SettingRow{"memory limit", "limit", "memlock",
                R"((?:max locked memory|Max locked memory).*?(?P<value>unlimited|\d+)\s*(?:bytes|\d+|$))"},
+    SettingRow{"memory limit", "limit", "nofile", R"(^(?:Max open files|open files)\D+?(?P<value>\d+)\b)"},
     SettingRow{"kernel", "kernel", "command line", R"((?:Command line:|Kernel command line:) (?P<value>.*))"},
     SettingRow{"RDMA link", "RoCE mode", "mode", R"(^(?P<value>IB/RoCE v1|RoCE v2)\s*$)"},
     SettingRow{"device limits", "most", "qp", R"(^\s*max_qp:\s*(?P<value>\d+))"},
