@@ -1,5 +1,6 @@
 // Reads lines of logs: whose they are and when (the prefix), and which event they report (the table of signatures).
 #include <dissect/base/parse_value.hpp>
+#include <transport-replay/casework/complaint_words.hpp>
 #include <transport-replay/casework/completion_status.hpp>
 #include <transport-replay/casework/log_signatures.hpp>
 #include <transport-replay/casework/log_words.hpp>
@@ -48,7 +49,7 @@ constexpr std::array kPrefixes{
     PrefixRow{"kernel log", "] ", R"(^\[\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\] )"},
     PrefixRow{"PyTorch log", "[rank", R"(\[rank(?P<proc>\d+)\]:)"},
     PrefixRow{"PyTorch log", "ProcessGroupNCCL", R"(ProcessGroupNCCL\.cpp:\d+)"},
-    PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?P<proc>\d+):)"},
+    PrefixRow{"libfabric log", "libfabric:", R"(^libfabric:(?:(?P<proc>\d+):)?)"},
     PrefixRow{"DPDK log", "EAL: ", R"(^(?:\[[^\]]*\] )?EAL: )"},
     PrefixRow{"program log", "] ", R"(^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w./-]+:\d+\] )"},
     PrefixRow{"SPDK log", "*: ", R"(\*(?:ERROR|NOTICE|WARNING|INFO)\*: )"},
@@ -329,39 +330,56 @@ constexpr std::array kComplaints{
     ComplaintRow{"switch log", R"(\b(?:ERR|CRIT|ALERT|EMERG) (\S.*))"},
     ComplaintRow{
         "kernel log",
-        R"((\b(?:mlx[45]\w*|bnxt_\w+|irdma|ice|i40e|ionic\w*|efa\w*|rdmap\w*|hfi1|qed[er]?\w*|hns\w*|cxgb4|siw|rxe\w*|rdma_rxe|infiniband|ib_?\w*|iser\w*|isert|rpcrdma|svcrdma|xprtrdma|rds|RDS/IB|LNet\w*|ko2iblnd|smbd?\w*|CIFS|ksmbd|nvmet?(?:_rdma)?|mana\w*|hv_netvsc|vfio-pci|nvidia-peermem|nv_peer_mem|bond\d+)\b.*(?i:error|fail|tim(?:ed|e) ?out|lost|fault|reject|refus|overflow|unable|cannot|can't|could ?n[o']t|offline|removed|dead|abort|exceed|stall|not respond|unregister|disabling|compromised|temperature).*))"},
+        R"((\b(?:mlx[45]\w*|bnxt_\w+|irdma|ice|i40e|ionic\w*|efa\w*|rdmap\w*|hfi1|qed[er]?\w*|hns\w*|cxgb4|siw|rxe\w*|rdma_rxe|infiniband|ib_?\w*|iser\w*|isert|rpcrdma|svcrdma|xprtrdma|rds|RDS/IB|LNet\w*|ko2iblnd|smbd?\w*|CIFS|ksmbd|nvmet?(?:_rdma)?|mana\w*|hv_netvsc|vfio-pci|nvidia-peermem|nv_peer_mem|beegfs|scsi host\d+|lustre|NFS|RPC|bond\d+)\b.*(?i:error|fail|tim(?:ed|e) ?out|lost|fault|reject|refus|overflow|unable|cannot|can't|could ?n[o']t|offline|removed|dead|abort|exceed|stall|not respond|unregister|disabling|compromised|temperature).*))"},
 };
 
-// A complaint that no signature reads, once for each form: said by judge_unexplained.
+// A complaint that no signature reads, once for each form: said by judge_unexplained. Whether it is new.
+bool keep_form(std::string_view text, const Prefix& prefix, std::string_view line, LineState& state, Case& found) {
+    constexpr std::size_t kMostText = 200;   // of a complaint
+    constexpr std::size_t kMostForms = 512;  // of a file
+    if (state.complaints.size() >= kMostForms) return false;
+    const ComplaintParts parts = parts_of(text);
+    text = parts.text.substr(0, kMostText);
+    std::string form = prefix.host + ' ';
+    for (const char c : text)
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0) form += c;
+    if (!state.complaints.insert(std::move(form)).second) return false;
+    Event event;
+    event.kind = EventKind::unexplained;
+    event.place = state.place();
+    event.host = prefix.host;
+    event.operation = std::string(prefix.producer.empty() ? "program" : prefix.producer);
+    event.process = parts.program;
+    event.text = std::string(text);
+    set_time(event, line);
+    add(found, std::move(event));
+    return true;
+}
+
 void keep_complaint(std::string_view line, const Prefix& prefix, LineState& state, Case& found) {
     static const std::vector<Compiled> patterns = [] {
         std::vector<Compiled> all;
         for (const ComplaintRow& row : kComplaints) all.emplace_back(row.pattern);
         return all;
     }();
-    constexpr std::size_t kLooked = 2'000;   // bytes of a line
-    constexpr std::size_t kMostText = 200;   // of a complaint
-    constexpr std::size_t kMostForms = 512;  // of a file
-    if (state.complaints.size() >= kMostForms) return;
+    constexpr std::size_t kLooked = 2'000;  // bytes of a line
     const std::string_view begin = line.substr(0, kLooked);
     for (std::size_t i = 0; i < kComplaints.size(); ++i) {
         if (kComplaints[i].producer != prefix.producer) continue;
         re2::StringPiece said;
         if (!RE2::PartialMatch(re2::StringPiece(begin.data(), begin.size()), *patterns[i].pattern, &said)) continue;
-        const std::string_view text(said.data(), std::min(said.size(), kMostText));
-        std::string form = prefix.host + ' ';
-        for (const char c : text)
-            if (std::isalpha(static_cast<unsigned char>(c)) != 0) form += c;
-        if (!state.complaints.insert(std::move(form)).second) return;
-        Event event;
-        event.kind = EventKind::unexplained;
-        event.place = state.place();
-        event.host = prefix.host;
-        event.operation = std::string(prefix.producer);
-        event.text = std::string(text);
-        set_time(event, line);
-        return add(found, std::move(event));
+        keep_form({said.data(), said.size()}, prefix, line, state, found);
+        return;
     }
+    const bool known =
+        std::ranges::any_of(kComplaints, [&](const auto& row) { return row.producer == prefix.producer; });
+    if (!known && is_complaint(begin)) keep_form(begin, prefix, line, state, found);
+}
+
+// A line that no reader took, of a program that nobody knows.
+bool keep_strange_complaint(std::string_view line, LineState& state, Case& found) {
+    if (!is_complaint(line) || is_source(line)) return false;
+    return keep_form(line, {}, line, state, found);
 }
 
 // The queue pair of a completion that a line of its own names: joined to the last one of the process.
@@ -405,6 +423,10 @@ WordUse use_of(WordFinder::Id word) {
     if (word >= notes && word < others && !kNotes[word - notes].value.empty())
         use = {WordUse::Kind::same_note, static_cast<std::uint32_t>(word - notes), 0};
     return use;
+}
+
+std::string_view take_complaint(std::string_view line, LineState& state, Case& found) {
+    return keep_strange_complaint(line, state, found) ? "program output" : std::string_view{};
 }
 
 std::string_view take_log_line(std::string_view line, LineState& state, Case& found) {

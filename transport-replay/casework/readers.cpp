@@ -9,8 +9,8 @@ namespace qps::casework {
 
 namespace {
 
-// What has a form of its own comes before what takes any name and value. A command line is last: "# ..." is a comment
-// for all others.
+// What has a form of its own comes before what takes any name and value. A command line is behind these: "# ..." is a
+// comment for all others. What nobody takes may still complain.
 constexpr std::array kReaders{
     Reader{"error CQEs", take_error_cqe},
     Reader{"blocked tasks", take_blocked_task},
@@ -29,6 +29,7 @@ constexpr std::array kReaders{
     Reader{"dates", take_date},
     Reader{"settings", take_setting},
     Reader{"command lines", take_command},
+    Reader{"complaints", take_complaint},
 };
 
 }  // namespace

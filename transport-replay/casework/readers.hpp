@@ -95,6 +95,7 @@ struct Reader {
 [[nodiscard]] std::string_view take_flight_record(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_measurement(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_date(std::string_view line, LineState& state, Case& found);
+[[nodiscard]] std::string_view take_complaint(std::string_view line, LineState& state, Case& found);
 [[nodiscard]] std::string_view take_command(std::string_view line, LineState& state, Case& found);
 
 // Lists are bounded by Case::memory; what finds no place is counted in Case::left_out.

@@ -183,6 +183,34 @@ void judge_receivers(const Facts& facts, Verdict& verdict) {
         {{"it is busy or stopped", "look at what holds it"}, {"it runs", "post more receives (deeper queue, SRQ)"}});
 }
 
+namespace {
+
+// Frames that a switch dropped at a port, where its tables count them by port alone.
+void judge_port_drops(const Facts& facts, const std::string& host, Verdict& verdict) {
+    Changes drops = of(facts, {Counter::receive_discard, Counter::transmit_discard}, &host);
+    std::erase_if(drops, [](const CounterChange* change) { return change->source != "switch port errors"; });
+    if (growth(drops) == 0) return;
+    const CounterChange& most = **std::ranges::max_element(drops, {}, &CounterChange::grown);
+    const bool in = most.what.counter == Counter::receive_discard;
+    claim(verdict, "case-port-drops", Weight::shown, Party::undecided, host,
+          fmt::format("{}: the switch drops packets that {} {}: {}: {}", at_host(host), in ? "come in by" : "go out by",
+                      most.device, grown_text(drops, 3),
+                      in ? "their buffer or its headroom was full, or a rule (VLAN, MTU, ACL) refused them"
+                         : "its queue was full"),
+          evidence_of(drops), grown_facts(drops));
+    undecided(verdict,
+              "undecided: whether RDMA is among what is dropped: the queue or priority is not in the material");
+    next_step(
+        verdict,
+        "show priority-group drop counters and show queue counters twice; buffer profile and headroom of that "
+        "port (show buffer, pg_lossless), show pfc counters; VLAN and MTU of what comes in",
+        at_host(host),
+        {{"a lossless group drops", "its headroom is too small for cable and speed, or PFC does not reach the sender"},
+         {"a lossy one", "traffic of another class, or RDMA in the wrong class"}});
+}
+
+}  // namespace
+
 void judge_pauses(const Facts& facts, Verdict& verdict) {
     for (const std::string& host : hosts_of(facts)) {
         const Changes in = of(facts, {Counter::pause_in}, &host);
@@ -304,6 +332,7 @@ void judge_pauses(const Facts& facts, Verdict& verdict) {
                 next_step(verdict, "dscp2prio (mlnx_qos -i IF) against the map of the switch port", "host and switch");
                 break;
             }
+        judge_port_drops(facts, host, verdict);
         Changes queues = of(facts, {Counter::transmit_discard}, &host);
         std::erase_if(queues, [](const CounterChange* change) { return change->source != "switch queues"; });
         if (growth(queues) > 0) {

@@ -203,6 +203,11 @@ void judge_host_events(const Facts& facts, Verdict& verdict) {
             const bool named_firmware =
                 first.text.contains("irmware") || first.text.contains("assert") || first.text.contains("Health issue");
             if (row.kind == EventKind::device_fatal && !named_firmware) party = Party::undecided;
+            // What a program does wrong with a GPU shows as an error of it.
+            const bool misused = row.kind == EventKind::gpu_error &&
+                                 (first.text.contains("illegal memory access") ||
+                                  first.text.contains("device-side assert") || first.text.contains("misaligned"));
+            if (misused) party = Party::application;
             const bool corrected = row.kind == EventKind::pcie_error && !first.text.contains("Uncorrected");
             if (corrected) weight = Weight::hint;
             // A stuck queue or CPU makes the kernel print a trace of its own.

@@ -1,5 +1,6 @@
 // Rules about single lines: those that say by themselves what is wrong, and complaints that no other rule takes up.
 #include <transport-replay/casework/claim_rows.hpp>
+#include <transport-replay/casework/complaint_words.hpp>
 #include <transport-replay/casework/counter_words.hpp>
 #include <transport-replay/casework/notices.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -146,17 +147,25 @@ void judge_unexplained(const Facts& facts, Verdict& verdict) {
         std::ranges::none_of(verdict.claims, [](const Claim& each) { return each.weight > Weight::remark; });
     const std::size_t most = alone ? 4 : 2;
     std::set<std::string> hosts;
+    std::set<const ComplaintMeaning*> meanings;
     for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
         const Event& line = *lines[i];
         hosts.insert(line.host);
+        const ComplaintMeaning* meaning = meaning_of(line.text);
+        const std::string number = errno_text(line.text);
         claim(verdict, "case-line-unexplained", alone ? Weight::hint : Weight::remark, Party::undecided, line.host,
-              fmt::format("{}: a line of a {} complains, and no rule here explains it: {}", at_host(line.host),
-                          line.operation, line.text),
+              fmt::format("{}: a line of a {}{} complains, and no rule here explains it: {}{}{}", at_host(line.host),
+                          line.operation, line.process.empty() ? "" : fmt::format(" ({})", line.process), line.text,
+                          number.empty() ? "" : fmt::format(" ({})", number),
+                          meaning == nullptr ? "" : fmt::format(". By its words {}", meaning->means)),
               {line.place});
+        if (!alone || meaning == nullptr || !meanings.insert(meaning).second) continue;
+        next_step(
+            verdict, std::string(meaning->command), at_host(line.host),
+            {{std::string(meaning->seen), std::string(meaning->then)}, {"otherwise", std::string(meaning->other)}});
     }
     if (!alone) return;
-    undecided(verdict,
-              "undecided: what these lines mean is not known here; they do not show which party has the cause");
+    undecided(verdict, "undecided: such words fit several causes; these lines do not show which party has it");
     next_step(verdict,
               "the lines before the first of these, on that host and on its peer at the same time; versions of driver, "
               "firmware and library (ethtool -i IF, ibv_devinfo)",

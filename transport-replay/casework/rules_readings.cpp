@@ -29,6 +29,16 @@ std::string wrap_text(const CounterChange& change) {
                        grouped(change.after));
 }
 
+// What a benchmark of the case reached; empty: there is none.
+std::string fastest_text(const Case& read) {
+    const Measurement* most = nullptr;
+    for (const Measurement& each : read.measurements)
+        if (each.rdma && (most == nullptr || each.bits_per_second > most->bits_per_second)) most = &each;
+    if (most == nullptr) return {};
+    return fmt::format("; {} reached {:.1f} Gb/s", most->what.empty() ? "a benchmark of RDMA" : most->what,
+                       most->bits_per_second / 1e9);
+}
+
 }  // namespace
 
 void judge_traffic(const Facts& facts, Verdict& verdict) {
@@ -65,6 +75,7 @@ void judge_traffic(const Facts& facts, Verdict& verdict) {
                     fmt::format("; no error, timeout, NAK or retransmission in the same time ({} stayed 0): healthy",
                                 transport::counted(errors.size(), "counter"));
             if (clean) verdict.not_network = true;
+            if (clean) text += fastest_text(facts.read);
             const Setting* missing = nullptr;
             for (const Setting& each : facts.read.settings)
                 if (each.subject == "counter" && each.value == "missing" && each.host == host) missing = &each;

@@ -1,9 +1,11 @@
 // Rules about set-up: a queue pair or connection that was not made, and the address, listener or setting that it lacks.
 #include <dissect/base/parse_value.hpp>
 #include <transport-replay/casework/claims.hpp>
+#include <transport-replay/casework/complaint_words.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -77,6 +79,46 @@ std::string_view refusal_of(std::string_view operation) {
     return {};
 }
 
+// Why a connection was rejected: reasons of REJ (IBA 12.6.7.2), and those of a login of SRP.
+struct RejectRow {
+    std::uint64_t reason;
+    std::string_view words;
+};
+std::string_view reject_reason(const Event& event) {
+    static constexpr std::array kReasons{
+        RejectRow{1, "no queue pair is available there"},
+        RejectRow{3, "no resources are left there"},
+        RejectRow{4, "its own message was not answered in time"},
+        RejectRow{5, "the request is not supported there"},
+        RejectRow{9, "the transport service type does not fit"},
+        RejectRow{10,
+                  "stale connection: the peer still holds the queue pair of an older connection, as after a crash or "
+                  "power loss of this side; it goes when that times out or the peer's program lets it go"},
+        RejectRow{12, "the GID of the primary path is not one of the peer"},
+        RejectRow{13, "the LID of the primary path does not fit"},
+        RejectRow{14, "the service level of the primary path does not fit"},
+        RejectRow{15, "the traffic class of the primary path does not fit"},
+        RejectRow{17, "the packet rate does not fit"},
+        RejectRow{26, "the path MTU that is asked for does not fit"},
+        RejectRow{29, "the RNR retry count does not fit"},
+        RejectRow{30, "a connection with that number exists already"}};
+    static constexpr std::array kLogins{
+        RejectRow{0x10000, "the target could not make the channel"},
+        RejectRow{0x10001, "the target has no resources left for one more channel"},
+        RejectRow{0x10002, "messages of that length are too long for the target"},
+        RejectRow{0x10003, "the target knows no such port for this initiator"},
+        RejectRow{0x10004, "the target does not support the format of descriptors"},
+        RejectRow{0x10005, "the target does not support several channels"},
+        RejectRow{0x10006, "the target's limit of channels is reached: no resources for one more"}};
+    if (event.text.starts_with("SRP LOGIN")) {
+        const auto reason = dissect::parse_number("0x" + event.operation);
+        const auto row = std::ranges::find(kLogins, reason.value_or(0), &RejectRow::reason);
+        return row == kLogins.end() ? std::string_view{} : row->words;
+    }
+    const auto row = std::ranges::find(kReasons, event.number, &RejectRow::reason);
+    return row == kReasons.end() ? std::string_view{} : row->words;
+}
+
 }  // namespace
 
 void judge_set_up(const Facts& facts, Verdict& verdict) {
@@ -99,13 +141,15 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
         const std::string target =
             fmt::format("{}{}", event.operation.empty() ? "" : fmt::format(" ({} is the next state)", event.operation),
                         event.peer.empty() ? "" : " towards " + event.peer);
+        const std::string number = event.text.contains("rror") || event.number == 0 ? "" : errno_text(event.number);
+        const std::string said = number.empty() ? event.text : fmt::format("{} ({})", event.text, number);
         switch (event.kind) {
             case EventKind::setup_failed:
                 if (timed_out)
                     say(Weight::hint, Party::undecided,
                         fmt::format(
                             "{}: a queue pair could not reach RTR{}, {}: the neighbour of the remote GID did not resolve (ARP, ND), or the device did not answer",
-                            where, event.peer.empty() ? "" : " towards " + event.peer, event.text),
+                            where, event.peer.empty() ? "" : " towards " + event.peer, said),
                         "ip neigh; ip route get the peer's address; show_gids on both hosts", where,
                         {{"FAILED or no entry", "addresses, VLAN or rail differ: compare GIDs of both hosts"},
                          {"it resolves", "look at driver and firmware"}});
@@ -113,7 +157,7 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                     say(Weight::shown, Party::host_setting,
                         fmt::format(
                             "{}: a queue pair could not be set up, {}: the NIC refuses an attribute, most often a GID index or type that does not exist on both hosts, or an MTU",
-                            where, event.text),
+                            where, said),
                         "show_gids on both hosts at the index in use (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX), active_mtu of both",
                         "both hosts",
                         {{"the index differs or is missing", "choose one that is alike on all hosts"},
@@ -122,7 +166,7 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                     say(Weight::shown, Party::host_setting,
                         fmt::format(
                             "{}: a queue pair could not be set up, {}: no route leads from the local GID's interface to the remote GID",
-                            where, event.text),
+                            where, said),
                         "ip route get the peer's address from that interface; ip rule", where,
                         {{"no route", "set the address or route of that rail"},
                          {"a route", "compare the GID index on both hosts"}});
@@ -130,7 +174,7 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                     say(Weight::hint, Party::undecided,
                         fmt::format(
                             "{}: a queue pair could not be set up (ibv_modify_qp){}, {}: behind the local GID index that is used no interface stands in this network namespace, as in a container that has the device without its interface, or where the address went away; not the network",
-                            where, target, event.text),
+                            where, target, said),
                         "show_gids and ip addr inside the container or job, at the index in use; rdma system (shared or exclusive namespaces)",
                         where,
                         {{"no GID, or none with an address, stands there",
@@ -138,15 +182,14 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                          {"the GID is there", "compare the index on both hosts"}});
                 else
                     say(Weight::hint, Party::undecided,
-                        fmt::format("{}: a queue pair could not be set up (ibv_modify_qp){}: {}", where, target,
-                                    event.text),
+                        fmt::format("{}: a queue pair could not be set up (ibv_modify_qp){}: {}", where, target, said),
                         "show_gids and ibv_devinfo -v on both hosts", "both hosts", {});
                 break;
             case EventKind::no_device:
                 say(Weight::shown, Party::host_setting,
                     fmt::format("{}: the library found no RDMA device it can use ({}): RDMA was not used at all", where,
                                 event.text),
-                    "ibv_devices; ls /dev/infiniband; ulimit -l; the user-space driver (rdma-core) inside the container",
+                    "ibv_devices; fi_info (providers of libfabric, FI_PROVIDER); ls /dev/infiniband; ulimit -l; the user-space driver (rdma-core) inside the container",
                     where,
                     {{"nothing is listed", "the driver, or the devices of the container, are missing"},
                      {"devices are listed",
@@ -186,9 +229,18 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
             case EventKind::address_unresolved:
                 say(Weight::shown, Party::undecided,
                     fmt::format(
-                        "{}: the address or route of the peer did not resolve ({}): no connection request was sent",
-                        where, event.text),
-                    "ip neigh and ip route get the peer's address; for InfiniBand the subnet manager (sminfo)", where,
+                        "{}: the address or route of the peer did not resolve ({}{}): no connection request was sent{}",
+                        where, event.text, event.number == 0 ? "" : fmt::format(", error {}", event.number),
+                        no_such_device ? "; error 19 is ENODEV: no RDMA device of this network namespace (container) "
+                                         "has the interface that leads there"
+                                       : ""),
+                    no_such_device
+                        ? "rdma link, rdma system and ip addr in that container: the interface that leads to the "
+                          "peer must belong to an RDMA device there (rdma system set netns exclusive with "
+                          "rdma-cni, or the host's network)"
+                        : "ip neigh and ip route get the peer's address; for InfiniBand the subnet manager "
+                          "(sminfo)",
+                    where,
                     {{"it does not resolve by IP either", "addresses or routes are wrong"},
                      {"IP works", "the address belongs to an interface without an RDMA device"}});
                 undecided(verdict, "undecided: whether the address, the route or the subnet manager is wrong");
@@ -236,10 +288,11 @@ void judge_set_up(const Facts& facts, Verdict& verdict) {
                         "the log of the peer's application at this time; its memory, and how many queues it allows (fewer by --nr-io-queues)",
                         "the peer", {});
                 else
-                    say(Weight::hint, Party::remote_host,
-                        fmt::format("{}: the connection was rejected ({}{}): the peer was reached; not the network",
-                                    where, event.text, event.number != 0 ? fmt::format(", {}", event.number) : ""),
-                        "the log of the peer at this time", "the peer", {});
+                    say(event.text.starts_with("SRP LOGIN") ? Weight::shown : Weight::hint, Party::remote_host,
+                        fmt::format("{}: the connection was rejected ({}{}){}{}: the peer was reached; not the network",
+                                    where, event.text, event.number != 0 ? fmt::format(", {}", event.number) : "",
+                                    reject_reason(event).empty() ? "" : ": ", reject_reason(event)),
+                        "the log of the peer at this time; rdma resource show qp and cm_id there", "the peer", {});
                 break;
             case EventKind::socket_failed:
                 say(Weight::hint, Party::undecided,

@@ -282,6 +282,35 @@ void judge_fec(const Case& read, Verdict& verdict) {
               {{"the link comes up", "that was the cause"}, {"it stays down", "speed, autonegotiation or the cable"}});
 }
 
+// PFC that hosts use and ports of a switch have off.
+void judge_pfc_of_ports(const Case& read, Verdict& verdict) {
+    const auto off = settings_of(read, "switch port", "PFC state");
+    if (off.empty()) return;
+    const Setting* host = nullptr;
+    for (const Setting* each : settings_of(read, "QoS", "PFC enabled"))
+        if (each->value.contains('1') && each->host != off.front()->host) host = each;
+    std::set<std::string> ports;
+    for (const Setting* each : off) ports.insert(each->device);
+    std::vector<Place> evidence{off.front()->place};
+    if (host != nullptr) evidence.push_back(host->place);
+    claim(
+        verdict, "case-pfc-off-at-switch", host != nullptr ? Weight::shown : Weight::hint,
+        host != nullptr ? Party::switch_setting : Party::undecided, off.front()->host,
+        fmt::format("{}: PFC is disabled on the ports {}{}: a pause of one end is not heeded by the other, and packets "
+                    "are dropped when a buffer is full",
+                    off.front()->host.empty() ? "the switch" : off.front()->host, list_text(ports),
+                    host == nullptr
+                        ? ""
+                        : fmt::format(", while {} has it enabled (by priority: {})", at_host(host->host), host->value)),
+        std::move(evidence));
+    next_step(
+        verdict,
+        "priority-flow-control on those ports for the priority of RDMA, and the same priority and trust (DSCP) on "
+        "hosts (mlnx_qos -i IF); then the drops of the ports twice",
+        "the switch",
+        {{"drops stop", "that was the cause"}, {"they go on", "the class that RDMA uses: DSCP map, ECN"}});
+}
+
 // An atomic operation towards a device that has none.
 void judge_atomics(const Case& read, Verdict& verdict) {
     const Event* refused = nullptr;
@@ -297,6 +326,28 @@ void judge_atomics(const Case& read, Verdict& verdict) {
         next_step(verdict, "atomic_cap of ibv_devinfo -v on both hosts; does the program use atomics?", "both hosts",
                   {{"it does", "take a device that has them, or a way without atomics (locks by messages)"},
                    {"it does not", "the size of the receive and the access flags of the queue pair"}});
+        return;
+    }
+}
+
+// A process that ended, and few open files that it may have.
+void judge_open_files(const Case& read, Verdict& verdict) {
+    constexpr std::uint64_t kFew = 4'096;  // a busy server with a connection to each peer needs more
+    for (const Setting* each : settings_of(read, "limit", "nofile")) {
+        const auto limit = dissect::parse_decimal(each->value);
+        const auto ended = events_of(read, {EventKind::process_ended});
+        const auto its = std::ranges::find_if(ended, [&](const Event* event) { return event->host == each->host; });
+        if (!limit || *limit > kFew || its == ended.end()) continue;
+        claim(verdict, "case-open-files", Weight::hint, Party::undecided, each->host,
+              fmt::format("{}: its process may have {} open files, and ended ({}): each connection of RDMA takes some "
+                          "(channels of completions and events), so a busy program runs out of descriptors",
+                          at_host(each->host), *limit, (*its)->text),
+              {each->place, (*its)->place});
+        next_step(verdict,
+                  "LimitNOFILE of its service (ulimit -n) to 65536 or more; ls /proc/PID/fd | wc -l under load",
+                  at_host(each->host),
+                  {{"it runs with more", "that was the cause"},
+                   {"it ends still", "its backtrace (gdb, coredumpctl): which call failed"}});
         return;
     }
 }
@@ -412,7 +463,7 @@ std::string behind_port(const Case& read, std::string_view host, std::string_vie
 void judge_states(const Facts& facts, Verdict& verdict) {
     for (const auto rule :
          {judge_vlans, judge_reverse_path, judge_partitions, judge_bond_legs, judge_neighbours, judge_virtual_functions,
-          judge_fec, judge_atomics, judge_asked, judge_filters, judge_stormed})
+          judge_fec, judge_pfc_of_ports, judge_atomics, judge_open_files, judge_asked, judge_filters, judge_stormed})
         rule(facts.read, verdict);
 }
 
