@@ -15,8 +15,9 @@ LadderLanes LadderLanes::of(const QRectF& area, const LadderType& type) {
     lanes.header = 2 * type.line;
     lanes.box = std::round(type.line * 0.55);
     lanes.bracket = lanes.box + type.character;
-    const double left = area.left() + type.time + lanes.bracket + 3 * type.character;
-    const double right = area.right() - lanes.bracket - 2 * type.character;
+    // A wait is named outside of its bracket.
+    const double left = area.left() + type.time + type.line + lanes.bracket + 2 * type.character;
+    const double right = area.right() - type.line - lanes.bracket - type.character;
     lanes.a = std::min(left, area.center().x());
     lanes.b = std::max(right, lanes.a + type.character);
     return lanes;

@@ -72,6 +72,7 @@ TEST_CASE("Arrows lead from lane to lane, and the box stands outside where they 
     CHECK(here.box(2).left() > here.lanes.b);
     CHECK(here.box(2).right() < 600);
     CHECK(here.bracket(0).x1() < here.box(0).left());
+    CHECK(here.bracket(0).x1() - here.line >= kType.time + kType.character);  // its name covers no time
     CHECK(here.bracket(0).length() == Approx(120));
 }
 
