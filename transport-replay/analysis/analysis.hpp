@@ -35,7 +35,7 @@ public:
     static constexpr std::size_t kAhead = 8;  // packets from one to the next
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
 
-    // What is known so far, as if the capture ended here; the analysis goes on, and nobody hears of messages or
+    // The timeline so far, as if the capture ended here; the analysis goes on, and nobody hears of messages or
     // operations by it.
     [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
     // The end of the capture: everything that is open is decided or called open. Call it once.

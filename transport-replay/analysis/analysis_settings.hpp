@@ -21,21 +21,21 @@ struct AnalysisSettings {
     OperationSink operation{};
     // Called with each connection of which nothing more will be told, because it made place for others.
     std::function<void(ConnectionId)> retired{};
-    // What the user, or an earlier pass, says of connections; it outweighs what their traffic says.
+    // Hints on connections by the user or an earlier pass; they outweigh what their traffic says.
     UlpHints hints{};
     IcrcPolicy icrc = IcrcPolicy::automatic;
-    // What an earlier pass found out of the capture as a whole (Timeline::learned).
+    // An earlier pass learned this of the capture as a whole (Timeline::learned).
     CaptureTraits traits{};
-    // What an earlier pass over the same packets, with the same traits, found out of flows (Timeline::numbers). Without
+    // An earlier pass over the same packets, with the same traits, joined flows so (Timeline::numbers). Without
     // it a packet has the number that its flow had when it passed.
     FinalNumbers numbers{};
-    // What a log of NCCL says of ranks.
+    // A log of NCCL names these ranks.
     NcclLog nccl_log{};
     // Hosts whose NICs accept packets out of order, as the user says: nothing on the wire does.
     std::vector<Address> unordered{};
     // Operations of upper protocols are summed up by connection: for who may leave connections out afterwards.
     bool sums_apart = false;
-    // What the analysis may keep; so_far() needs as much again while it runs.
+    // The memory that the analysis may use; so_far() needs as much again while it runs.
     MemoryBudget memory{};
 };
 

@@ -9,7 +9,7 @@
 
 namespace qps::transport {
 
-// What fields, filters and columns show of a record.
+// A record as fields, filters and columns show it.
 [[nodiscard]] dissect::Annotation annotation(const PacketRecord& record);
 
 // Which packets an Annotator follows.
@@ -21,11 +21,11 @@ enum class AnnotatorScope : std::uint8_t {
 class Annotator {
 public:
     Annotator() = default;
-    // What is known of connections before: by the user, or by an earlier pass that followed the same packets.
+    // Hints on connections: by the user, or by an earlier pass that followed the same packets.
     explicit Annotator(AnalysisSettings settings, AnnotatorScope scope = AnnotatorScope::all)
         : numbers_(std::exchange(settings.numbers, {})), analysis_(std::move(settings)), scope_(scope) {}
 
-    // What is known beside: of a packet that was annotated so far, by its frame.
+    // More about a packet that was annotated so far, by its frame.
     using More = std::function<void(dissect::FrameIndex, dissect::Annotation&)>;
     void know(More more) { more_ = std::move(more); }
 

@@ -55,7 +55,7 @@ Sight CaptureGate::pass(const Observation& observation) {
     return decide(observation, repetition, copy);
 }
 
-// Of a window that is another's.
+// The window of repetitions is another's, and found `met`.
 Sight CaptureGate::pass(const Observation& observation, const Met& met) {
     ++report_.packets;
     report_.bytes += observation.wire_length;
@@ -147,7 +147,7 @@ GateReport CaptureGate::finish(const Drops& drops) {
     return std::move(report_);
 }
 
-// What taps were found, and what that changes of the quality.
+// Reports the taps that were found, and adjusts the quality to them.
 void CaptureGate::learn_taps() {
     if (copies_.any_alone()) report_.clocks_apart = traits_.clocks_apart();
     if (copies_.active()) {

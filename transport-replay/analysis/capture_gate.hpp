@@ -29,7 +29,7 @@ enum class Handling : std::uint8_t {
     no_hosts,  // of two taps, what names no hosts may be from either: its time means nothing beside that of the others
 };
 
-// What is decided of a packet.
+// The gate's decision on a packet.
 struct Sight {
     dissect::Instant now{};        // the latest time of what was followed, it included
     dissect::Duration distance{};  // after the packet that it repeats
@@ -38,7 +38,7 @@ struct Sight {
     bool icrc_not_judged = false;  // its ICRC is wrong, and that says nothing
 };
 
-// What the gate knows at the end.
+// The gate's results at the end.
 struct GateReport {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;

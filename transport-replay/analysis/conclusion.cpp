@@ -32,7 +32,7 @@ std::set<std::pair<ConnectionId, End>> answered_unseen(const Timeline& timeline)
 
 // Silence is an answer where the tap hears the other host at all, and all that it says is for somebody else.
 void judge_silence(Timeline& timeline, const HostPairs& heard) {
-    // What another recording heard says nothing of this one.
+    // Another recording says nothing about this one.
     HostPairs heard_there;
     if (!timeline.recordings.empty())
         for (const Connection& connection : timeline.connections)
@@ -156,7 +156,7 @@ FinalNumbers number(LaneReport& lanes, Numbering numbering) {
     return numbers;
 }
 
-// Who began late by less than clocks may be apart may have been in time.
+// A rank that began late by less than clocks may differ may have been in time.
 void doubt(CollectiveReport& report, Duration within) {
     for (Collective& collective : report.collectives) {
         for (CollectiveStep& step : collective.steps)

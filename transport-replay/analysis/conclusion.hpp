@@ -26,7 +26,7 @@ struct OfHosts {
     std::vector<CapturedHost> hosts;
 };
 
-// What the gate and the links said at their end, and what all lanes have. `numbering`: of connections.
+// Reads the gate's and the links' results and the lanes' reports. `numbering`: of connections.
 [[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links,
                                 LaneReport&& lanes, OfHosts of_hosts = {}, Numbering numbering = Numbering::dense);
 

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] const ClockSums& clock() const { return clock_; }
     [[nodiscard]] const HeardPairs& pairs() const { return pairs_; }
     [[nodiscard]] dissect::FrameIndex start() const { return start_; }  // its first frame
-    // Of those that have a time.
+    // Times of packets that have one.
     [[nodiscard]] const std::optional<dissect::Instant>& earliest() const { return earliest_; }
     [[nodiscard]] const std::optional<dissect::Instant>& latest() const { return latest_; }
 

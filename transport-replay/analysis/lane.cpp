@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
 
-// Of connections that became part of others nothing is told.
+// Connections that became part of others are not reported.
 void keep_told(std::vector<RateControl>& rates, const std::deque<Connection>& connections) {
     std::erase_if(rates, [&](const RateControl& rate) {
         const auto found = std::ranges::lower_bound(connections, rate.connection, {}, &Connection::uid);
@@ -165,7 +165,7 @@ Peaks Lane::peaks() const {
     return peaks;
 }
 
-// What is open ends now; how, is known when all of it has ended.
+// Open messages end now; how, is known when all of them have ended.
 Tracked Lane::finish_tracker() {
     std::vector<EndedMessage> last;
     auto listener = std::exchange(settings_.message, {});

@@ -46,7 +46,7 @@ void renumber(LaneReport& report, std::span<const std::uint32_t> numbers);
 // it was read from a file.
 [[nodiscard]] bool names_nothing_else(const LaneReport& report, std::size_t connections);
 
-// What all lanes have, whose connections were numbered across them, in an order that is the capture's. At least one.
+// Joins the reports of lanes whose connections were numbered across them, in the capture's order. At least one.
 [[nodiscard]] LaneReport merge(std::vector<LaneReport> lanes);
 
 }  // namespace qps::transport

@@ -39,7 +39,7 @@ private:
     dissect::CrcShift shift_;
     std::vector<conformance::PacketFacts> all_;
     std::size_t used_ = 0;
-    // Of those whose ICRC is wrong, should it not count; by place.
+    // Packets whose ICRC is wrong, should it not count; by place.
     std::vector<std::pair<std::size_t, conformance::PacketFacts>> not_judged_;
 };
 
@@ -58,11 +58,11 @@ public:
     // capture is to be followed in one lane. By the thread that visits batches; for the last time when all numbers are
     // known.
     [[nodiscard]] bool over() const;
-    // What the numbers of a lane's connections are among all, at the end.
+    // Maps the numbers of a lane's connections to those among all, at the end.
     void number(std::size_t lane, std::span<const std::uint32_t> numbers) {
         lanes_[lane]->numbers.assign(numbers.begin(), numbers.end());
     }
-    // What was seen. Call it once, behind that.
+    // The record of what the suites saw. Call it once, behind that.
     [[nodiscard]] conformance::PassiveRecord take();
 
 private:

@@ -59,10 +59,10 @@ public:
 private:
     void observe(const Observation& observation, const Sight& sight) {
         pauses_.observe(observation);
-        // What may be another recording of a packet is not counted again.
+        // A packet that may be another recording of one is not counted again.
         if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging)
             bridging_.observe(observation);
-        // Of several taps, a broadcast is in more than one.
+        // A broadcast is in the recordings of several taps.
         const bool in_turn = sight.handling == Handling::follow && sight.now - observation.time < kNeighbourTime;
         if (observation.about_hosts || reachability_.any()) reachability_.observe(observation, in_turn);
         if (sight.handling == Handling::follow && sight.repetition != Repetition::perhaps_other_tap)

@@ -176,7 +176,7 @@ void ShardedAnalysis::sift(ShardedBatch& batch, std::size_t sieve) {
     }
 }
 
-// What all sieves met, in order.
+// Gives the repetitions that all sieves found, in order.
 std::span<const MetAt> ShardedAnalysis::take_met(ShardedBatch& batch) {
     batch.met_.clear();
     if (!state_->gate.looks_up_all()) return batch.met_;
@@ -286,7 +286,7 @@ void ShardedState::number(ShardedBatch& batch) {
     over |= !needed.within_bounds() || too_many_open;
 }
 
-// Of batches that nobody visited, because the run was stopped.
+// A run that was stopped leaves batches that were not visited: their connections are numbered too.
 void ShardedState::number_the_rest() {
     for (const auto& member : members)
         while (member->numbers.size() < member->lane.numbered()) member->numbers.push_back(next_number++);

@@ -35,7 +35,7 @@ struct PartOf {
     std::uint32_t parts = 1;
 };
 
-// What ended with a packet, or at the end of the capture, as its lane tells it.
+// Messages and operations that ended with a packet, or at the end of the capture, as its lane reports them.
 struct LaneEvents {
     template <class T> struct At {
         std::uint32_t place = 0;  // in the batch
@@ -59,8 +59,8 @@ struct LaneEvents {
     }
 };
 
-// Who hears what one lane follows, in the thread that follows it, while the other lanes go on. Connections have the
-// numbers of that lane, ShardedAnalysis::numbers(). At the end of the capture in the thread that finishes.
+// A listener hears what one lane follows, in the thread that follows it, while the other lanes go on. Connections have
+// the numbers of that lane, ShardedAnalysis::numbers(). At the end of the capture in the thread that finishes.
 struct LaneListener {
     // By its place in the batch, which the caller of follow() gave that name.
     std::function<void(std::size_t batch, std::size_t place, const Observation&, const PacketRecord&)> packet;
@@ -163,7 +163,7 @@ public:
     // counts for nothing, and the capture is to be followed in one lane. Always false for one.
     [[nodiscard]] bool over() const;
 
-    // What is known so far, as if the capture ended here. Not while lanes follow.
+    // The timeline so far, as if the capture ended here. Not while lanes follow.
     [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
     // The same as if it ended behind that batch, for whose gate() it was asked, once that was visited, while lanes
     // follow those behind it.

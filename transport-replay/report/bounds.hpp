@@ -33,8 +33,8 @@ inline constexpr std::string_view kNothingSeen =
     "no RDMA packet was captured, so nothing was judged: tcpdump on a NIC whose RoCE bypasses the kernel sees none; capture at a mirror port or "
     "with the sniffer of the NIC (`qpscope doctor`, docs/guide/capture.md)";
 
-// What was left out, a part for each bound that was reached: "3 packets of further connections, not followed". Empty
-// where none was.
+// Says what was left out, a part for each bound that was reached: "3 packets of further connections, not followed".
+// Empty where none was.
 [[nodiscard]] std::vector<std::string> left_out_parts(const Timeline& timeline);
 [[nodiscard]] std::string left_out_text(const Timeline& timeline);  // of all of them
 

@@ -15,7 +15,7 @@ using namespace dissect;
 
 namespace {
 
-// Those that are not zero, by the names of their rows.
+// Counts that are not zero, by the names of their rows.
 template <std::size_t N, class Name>
 NamedCounts named_counts(const std::array<std::uint64_t, N>& numbers, Name name, std::size_t from = 0) {
     NamedCounts found;

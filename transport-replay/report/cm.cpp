@@ -40,7 +40,7 @@ std::string rnr_text(const std::optional<std::uint8_t>& count) {
     return count && *count == kForever ? "infinite" : value_text(count);
 }
 
-// What both ends of an iWARP connection said of MPA.
+// The terms of MPA that both ends of an iWARP connection sent.
 std::string mpa_text(const CmAttempt& attempt) {
     const auto pair = [&](std::string_view what, auto text_of) {
         const auto one = [&](const CmSide& side) { return side.mpa ? text_of(*side.mpa) : std::string("?"); };

@@ -32,13 +32,13 @@ struct CmRow {
 [[nodiscard]] std::string reject_text(std::uint16_t reason);
 // "IP 10.0.0.1:40000 -> 10.0.0.2:7174"; empty where it names no addresses.
 [[nodiscard]] std::string ip_text(const CmAttempt& attempt);
-// What both sides agreed on: "QP 17 <-> 18", "path MTU 4096", ...
+// Parameters that both sides agreed on: "QP 17 <-> 18", "path MTU 4096", ...
 [[nodiscard]] std::vector<std::string> agreed_texts(const CmAttempt& attempt);
-// What a reader should bear in mind: "who asked whom is a guess".
+// Caveats for the reader: "who asked whom is a guess".
 [[nodiscard]] std::string remarks_text(const CmAttempt& attempt);
 // "private data of the REJ: 0011..."; empty where there is none.
 [[nodiscard]] std::string private_data_text(std::string_view whose, const PrivateData& data);
-// What is odd about a message: "again", "not possible when established".
+// Oddities of a message: "again", "not possible when established".
 [[nodiscard]] std::string_view message_text(const CmAttempt& attempt, const CmRung& rung);  // "REQ", "MPA_REQ"
 [[nodiscard]] std::string remarks_text(const CmRung& rung);
 // "10.0.0.1 joins ff12::1, answered after 1.2 ms"

@@ -47,7 +47,7 @@ void ConnectionTimes::add(ConnectionId connection, End requester, Outcome outcom
     answers.pop_until(first);
     const bool completed = outcome == Outcome::completed;
     const std::uint64_t before = entry.bytes();
-    // What grows doubles: as much again, at most.
+    // A growing vector doubles: as much again, at most.
     std::uint64_t more = 0;
     if (completed && !way.latencies.has_room_for(answer - first))
         more += std::max<std::uint64_t>(way.latencies.bytes(), sizeof(std::uint64_t));

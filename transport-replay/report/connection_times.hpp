@@ -17,7 +17,7 @@
 
 namespace qps::transport {
 
-// Of one end's requests.
+// Times of one end's requests.
 struct WayTimes {
     LatencySketch latencies;   // first packet to completion, of messages that completed
     dissect::Duration most{};  // of them
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] const std::array<WayTimes, 2>* find(ConnectionId connection) const;
     // Messages of connections that there was no room for.
     [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
-    // Of the memory.
+    // Memory that they take.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
 private:

@@ -79,7 +79,7 @@ std::string protocol_text(const ConnectionRow& row) {
     return row.ulp == nullptr ? std::string() : spoken_text(*row.ulp);
 }
 
-// What stalled it: time without progress, by what ended each wait.
+// Stalls: time without progress, by what ended each wait.
 Cell stalled(const Connection& connection, std::initializer_list<RecoveryKind> kinds) {
     dissect::Duration sum{};
     for (const Way& way : connection.ways)
@@ -107,7 +107,7 @@ std::string stalled_text(const ConnectionRow& row) {
     return text;
 }
 
-// Of completed messages, both ways together; kPercent 100: the longest.
+// Latency of completed messages, both ways together; kPercent 100: the longest.
 template <unsigned kPercent> std::optional<dissect::Duration> latency(const ConnectionRow& row) {
     if (row.times == nullptr) return std::nullopt;
     const LatencySketch both = latencies_of(*row.times);

@@ -29,7 +29,7 @@ enum class ConnectionColumns : std::uint8_t { all, brief, performance };
 [[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns(
     ConnectionColumns which = ConnectionColumns::all);
 
-// Whose requester sent again until its retries were used up: as the findings say, so that a table and a report agree.
+// Connections whose requester used up its retries: as the findings say, so that a table and a report agree.
 [[nodiscard]] std::set<ConnectionId> given_up(const Timeline& timeline);
 
 // "failed", "gave up", "released", "one way", "open".

@@ -46,7 +46,7 @@ public:
         if (value) add(name, *value);
         else add_nothing(name);
     }
-    // What is JSON already; in rows nothing, for it has names of its own.
+    // Writes what is JSON already; in rows nothing, for it has names of its own.
     void add_json(std::string_view name, std::string_view json) {
         if (!rows()) json_.add_json(name, json);
     }
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // Of rows.
+    // Columns of rows.
     struct Level {
         bool list = false;
         std::size_t count = 0;

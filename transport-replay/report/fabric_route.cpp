@@ -49,7 +49,7 @@ FabricRoutes::Holder FabricRoutes::holder(Lid lid) const {
     return found == holders_.end() ? Holder{} : found->second;
 }
 
-// What it is to come into an adapter or router by that port.
+// A route that enters an adapter or router by that port ends, or was meant for another.
 RouteEnd FabricRoutes::end_at(const FabricNode& node, std::uint8_t in, Lid to) const {
     const Holder wanted = holder(to);
     const auto own = node.ports.find(in);

@@ -8,7 +8,7 @@ namespace qps::transport {
 
 namespace {
 
-// What a spreadsheet would take for a formula: begins like one, behind space that some of them cut off, and is no
+// A spreadsheet takes it for a formula: it begins like one, behind space that some of them cut off, and is no
 // number.
 bool looks_like_formula(std::string_view text) {
     constexpr std::string_view kBegins = "=+-@";

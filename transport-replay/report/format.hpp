@@ -19,7 +19,7 @@ enum class OutputFormat : std::uint8_t { table, json, ndjson, csv, tsv };
 }
 [[nodiscard]] constexpr char separator(OutputFormat format) { return format == OutputFormat::csv ? ',' : '\t'; }
 
-// Of csv or tsv.
+// Appends a cell of csv or tsv.
 void append_cell(std::string& out, OutputFormat format, std::string_view text);
 
 }  // namespace qps::transport

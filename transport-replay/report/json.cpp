@@ -233,7 +233,7 @@ void add_way(Document& document, const Way& way) {
     document.close();
 }
 
-// What the two ways come to, for those who want no more.
+// Sums of the two ways, for readers who want no more.
 void add_sums(Document& document, const Connection& connection) {
     const auto sum = [&](auto of) { return of(connection.ways[0]) + of(connection.ways[1]); };
     document.add("packets", connection.all_packets());

@@ -23,7 +23,7 @@ std::string shortened(const std::string& line) {
 std::string ladder_picture(std::string_view left, std::string_view right, std::span<const LadderRow> rows,
                            std::string_view about) {
     if (rows.empty()) return {};
-    // What a telephone shows without scrolling (some 400 units) are times, numbers and arrows.
+    // A telephone shows times, numbers and arrows without scrolling (some 400 units).
     const bool clocks = std::ranges::any_of(rows, [](const LadderRow& row) { return !row.clock.empty(); });
     constexpr int kClock = 84, kStep = 22, kTop = 34;
     const int number = clocks ? 222 : 120, near = number + 18, far = clocks ? 400 : 380, words = far + 16;

@@ -24,7 +24,7 @@ struct LadderRow {
 [[nodiscard]] std::string ladder_picture(std::string_view left, std::string_view right, std::span<const LadderRow> rows,
                                          std::string_view about);
 
-// What a page has to say of its colours: ends and times are quiet, what failed stands out, what did not come is dashed.
+// A page gives these colours: ends and times are quiet, failures stand out, what did not come is dashed.
 inline constexpr std::string_view kLadderStyle = R"(
 figure { margin: .6rem 0; } svg { display: block; width: 100%; height: auto; font: 11px system-ui, sans-serif; fill: var(--text); }
 svg .axis { stroke: var(--line); stroke-width: 1; fill: none; } svg .soft { fill: var(--soft); } svg .mono { font-family: ui-monospace, monospace; }

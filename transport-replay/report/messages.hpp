@@ -24,7 +24,7 @@ struct ReportedMessage {
 
 // From its first packet to its answer; nothing where none came.
 [[nodiscard]] std::optional<dissect::Duration> latency_of(const Message& message);
-// What only some messages have: "0x7f0000001000 rkey 0x1234", "imm 0x7", "2 packets not captured".
+// Details that only some messages have: "0x7f0000001000 rkey 0x1234", "imm 0x7", "2 packets not captured".
 [[nodiscard]] std::string details_text(const Message& message);
 
 }  // namespace qps::transport

@@ -27,8 +27,8 @@ struct ReportedSum {
 [[nodiscard]] std::span<const TableColumn<ReportedSum>> operation_sum_columns();
 [[nodiscard]] Tone tone_of(const OperationSum& sum);
 
-// Of the latency, by nearest rank, `percent` 1 to 100: exact where it is one of the slowest, which are kept, else
-// within an eighth.
+// A percentile of the latency, by nearest rank, `percent` 1 to 100: exact where it is one of the slowest, which are
+// kept, else within an eighth.
 [[nodiscard]] dissect::Duration percentile_of(const OperationSum& sum, unsigned percent);
 
 }  // namespace qps::transport

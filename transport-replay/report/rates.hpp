@@ -13,7 +13,7 @@ struct Timeline;
 [[nodiscard]] std::string follows_text(const RateControl& rate, const RateVerdict& verdict);
 // "10.0.0.1 to 10.0.0.2 QP 34 (#1)"; without hosts where the timeline has no such connection.
 [[nodiscard]] std::string sender_text(const RateControl& rate, const Timeline& timeline);
-// Of one way of a connection; nothing where it is not watched.
+// The rate of one way of a connection; nothing where it is not watched.
 [[nodiscard]] const RateControl* find_rate(const CongestionReport& congestion, ConnectionId connection, End from);
 
 }  // namespace qps::transport

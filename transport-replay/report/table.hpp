@@ -15,7 +15,7 @@ namespace qps::transport {
 // The values of a column are all of one type or absent, so that cells compare as one expects; absent ones come first.
 using Cell = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, std::string>;
 
-// What types of numbers there are, as a cell.
+// Every type of number, as a cell.
 template <class T> [[nodiscard]] Cell number(T value) {
     if constexpr (std::is_enum_v<T>) return number(std::to_underlying(value));
     else if constexpr (std::is_signed_v<T>) return static_cast<std::int64_t>(value);

@@ -87,7 +87,7 @@ constexpr std::array kFigures{
            [](const Connection& connection, End end) { return connection.way(end).incidents->congestion_experienced; }},
 };
 
-// What it was used for: the protocol in its own words.
+// The use of a connection: the protocol in its own words.
 void append_carried(std::string& out, const Timeline& timeline, const Connection& connection) {
     const UlpConversation* conversation = timeline.ulp.find(connection.uid);
     if (conversation == nullptr) return;
@@ -144,7 +144,7 @@ bool is_between(const OneWay& pair, const Connection& connection) {
     return (pair.source == a && pair.destination == b) || (pair.source == b && pair.destination == a);
 }
 
-// What makes the capture less than the truth; of hosts heard one way those that the finding is about.
+// Limits of the capture; of hosts heard one way those that the finding is about.
 void append_doubts(std::string& out, const Timeline& timeline, const Connection* connection) {
     const CaptureQuality& quality = timeline.quality;
     const auto doubt = [&](std::uint64_t count, std::string_view noun, std::string_view what) {
