@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // Columns of rows.
+    // A level of nesting, whose names are joined in rows.
     struct Level {
         bool list = false;
         std::size_t count = 0;
