@@ -77,14 +77,18 @@ public:
     }
     // What is left of the one episode that there is.
     [[nodiscard]] transport::Recovery only_episode() {
+        const auto all = episodes();
+        REQUIRE(all.size() == 1);
+        return all[0];
+    }
+    [[nodiscard]] std::vector<transport::Recovery> episodes() {
         transport::Timeline timeline;
         transport::Tracked tracked = finish();
         timeline.connections = std::move(tracked.connections);
         timeline.recoveries = std::move(tracked.recoveries);
         transport::judge_causes(timeline);
-        REQUIRE(timeline.recoveries.size() == 1);
         CHECK(timeline.left_out.contradictions == 0);
-        return timeline.recoveries[0];
+        return timeline.recoveries;
     }
     // How the last episode ended.
     [[nodiscard]] transport::RecoveryEnd end() {

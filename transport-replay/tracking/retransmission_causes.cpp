@@ -190,8 +190,8 @@ void close(Recovery& episode, const Connection& connection, const AtEnd& way, bo
     shown.add_if(episode.resent != 0 && episode.first_seen == 0 && way.had.corrupt == 0, all_passed);
     shown.add_if(is_too_soon(episode, way.had.shortest_answer), too_soon);
     add_answer(episode, way);
-    if (episode.asked()) add_wait_after_nak(episode, way.timer);
-    else add_wait(episode, way.fitted, begins_with(connection, episode));
+    if (episode.asked() && !episode.has(never_resumed)) add_wait_after_nak(episode, way.timer);
+    else if (!episode.asked()) add_wait(episode, way.fitted, begins_with(connection, episode));
 }
 
 RecoveryKind kind_of(Reasons left) {

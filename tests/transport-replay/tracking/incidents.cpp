@@ -38,7 +38,8 @@ std::uint32_t number(std::string_view text) {
 }
 
 // One step: "send 52", "send 52..54", "ack 54", "nak 51", "rnr 51", "read 52", "respond 52", "wait 8" (microseconds),
-// "count 7" (identifications from there on). A microsecond passes before each packet.
+// "count 7" (identifications from there on), "long 52..54" (one READ with three responses), "first 52" (of its
+// responses). A microsecond passes before each packet.
 void act(Conversation& said, std::string_view step) {
     const auto space = step.find(' ');
     REQUIRE(space != std::string_view::npos);
@@ -46,8 +47,10 @@ void act(Conversation& said, std::string_view step) {
     const auto dots = what.find("..");
     const std::uint32_t first = number(what.substr(0, dots)),
                         last = dots == std::string_view::npos ? first : number(what.substr(dots + 2));
+    if (verb == "long") return said.read(first, 1000 * (last - first + 1));
     for (std::uint32_t psn = first; psn <= last; ++psn) {
-        if (verb == "send") said.send(psn);
+        if (verb == "first") said.respond(kResponseFirst, psn, 1000);
+        else if (verb == "send") said.send(psn);
         else if (verb == "ack") said.acknowledge(psn);
         else if (verb == "nak") said.ask_again(psn);
         else if (verb == "rnr") said.refuse_receive(psn);
@@ -59,15 +62,19 @@ void act(Conversation& said, std::string_view step) {
     }
 }
 
-// Behind a set-up in which the first PSN is 50, and an answer of 3 us to it.
+// Behind a set-up in which the first PSN is 50, and an answer of 3 us to it; where the text begins with "slow", of 41
+// us.
 void play(Conversation& said, std::string_view text) {
     said.set_up();
     if (text.starts_with("count")) {
         act(said, text.substr(0, text.find(';')));
         text.remove_prefix(text.find(';') + 2);
     }
+    constexpr std::string_view kSlow = "slow; ";
+    const bool slow = text.starts_with(kSlow);
+    if (slow) text.remove_prefix(kSlow.size());
     said.send(50);
-    said.wait(microseconds(2));
+    said.wait(microseconds(slow ? 40 : 2));
     said.acknowledge(50);
     for (const auto part : std::views::split(text, std::string_view("; "))) {
         act(said, std::string_view(part.begin(), part.end()));
@@ -128,6 +135,90 @@ template <class E, class F, class H> void check_together(std::span<const Rule<E,
     }
     CHECK(wrong == 0);
     CHECK(grown > 1000);
+}
+
+Recovery last_episode(Conversation& said) {
+    const std::vector<Recovery> all = said.episodes();
+    REQUIRE_FALSE(all.empty());
+    return all.back();
+}
+
+// A text of an episode of sending again, the last one that it has, and what is left of why, and of what became of its
+// answer.
+struct EpisodeText {
+    std::string_view text;
+    Reasons reasons;
+    AnswerFates fates;
+};
+
+std::vector<EpisodeText> episode_texts() {
+    using R = Reason;
+    using A = AnswerFate;
+    constexpr AnswerFates kBehind{A::request_lost_behind_tap, A::answer_lost_before_tap, A::answer_lost_behind_tap,
+                                  A::late};
+    return {
+        // A NAK, and as quick an answer as hardware gives.
+        {"send 51..53; wait 8; nak 51; wait 8; send 51..53; ack 53", {R::sequence_nak}, kBehind},
+        // Long after a NAK, from farther back than it asked: its requester did not have it.
+        {"send 51..53; wait 8; nak 53; wait 17000; send 52..53; wait 3; ack 53",
+         {R::ack_timer},
+         {A::answer_lost_behind_tap}},
+        // No receive was posted.
+        {"send 51; wait 8; rnr 51; wait 1400; send 51; ack 51", {R::rnr_nak}, kBehind},
+        // A long silence, and nothing of what is sent again is new; soon after, a NAK may be missing.
+        {"send 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, kBehind},
+        {"send 51; wait 500; send 51; wait 3; ack 51", Reasons::all(), kBehind},
+        // Sooner than any timer, and no NAK passed.
+        {"send 51..53; wait 20; send 51..53; ack 53", {R::sequence_nak, R::rnr_nak, R::implied_nak}, kBehind},
+        // Its answer had passed, long before; or just now.
+        {"send 51; wait 3; ack 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, {A::answer_lost_behind_tap}},
+        {"send 51; wait 66900; ack 51; wait 100; send 51", Reasons::all(), {A::answer_lost_behind_tap, A::late}},
+        // Sooner after its answer than any answer brought a request: that one was on its way.
+        {"wait 40; send 51; wait 3; ack 51; wait 40; send 52; wait 66900; ack 52; wait 8; send 52; ack 52; wait 40; send 53; ack 53",
+         {R::ack_timer},
+         {A::late}},
+        // A response was due, and the answer to what was sent behind it came.
+        {"read 51; send 52; wait 3; ack 52; wait 8; read 51; send 52; wait 3; respond 51; ack 52",
+         {R::implied_nak},
+         {A::answer_lost_before_tap, A::late}},
+        {"read 51; send 52; wait 3; ack 52; wait 67000; read 51; send 52; wait 3; respond 51; ack 52",
+         {R::ack_timer},
+         {A::answer_lost_before_tap, A::late}},
+        // It goes back behind the READ that has no response: that ACK is not what it waits for.
+        {"read 51; send 52; wait 3; ack 52; wait 67000; send 52; wait 3; ack 52", {R::ack_timer}, kBehind},
+        // Asked for, and never sent again.
+        {"send 51..53; wait 8; nak 51; wait 20000", {R::sequence_nak}, AnswerFates::all()},
+        // Twice, each time after a silence.
+        {"send 51; wait 67000; send 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, kBehind},
+        // Three waits tell the timer: the fourth is as long, or shorter.
+        {"send 51; wait 67000; send 51; wait 3; ack 51; send 52; wait 67000; send 52; wait 3; ack 52; send 53; wait 67000; send 53; wait 3; ack 53; send 54; wait 67000; send 54; wait 3; ack 54",
+         {R::ack_timer},
+         kBehind},
+        {"send 51; wait 67000; send 51; wait 3; ack 51; send 52; wait 67000; send 52; wait 3; ack 52; send 53; wait 67000; send 53; wait 3; ack 53; send 54; wait 20000; send 54; wait 3; ack 54",
+         {R::sequence_nak, R::rnr_nak, R::implied_nak},
+         kBehind},
+        // The rest of a READ is asked for, at once or after a silence.
+        {"long 51..53; wait 3; first 51; wait 8; long 52..53", {R::implied_nak}, kBehind},
+        {"long 51..53; wait 3; first 51; wait 67000; long 52..53", {R::ack_timer}, kBehind},
+        {"long 51..53; wait 3; first 51; wait 2000; long 52..53", {R::implied_nak}, kBehind},
+        // The answer comes so soon after it was sent again that the first sending brought it.
+        {"slow; send 51; wait 500; send 51; wait 3; ack 51", Reasons::all(), {A::late}},
+        // One answer more than there are requests to answer.
+        {"send 51; wait 67000; send 51; wait 30; ack 51; wait 30; ack 51",
+         {R::ack_timer},
+         {A::answer_lost_before_tap, A::answer_lost_behind_tap, A::late}},
+    };
+}
+
+// Whether a rule decides something of one of these episodes that no other rule of its table does.
+template <class E, class F, class H>
+bool decides(std::span<const Rule<E, F, H>> table, std::size_t which, const std::vector<Recovery>& episodes) {
+    std::vector<Rule<E, F, H>> others(table.begin(), table.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(which));
+    return std::ranges::any_of(episodes, [&](const Recovery& episode) {
+        return left_by(std::span<const Rule<E, F, H>>(others), episode.evidence, {}) !=
+               left_by(table, episode.evidence, {});
+    });
 }
 
 }  // namespace
@@ -205,53 +296,11 @@ TEST_CASE("what a NAK names, told by few packets") {
 TEST_CASE("why a requester sent again, and what became of its answer, told by few packets") {
     using R = Reason;
     using A = AnswerFate;
-    struct Row {
-        std::string_view text;
-        Reasons reasons;
-        AnswerFates fates;
-    };
-    constexpr AnswerFates kBehind{A::request_lost_behind_tap, A::answer_lost_before_tap, A::answer_lost_behind_tap,
-                                  A::late};
-    const auto rows = std::vector<Row>{
-        // A NAK, and as quick an answer as hardware gives.
-        {"send 51..53; wait 8; nak 51; wait 8; send 51..53; ack 53", {R::sequence_nak}, kBehind},
-        // Long after a NAK, from farther back than it asked: its requester did not have it.
-        {"send 51..53; wait 8; nak 53; wait 17000; send 52..53; wait 3; ack 53",
-         {R::ack_timer},
-         {A::answer_lost_behind_tap}},
-        // No receive was posted.
-        {"send 51; wait 8; rnr 51; wait 1400; send 51; ack 51", {R::rnr_nak}, kBehind},
-        // A long silence, and nothing of what is sent again is new; soon after, a NAK may be missing.
-        {"send 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, kBehind},
-        {"send 51; wait 500; send 51; wait 3; ack 51", Reasons::all(), kBehind},
-        // Sooner than any timer, and no NAK passed.
-        {"send 51..53; wait 20; send 51..53; ack 53", {R::sequence_nak, R::rnr_nak, R::implied_nak}, kBehind},
-        // Its answer had passed, long before; or just now.
-        {"send 51; wait 3; ack 51; wait 67000; send 51; wait 3; ack 51", {R::ack_timer}, {A::answer_lost_behind_tap}},
-        {"send 51; wait 66900; ack 51; wait 100; send 51", Reasons::all(), {A::answer_lost_behind_tap, A::late}},
-        // Sooner after its answer than any answer brought a request: that one was on its way.
-        {"wait 40; send 51; wait 3; ack 51; wait 40; send 52; wait 66900; ack 52; wait 8; send 52; ack 52; wait 40; send 53; ack 53",
-         {R::ack_timer},
-         {A::late}},
-        // A response was due, and the answer to what was sent behind it came.
-        {"read 51; send 52; wait 3; ack 52; wait 8; read 51; send 52; wait 3; respond 51; ack 52",
-         {R::implied_nak},
-         {A::answer_lost_before_tap, A::late}},
-        {"read 51; send 52; wait 3; ack 52; wait 67000; read 51; send 52; wait 3; respond 51; ack 52",
-         {R::ack_timer},
-         {A::answer_lost_before_tap, A::late}},
-        // It goes back behind the READ that has no response: that ACK is not what it waits for.
-        {"read 51; send 52; wait 3; ack 52; wait 67000; send 52; wait 3; ack 52", {R::ack_timer}, kBehind},
-        // One answer more than there are requests to answer.
-        {"send 51; wait 67000; send 51; wait 30; ack 51; wait 30; ack 51",
-         {R::ack_timer},
-         {A::answer_lost_before_tap, A::answer_lost_behind_tap, A::late}},
-    };
-    for (const Row& row : rows) {
+    for (const EpisodeText& row : episode_texts()) {
         INFO(row.text);
         Conversation said;
         play(said, row.text);
-        const Recovery episode = said.only_episode();
+        const Recovery episode = last_episode(said);
         for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
             INFO(kReasonNames[i]);
             CHECK(episode.reasons.has(static_cast<R>(i)) == row.reasons.has(static_cast<R>(i)));
@@ -260,5 +309,22 @@ TEST_CASE("why a requester sent again, and what became of its answer, told by fe
             INFO(kAnswerFateNames[i]);
             CHECK(episode.fates.has(static_cast<A>(i)) == row.fates.has(static_cast<A>(i)));
         }
+    }
+}
+
+TEST_CASE("each rule on episodes decides a text that no other rule decides") {
+    std::vector<Recovery> episodes;
+    for (const EpisodeText& row : episode_texts()) {
+        Conversation said;
+        play(said, row.text);
+        episodes.push_back(last_episode(said));
+    }
+    for (std::size_t i = 0; i < reason_rules().size(); ++i) {
+        INFO(reason_rules()[i].name);
+        CHECK(decides(reason_rules(), i, episodes));
+    }
+    for (std::size_t i = 0; i < fate_rules().size(); ++i) {
+        INFO(fate_rules()[i].name);
+        CHECK(decides(fate_rules(), i, episodes));
     }
 }
