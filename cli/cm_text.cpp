@@ -30,22 +30,37 @@ void append_ladder(std::string& out, const CmAttempt& attempt, bool color) {
                                       ? fmt::format("-- {:-<9}>", fmt::format("{} ", message_text(attempt, rung)))
                                       : fmt::format("<- {:-<9}-", fmt::format("{} ", message_text(attempt, rung)));
         const Instant first = attempt.ladder.front().time;
-        std::string line = fmt::format("    {:>8}  {:>12}  {}", std::to_underlying(rung.frame),
-                                       seconds_text(rung.time - first), arrow);
-        if (const std::string remarks = remarks_text(rung); !remarks.empty()) line += "  " + remarks;
+        std::string start = fmt::format("    {:>8}  {:>12}  {}", std::to_underlying(rung.frame),
+                                        seconds_text(rung.time - first), arrow);
+        const std::string remarks = remarks_text(rung);
+        if (!remarks.empty()) start += "  ";
+        std::string line;
+        append_wrapped(line, start, start.size(), remarks, table_width());
+        line.pop_back();
         append_toned(out, color ? tone_of(rung) : Tone::plain, line);
         out += '\n';
     }
 }
 
+// One line, but on a terminal that is narrower.
+void append_heading(std::string& out, const CmAttempt& attempt, Instant start, bool color) {
+    const std::string title = title_text(attempt);
+    const std::string_view outcome = name(attempt.outcome);
+    std::string words = fmt::format("{}  {}", title, outcome);
+    if (const std::string setup = setup_text(attempt); !setup.empty()) words += ", " + setup;
+    if (!attempt.ladder.empty()) words += fmt::format(", at {}", seconds_text(attempt.ladder.front().time - start));
+    std::string heading;
+    append_hanging(heading, words);
+    const std::size_t place = heading.find(outcome, title.size());
+    out.append(heading, 0, place);
+    append_toned(out, color ? tone_of(attempt) : Tone::plain, outcome);
+    out.append(heading, place + outcome.size());
+}
+
 }  // namespace
 
 void append_attempt(std::string& out, const CmAttempt& attempt, Instant start, bool color) {
-    out += title_text(attempt) + "  ";
-    append_toned(out, color ? tone_of(attempt) : Tone::plain, name(attempt.outcome));
-    if (const std::string setup = setup_text(attempt); !setup.empty()) out += ", " + setup;
-    if (!attempt.ladder.empty()) out += fmt::format(", at {}", seconds_text(attempt.ladder.front().time - start));
-    out += '\n';
+    append_heading(out, attempt, start, color);
     if (attempt.rejection) {
         append_cm_line(out, rejection_text(attempt));
         append_cm_line(out, private_data_text("REJ", attempt.rejection->private_data));

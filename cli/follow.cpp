@@ -8,6 +8,7 @@
 #include <cli/options/choice.hpp>
 #include <cli/options/reading_options.hpp>
 #include <cli/report.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/base/types.hpp>
 #include <dissect/packet/render.hpp>
 #include <dissect/packet/render_value.hpp>
@@ -146,11 +147,12 @@ private:
 
     void append_message(End requester, const Message& message, const MessagePayload& payload) {
         const ConnectionId connection{*options_.connection};
-        text_ += fmt::format("message {} at {}: {} from {} to {}, {} {}, {}, {}\n", number_,
-                             seconds_text(message.first_time - start_.value_or(Instant{})), verb_text(message),
-                             text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
-                             numbered_by(message), psn_range(message.first, message.last),
-                             counted(payload.bytes.size(), "byte"), outcome_text(message));
+        append_hanging(
+            text_, fmt::format("message {} at {}: {} from {} to {}, {} {}, {}, {}", number_,
+                               seconds_text(message.first_time - start_.value_or(Instant{})), verb_text(message),
+                               text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
+                               numbered_by(message), psn_range(message.first, message.last),
+                               counted(payload.bytes.size(), "byte"), outcome_text(message)));
         if (message.ulp) text_ += fmt::format("    {}\n", label_text(*message.ulp));
         if (const Packet* decoded = decoded_message(requester, message, payload)) append_tree(text_, *decoded);
         else append_hex_dump(text_, payload.bytes);

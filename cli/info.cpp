@@ -4,6 +4,7 @@
 #include <cli/decoding_as.hpp>
 #include <cli/file_digest.hpp>
 #include <cli/options/reading_options.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/packet/census.hpp>
 #include <dissect/packet/render_value.hpp>
 #include <transport-replay/report/census.hpp>
@@ -165,7 +166,7 @@ void add_input(Document& document, const Input& input, const Census& census, con
 }
 
 void append_row(std::string& out, std::string_view label, std::string_view text) {
-    if (!text.empty()) out += fmt::format("    {:<12}{}\n", label, text);
+    if (!text.empty()) append_wrapped(out, fmt::format("    {:<12}", label), 16, text, table_width());
 }
 
 std::string format_text(const Input& input) {

@@ -22,6 +22,14 @@ std::size_t& width_of_tables() {
     return width;
 }
 
+bool is_hex(std::string_view word) { return word.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+
+void begin_line(std::string& out, std::size_t indent) {
+    while (out.ends_with(' ')) out.pop_back();
+    out += '\n';
+    out.append(indent, ' ');
+}
+
 }  // namespace
 
 std::optional<std::size_t> terminal_width() {
@@ -38,27 +46,35 @@ void set_line_width(std::size_t columns) {
 std::size_t line_width() { return width_of_lines(); }
 std::size_t table_width() { return width_of_tables(); }
 
-void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words) {
+void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words,
+                    std::size_t width) {
     out += start;
-    const std::size_t width = line_width();
+    const std::size_t room = width - std::min(width, indent);
     std::size_t column = indent;
     bool first = true;
     while (!words.empty()) {
-        const std::size_t length = std::min(words.find(' '), words.size());
+        std::size_t length = std::min(words.find(' '), words.size());
+        const bool is_longer = length > room && room != 0 && is_hex(words.substr(0, length));
         if (!first && column + 1 + length > width) {
-            out += '\n';
-            out.append(indent, ' ');
+            begin_line(out, indent);
             column = indent;
         } else if (!first) {
             out += ' ';
             ++column;
         }
+        if (is_longer) length = width - column;
         out += words.substr(0, length);
         column += length;
-        first = false;
-        words.remove_prefix(std::min(length + 1, words.size()));
+        first = is_longer;
+        words.remove_prefix(std::min(is_longer ? length : length + 1, words.size()));
+        if (is_longer) begin_line(out, indent), column = indent;
     }
     out += '\n';
+}
+
+void append_hanging(std::string& out, std::string_view words) {
+    constexpr std::size_t kHang = 4;
+    append_wrapped(out, words.substr(0, kHang), kHang, words.substr(std::min(kHang, words.size())), table_width());
 }
 
 }  // namespace qps::cli

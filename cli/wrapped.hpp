@@ -18,8 +18,11 @@ void set_line_width(std::size_t columns);
 // Tables take the whole width of the terminal; without a terminal nothing limits them.
 [[nodiscard]] std::size_t table_width();
 
-// Words in lines of at most line_width() columns, each after `indent` spaces; the first line begins with `start`
-// instead, which is as wide.
-void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words);
+// Words in lines of at most `width` columns, each after `indent` spaces; the first line begins with `start` instead,
+// which is as wide. A longer word stays whole, but for bytes in hexadecimal digits, which go on in the next line.
+void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words,
+                    std::size_t width = line_width());
+// A heading: one line where the terminal is as wide, else the others are indented.
+void append_hanging(std::string& out, std::string_view words);
 
 }  // namespace qps::cli

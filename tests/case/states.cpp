@@ -144,6 +144,35 @@ TEST_CASE("FEC matters where a link is down") {
     CHECK_FALSE(with("Off", "up"));
 }
 
+TEST_CASE("a port of a switch with a small MTU is named beside a larger one of a host") {
+    const auto with = [](std::string_view port, std::string_view host) {
+        return claims(
+            {{"tor.txt", fmt::format("  Interface        Lanes    Speed    MTU    FEC    Oper    Admin\n Ethernet16  "
+                                     "1,2,3,4     100G   {}     rs     up       up\n",
+                                     port)},
+             {"h1.link", fmt::format("4: ens1: <BROADCAST,UP> mtu {} qdisc mq state UP\n", host)}},
+            "case-port-mtu-small");
+    };
+    CHECK(with("1500", "9000"));
+    CHECK_FALSE(with("9100", "9000"));
+    CHECK_FALSE(with("1500", "1500"));
+    CHECK_FALSE(with("1500", "65536"));  // of no Ethernet
+}
+
+TEST_CASE("a process far from its adapter is named where one nearer is much faster") {
+    const auto with = [](std::string_view rate, std::string_view binding) {
+        const std::string head = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n";
+        const std::string one = "$ numactl --cpunodebind=0 ib_write_bw\n" + head + " 65536  5000  97.1  97.0  0.18\n";
+        const std::string other =
+            fmt::format("$ numactl {} ib_write_bw\n{} 65536  5000  {}  {}  0.02\n", binding, head, rate, rate);
+        return claims({{"near.txt", one}, {"far.txt", other}}, "case-far-from-adapter");
+    };
+    CHECK(with("12.1", "-N 1"));
+    CHECK_FALSE(with("90.0", "-N 1"));
+    CHECK_FALSE(with("12.1", "-N 0"));
+    CHECK_FALSE(with("12.1", "--show"));
+}
+
 TEST_CASE("rows of notices fit the tables beside them") {
     REQUIRE(notices().size() < 255);  // Event::notice
     for (const Notice& row : notices()) {

@@ -67,12 +67,24 @@ for words in (["findings", "-q", loss], ["findings", "-Y", "udp", loss], ["findi
     if any(line.startswith("next:") for line in shown(300, *words)):
         fail(f"{words}: a hint")
 
+# Bytes in hexadecimal digits break where the terminal ends, headings between their words.
+for words in (["cm", f"{captures}/srp_io/capture.pcapng"], ["cm", f"{captures}/nvme_rdma/capture.pcap"],
+              ["info", f"{captures}/incast/capture.pcap"]):
+    plain = subprocess.run([program, *words], capture_output=True, text=True).stdout.splitlines()
+    for columns in (60, 80):
+        lines = shown(columns, *words)
+        for line in lines:
+            if len(line) > columns or line != line.rstrip():
+                fail(f"{words} at {columns}: {line}")
+        if "".join("".join(lines).split()) != "".join("".join(plain).split()):
+            fail(f"{words}: another text on a terminal of {columns} columns")
+
 for words in [["findings", loss], ["findings", f"{captures}/err_rnr/capture.pcap"], ["check", loss], ["cm", f"{captures}/rping_v4/capture.pcap"]]:
     words = words[:1] + ["-q"] + words[1:]
     for columns in (60, 80):
         lines = shown(columns, *words)
         long = [line for line in lines if len(line) > columns and "ladder" not in words]
-        if words[0] == "findings" and long:
+        if words[0] in ("findings", "cm") and long:
             fail(f"{words} at {columns}: {long[0]}")
     wide, plain = shown(200, *words), subprocess.run([program, *words], capture_output=True, text=True).stdout.splitlines()
     if wide != plain:

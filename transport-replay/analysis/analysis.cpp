@@ -3,6 +3,7 @@
 #include <transport-replay/analysis/lane.hpp>
 #include <transport-replay/model/timeline.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace qps::transport {
@@ -40,8 +41,11 @@ Analysis::Analysis(Analysis&&) noexcept = default;
 Analysis& Analysis::operator=(Analysis&&) noexcept = default;
 Analysis::~Analysis() = default;
 
-PacketRecord Analysis::observe(const Observation& observation) {
+PacketRecord Analysis::observe(const Observation& of) {
     State& state = *state_;
+    std::optional<Observation> tenant;
+    if (!state.settings.traits.tenants.empty()) take_tenant(state.settings.traits, tenant.emplace(of));
+    const Observation& observation = tenant ? *tenant : of;
     const std::uint64_t packet = state.packets++;
     const Sight sight = state.gate.pass(observation);
     state.links.glimpse(observation);
@@ -65,7 +69,11 @@ void Analysis::end_recording() {
         state.settings, static_cast<std::uint16_t>(state.gate.so_far().recordings.size()), state.lane->numbered());
 }
 
-bool Analysis::continues(const Observation& observation) const { return state_->lane->continues(observation); }
+bool Analysis::continues(const Observation& observation) const {
+    Observation tenant = observation;
+    take_tenant(state_->settings.traits, tenant);
+    return state_->lane->continues(tenant);
+}
 std::optional<Instant> Analysis::last() const { return state_->gate.so_far().last; }
 
 Timeline Analysis::so_far(const Drops& drops) const {

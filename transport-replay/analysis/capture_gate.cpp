@@ -71,6 +71,8 @@ void CaptureGate::take_time(const Observation& observation) {
 }
 
 Sight CaptureGate::decide(const Observation& observation, Repetition repetition, CopyFilter::Copy copy) {
+    if (tenants_.wants(observation.network)) [[unlikely]]
+        tenants_.observe(observation);
     Sight sight{.distance = quality_.last_distance(),
                 .repetition = copy == CopyFilter::Copy::perhaps ? Repetition::perhaps_other_tap : repetition};
     if (observation.icrc == CrcStatus::bad) sight.icrc_not_judged = believes(observation);
@@ -117,6 +119,7 @@ void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> 
     }
     quality_.take(summary.contents(), summary.clock(), summary.start(), summary.pairs());
     const std::span entries(summary.entries());
+    const bool one_network = summary.network() && !tenants_.wants(*summary.network());
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto& [packet, plain, numbered] = entries[i];
         if (!sampler_.passes_over(packet.hash)) sampler_.observe(batch[i]);
@@ -126,6 +129,7 @@ void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> 
             sights[i] = decide(batch[i], repetition, CopyFilter::Copy::no);
             continue;
         }
+        if (!one_network && tenants_.wants(batch[i].network)) tenants_.observe(batch[i]);
         pass_link(packet.time);
         report_.now = std::max(report_.now, packet.time);
         report_.now_transport = std::max(report_.now_transport, packet.time);
@@ -154,7 +158,9 @@ void CaptureGate::learn_taps() {
         report_.quality.vantage = traits_.vantage;
         report_.quality.window_displaced += copies_.displaced();
     } else {
-        report_.learned = transport::learn_taps(sampler_.sampled());
+        const std::vector<std::uint64_t> tenants = tenants_.tenants();
+        report_.learned = transport::learn_taps(sampler_.sampled(), tenants);
+        report_.learned.tenants = tenants;
         report_.quality.vantage = report_.learned.vantage;
     }
 }

@@ -11,6 +11,7 @@
 #include <transport-replay/tracking/copy_filter.hpp>
 #include <transport-replay/tracking/copy_sampler.hpp>
 #include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/tracking/tenant_watch.hpp>
 #include <transport-replay/tracking/timing.hpp>
 
 #include <optional>
@@ -70,7 +71,8 @@ public:
     void prefetch(const Observation& near) const { quality_.prefetch(near); }
     // Whether every RDMA packet is looked up in the window of repetitions, so that somebody else may do so before.
     [[nodiscard]] bool looks_up_all() const {
-        return copies_.knows_nothing() && !copies_.active() && !quality_.expects_clocks_by_file();
+        return copies_.knows_nothing() && !copies_.active() && !quality_.expects_clocks_by_file() &&
+               traits_.tenants.empty();
     }
     // The same of a batch, of which `summary` has all or nothing. `met`: what a window said of its packets, in order,
     // where it looks_up_all().
@@ -95,6 +97,7 @@ private:
     IcrcPolicy icrc_;
     CopySampler sampler_;
     CopyFilter copies_;
+    TenantWatch tenants_;
     QualityTracker quality_;
     std::uint64_t icrc_not_judged_ = 0;
     std::uint64_t icrc_zero_ = 0;                       // of those

@@ -13,11 +13,16 @@ void GateSummary::clear() {
     pairs_.clear();
     earliest_.reset();
     latest_.reset();
+    several_networks_ = false;
     whole_ = true;
 }
 
 void GateSummary::add(const Observation& observation) {
-    if (entries_.empty()) start_ = observation.frame;
+    if (entries_.empty()) {
+        start_ = observation.frame;
+        network_ = observation.network;
+    }
+    several_networks_ |= observation.network != network_;
     const bool plain = observation.kind == ObservationKind::transport && !QualityTracker::is_faulty(observation) &&
                        observation.icrc != CrcStatus::bad;
     entries_.push_back({Recorded::of(observation), plain, observation.is_numbered()});

@@ -27,6 +27,10 @@ public:
     [[nodiscard]] const ClockSums& clock() const { return clock_; }
     [[nodiscard]] const HeardPairs& pairs() const { return pairs_; }
     [[nodiscard]] dissect::FrameIndex start() const { return start_; }  // its first frame
+    // That all its packets have; nothing where they have several.
+    [[nodiscard]] std::optional<NetworkId> network() const {
+        return several_networks_ ? std::nullopt : std::optional(network_);
+    }
     // Times of packets that have one.
     [[nodiscard]] const std::optional<dissect::Instant>& earliest() const { return earliest_; }
     [[nodiscard]] const std::optional<dissect::Instant>& latest() const { return latest_; }
@@ -38,6 +42,8 @@ private:
     HeardPairs pairs_;
     dissect::FrameIndex start_{};
     std::optional<dissect::Instant> earliest_, latest_;
+    NetworkId network_{};
+    bool several_networks_ = false;
     bool whole_ = true;
 };
 

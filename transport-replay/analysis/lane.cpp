@@ -33,7 +33,9 @@ Lane::Lane(AnalysisSettings settings, std::uint16_t recording, std::uint32_t num
       tracker_(static_cast<bool>(settings_.message), settings_.memory, numbered),
       ulp_(settings_.hints, settings_.memory, settings_.sums_apart),
       iwarp_(settings_.memory),
-      uet_(settings_.memory) {}
+      uet_(settings_.memory) {
+    tracker_.keep_apart(settings_.traits.tenants);
+}
 
 void Lane::listen(AnalysisSettings&& listeners) {
     settings_.message = std::move(listeners.message);

@@ -196,6 +196,8 @@ void ShardedAnalysis::gate(ShardedBatch& batch, bool copies) {
     state.packets += batch.used_;
     batch.sights_.resize(std::max(batch.sights_.size(), batch.used_));
     if (state.records) batch.records_.resize(std::max(batch.records_.size(), batch.used_));
+    if (!state.settings.traits.tenants.empty())
+        for (std::size_t i = 0; i < batch.used_; ++i) take_tenant(state.settings.traits, batch.all_[i]);
     state.gate.pass(batch.summary_, std::span(batch.all_).first(batch.used_), take_met(batch), batch.sights_);
     batch.copy_.reset();
     if (!copies) return;

@@ -133,6 +133,8 @@ constexpr std::array kRows{
     ClaimRow{"case-fec-differs", kError, "FEC of a host and of a switch port", "Both ends of a link that is down use different FEC", "a port that leads elsewhere", "Which end is wrong."},
     ClaimRow{"case-pfc-off-at-switch", kError, "PFC of switch ports and hosts", "PFC is off at ports of a switch", "ports that carry no RDMA", "Which ports the hosts hang on."},
     ClaimRow{"case-no-atomics", kWarning, "limits of a device, a completion", "A device has no atomic operations", "", "Whether the program asked for one, where its log does not say."},
+    ClaimRow{"case-port-mtu-small", kError, "MTUs of hosts and of switch ports", "A port of a switch carries less than a host sends", "a port on no path of RDMA", "Whether the host hangs on that port, where LLDP does not say."},
+    ClaimRow{"case-far-from-adapter", kError, "benchmarks bound to NUMA nodes", "A process far from its adapter is slow", "", "Where the job's own processes run."},
     ClaimRow{"case-open-files", kWarning, "limits of a process, its end", "A process that ended may have few open files", "", "How many it had when it ended."},
     ClaimRow{"case-more-than-device", kError, "a request, limits of a device", "A program asks for more than its device has", "", "Whether it would run with less."},
     ClaimRow{"case-tcp-filtered", kError, "rules of a firewall, a connection that failed", "A firewall lists no port that a program wants", "a program that is not running", "Whether the program listens."},

@@ -74,6 +74,7 @@ void judge_unrelated(const Facts& facts, Verdict& verdict);
 void judge_notices(const Facts& facts, Verdict& verdict);
 void judge_bootstrap(const Facts& facts, Verdict& verdict);
 void judge_states(const Facts& facts, Verdict& verdict);
+void judge_placement(const Facts& facts, Verdict& verdict);
 void judge_unexplained(const Facts& facts, Verdict& verdict);
 
 }  // namespace qps::casework

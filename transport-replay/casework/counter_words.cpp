@@ -37,9 +37,10 @@ bool paired(const Changes& changes) {
 std::string grown_text(Changes changes, std::size_t most) {
     std::erase_if(changes, [](const CounterChange* change) { return change->grown == 0; });
     std::ranges::stable_sort(changes, std::ranges::greater{}, &CounterChange::grown);
-    // Of several devices each is named.
+    // Of several devices each is named, and of a switch every port.
     const bool several = std::ranges::any_of(changes, [&](const CounterChange* change) {
-        return change->device != changes.front()->device || change->port != changes.front()->port;
+        return change->device != changes.front()->device || change->port != changes.front()->port ||
+               change->source.starts_with("switch port");
     });
     std::vector<std::string> parts;
     for (const CounterChange* change : changes) {

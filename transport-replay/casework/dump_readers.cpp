@@ -248,6 +248,7 @@ std::string_view take_measurement(std::string_view line, LineState& state, Case&
     static const RE2 fio(R"(^(?:rw|rwmixread|iodepth|bs|ioengine|numjobs|blocksize)=|^\[global\])");
     const auto put = [&](Measurement made) {
         made.place = state.place();
+        made.command = state.command;
         add(found, std::move(made));
     };
     std::string a, b, unit;

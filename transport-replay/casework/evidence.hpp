@@ -159,6 +159,7 @@ struct Measurement {
     double bits_per_second = 0;
     std::uint64_t bytes = 0;  // of a message
     std::uint64_t iterations = 0;
+    std::string command{};  // that a transcript shows before it
     std::string host{};
     Place place{};
 };

@@ -27,6 +27,7 @@ constexpr std::array kRules{
     Rule{"acs", "ACS of PCIe switches, a local error", "peer-to-peer DMA is redirected", judge_acs},
     Rule{"environment", "an environment and a list of devices", "a device that is not there", judge_environment},
     Rule{"states", "settings and states of several places", "what does not fit together", judge_states},
+    Rule{"placement", "MTUs of ports, benchmarks bound to nodes", "what is too small or too far", judge_placement},
     Rule{"notices", "lines that say what is wrong", "what each says", judge_notices},
     Rule{"bootstrap", "addresses of the bootstrap", "hosts that share one", judge_bootstrap},
     Rule{"port-readings", "states of ports, empty GID tables, RoCE modes, ping", "what is not active or does not fit",

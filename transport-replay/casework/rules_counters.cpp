@@ -430,12 +430,17 @@ void judge_signals(const Facts& facts, Verdict& verdict) {
                       {{"errors go on growing", "replace cable or transceiver of this link, then read again"},
                        {"they stand still", "it is over: compare their time with the failure"}});
         };
-        say("case-link-went-down", down, Weight::shown, Party::undecided,
-            "the link of this port went down in the time between; every status 12 of that port can follow from it; why it went down cannot be told from here",
-            "mlxlink -d DEVICE -m -c; dmesg; the log of the switch port");
         say("case-signal-errors", signal, Weight::shown, Party::network,
             "signal errors on the receive side of this very link (cable, transceiver, port)",
             "mlxlink -d DEVICE -m -c (BER, FEC), ethtool -m IF");
+        const bool only_recovered = std::ranges::none_of(down, [](const CounterChange* change) {
+            return change->grown > 0 && !change->vendor_name.contains("ecover");
+        });
+        say("case-link-went-down", down, Weight::shown, Party::undecided,
+            only_recovered
+                ? "the link of this port had errors and recovered by itself (it was trained anew) in the time between; what was on its way then was lost; why cannot be told from here"
+                : "the link of this port went down in the time between; every status 12 of that port can follow from it; why it went down cannot be told from here",
+            "mlxlink -d DEVICE -m -c; dmesg; the log of the switch port");
         say("case-receive-errors", of(facts, {Counter::receive_error}, &host), Weight::hint, Party::undecided,
             "frames came that this port counts as wrong: a bad signal (cable, transceiver), or frames longer than its MTU",
             "the counters of that port by kind (FCS, symbol, oversize), its MTU and that of its neighbour; cable and transceiver");

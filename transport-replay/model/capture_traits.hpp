@@ -96,6 +96,7 @@ struct CaptureTraits {
     std::uint64_t reach = 0;           // of these: packets from a packet to its copy, at most
     VantagePoints vantage;
     std::vector<Address> icrc_not_judged;  // senders, sorted
+    std::vector<std::uint64_t> tenants;    // hosts (HostsHash::both) whose flows are others' in each network, sorted
     // How far the clocks of two taps are apart that only the time tells apart: beyond what a path delays; else 0.
     [[nodiscard]] dissect::Duration clocks_apart() const {
         constexpr dissect::Duration kPath{500'000};  // 500 us
@@ -104,7 +105,7 @@ struct CaptureTraits {
         return {};
     }
     [[nodiscard]] bool has_copies() const { return !other_taps.empty() || !twice.empty(); }
-    [[nodiscard]] bool any() const { return has_copies() || !icrc_not_judged.empty(); }
+    [[nodiscard]] bool any() const { return has_copies() || !icrc_not_judged.empty() || !tenants.empty(); }
 };
 
 }  // namespace qps::transport

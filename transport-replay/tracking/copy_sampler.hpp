@@ -66,7 +66,9 @@ private:
     std::uint64_t order_ = 0;
 };
 
-// What the sample says of taps: `icrc_not_judged` is left empty.
-[[nodiscard]] CaptureTraits learn_taps(std::span<const SampledPacket> packets);
+// What the sample says of taps; what it says of nothing else is left empty. `tenants`: hosts (HostsHash::both) whose
+// packets may be alike although different queue pairs sent them.
+[[nodiscard]] CaptureTraits learn_taps(std::span<const SampledPacket> packets,
+                                       std::span<const std::uint64_t> tenants = {});
 
 }  // namespace qps::transport

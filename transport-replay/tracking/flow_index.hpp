@@ -31,6 +31,9 @@ public:
         flow.source_qp = dissect::Qpn{1U << 31U | std::to_underlying(network)};
         return flow;
     }
+    [[nodiscard]] static bool is_in_network(const FlowKey& flow) {
+        return (std::to_underlying(flow.source_qp) >> 31U) != 0;
+    }
     [[nodiscard]] const Slot* slot(const FlowKey& flow, std::uint64_t hash) const {
         const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].flow == flow; });
         return slot ? &slots_[*slot] : nullptr;

@@ -144,13 +144,38 @@ private:
         }
     }
 
+    // Whether two VLANs share answers alone, and what these answer came in two VLANs as well, which share nothing: so
+    // do queue pairs of two tenants whose PSNs are the same.
+    [[nodiscard]] bool answers_alone(std::uint64_t one, std::uint64_t two, std::uint64_t way) const {
+        if (!differ_in_vlan(one, two)) return false;
+        for (const SampledPacket* packet : packets_)
+            if (packet->hosts.way == way && !packet->acknowledges && first_of(*packet, one, kWholeLabel) != nullptr &&
+                first_of(*packet, two, kWholeLabel) != nullptr)
+                return false;
+        Labels asked;
+        for (const SampledPacket* packet : packets_) {
+            if (packet->hosts.way == way || packet->answer) continue;
+            const auto all = packet->recordings();
+            if (std::ranges::any_of(all, [&](const Recording& other) { return other.label != all.front().label; }))
+                return false;
+            if (asked.size() < kMostLabels) asked.insert(std::to_underlying(all.front().label));
+        }
+        return std::ranges::any_of(asked, [&](std::uint64_t label) {
+            return differ_in_vlan(label, *asked.begin()) && label != *asked.begin();
+        });
+    }
+    [[nodiscard]] static bool differ_in_vlan(std::uint64_t one, std::uint64_t two) {
+        constexpr std::uint64_t kVlan = 0xffff00;
+        return ((one ^ two) & ~kVlan) == 0;
+    }
+
     void learn_labels(std::uint64_t source, std::uint64_t way, std::optional<ClockOffset>& other_way) {
         const Labels all = labels(kWholeLabel, source + 1);
         std::vector<TimedOffset> most;
         std::uint64_t first = 0, second = 0;
         for (auto one = all.begin(); one != all.end(); ++one)
             for (auto two = std::next(one); two != all.end(); ++two) {
-                if (!same_packets(*one, *two, kWholeLabel, way)) continue;
+                if (!same_packets(*one, *two, kWholeLabel, way) || answers_alone(*one, *two, way)) continue;
                 auto here = pairs(*one, *two, kWholeLabel, way);
                 if (here.size() <= most.size()) continue;
                 most = std::move(here);
@@ -401,11 +426,11 @@ void learn_together(std::span<const Twice> undecided, CaptureTraits& traits) {
 
 }  // namespace
 
-CaptureTraits learn_taps(std::span<const SampledPacket> packets) {
+CaptureTraits learn_taps(std::span<const SampledPacket> packets, std::span<const std::uint64_t> tenants) {
     CaptureTraits traits;
     std::vector<const SampledPacket*> sorted;
     for (const SampledPacket& packet : packets)
-        if (packet.recorded != 0) sorted.push_back(&packet);
+        if (packet.recorded != 0 && !std::ranges::binary_search(tenants, packet.hosts.both)) sorted.push_back(&packet);
     if (std::ranges::none_of(sorted, [](const SampledPacket* packet) { return packet->recorded > 1; })) return traits;
     std::ranges::sort(sorted, {},
                       [](const SampledPacket* packet) { return std::pair(packet->hosts.both, packet->hash); });

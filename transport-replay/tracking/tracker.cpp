@@ -97,6 +97,7 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
         entry.connection.joined_by = JoinedBy::datagram;
     } else {
         entry.elsewhere[0] = flow.source_qp;
+        if (FlowIndex::is_in_network(flow)) entry.connection.ends[1].network = observation.network;
     }
     if (take_told(index, observation)) return WayOf(index, End::a);
     if (service == Service::uc) {

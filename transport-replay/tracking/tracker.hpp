@@ -76,6 +76,10 @@ public:
           next_uid_(numbered + 1),
           waiting_(kRequestsWaiting * most_) {}
 
+    // Before the first packet: hosts (HostsHash::both) whose flows are those of their network, which take_tenant()
+    // says.
+    void keep_apart(std::vector<std::uint64_t> tenants) { tenants_ = std::move(tenants); }
+
     // Messages that ended since forget_ended(), in that order.
     [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
     void watch(ConnectionId connection);
@@ -232,6 +236,7 @@ private:
                                          Repetition repetition);
     [[nodiscard]] bool is_same_flow(const FlowIndex::Slot& slot, const Observation& observation,
                                     Repetition repetition) const;
+    [[nodiscard]] bool others_asked(const Observation& answer, Index index) const;
     [[nodiscard]] FlowKey keyed(FlowKey flow, std::optional<NetworkId> network) const;
     [[nodiscard]] WaitingRequests::Flows askers(const Observation& observation, Index answers) const;
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
@@ -343,8 +348,9 @@ private:
     ConnectionMap<Index> places_;  // in entries_
     std::vector<ConnectionId> retired_;
     std::uint32_t next_uid_ = 1;
-    std::uint64_t drawn_ = 0;  // places, in the search for one
-    FlowIndex index_;          // WayOf, packed
+    std::uint64_t drawn_ = 0;             // places, in the search for one
+    FlowIndex index_;                     // WayOf, packed
+    std::vector<std::uint64_t> tenants_;  // CaptureTraits::tenants
     static constexpr std::size_t kAsked = 4;
     std::array<WayOf, kAsked> asked_{};  // what the last prefetches asked for, in turn: whose requests they are
     std::size_t turn_ = 0;

@@ -348,6 +348,10 @@ void Tracker::connect(const CmAttempt& attempt) {
     if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
     if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);
     entry.elsewhere = {there.source_qp, back.source_qp};
+    if (FlowIndex::is_in_network(there))
+        entry.connection.ends[1].network = attempt.active.network.value_or(NetworkId{});
+    if (FlowIndex::is_in_network(back))
+        entry.connection.ends[0].network = attempt.passive.network.value_or(NetworkId{});
     index_.set(there, WayOf(index, End::a).word());
     index_.set(back, WayOf(index, End::b).word());
     if (attempt.active.network) index_.see_in(there, *attempt.active.network);

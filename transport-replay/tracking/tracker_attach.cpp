@@ -46,7 +46,7 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
                (!qpn || qpn == attempt.active.qpn);
     };
     if (!fits(entries_[where.index()].connection)) return false;
-    const FlowKey back{flow.destination, flow.source, *attempt.active.qpn, {}};
+    const FlowKey back = keyed({flow.destination, flow.source, *attempt.active.qpn, {}}, attempt.passive.network);
     const auto other_way = index_.find(back);
     const bool alone = entries_[where.index()].connection.joined_by == JoinedBy::nothing;
     if (alone && other_way && WayOf(*other_way).index() != where.index()) {
@@ -141,7 +141,7 @@ bool Tracker::take_told(Index index, const Observation& observation) {
     if (told_.empty() || observation.datagram || !info(observation.opcode).request) return false;
     const FlowKey& flow = observation.flow;
     const auto told = told_.find(flow, observation.psn, now_);
-    if (!told) return false;
+    if (!told || FlowIndex::is_in_network(flow)) return false;
     told_.forget(flow);
     if (!shows(observation, told->proof)) return false;
     const FlowKey back{flow.destination, flow.source, told->source, {}};

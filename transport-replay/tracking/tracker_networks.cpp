@@ -8,6 +8,7 @@
 // comes in that network from then on. Tenants may begin with the same bytes: a network whose first packets are copies
 // is tied to the flow for good when there are some of them, and until then by what is said above.
 #include <dissect/base/types.hpp>
+#include <transport-replay/tracking/tenant_watch.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -57,6 +58,7 @@ std::optional<Tracker::WayOf> Tracker::find(const Observation& observation) cons
 
 // The flow as the index has it, of that network where it is known.
 FlowKey Tracker::keyed(FlowKey flow, std::optional<NetworkId> network) const {
+    if (network && are_tenants(tenants_, flow)) return FlowIndex::in_network(flow, *network);
     const FlowIndex::Slot* slot = network ? index_.slot(flow, FlowHash{}(flow)) : nullptr;
     const bool other = slot != nullptr && slot->network != FlowIndex::kNotSeen && slot->network != *network;
     return other ? FlowIndex::in_network(flow, *network) : flow;
@@ -107,13 +109,22 @@ Tracker::WayOf Tracker::begin_or_adopt(const Observation& observation) {
     return begin(observation);
 }
 
+// Whether somebody else may have asked for it, in that network.
+bool Tracker::others_asked(const Observation& answer, Index index) const {
+    return std::ranges::any_of(askers(answer, index), [&](const WaitingRequests::Asked& asked) {
+        const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
+        return entries_[*place].connection.ways[0].network == answer.network;
+    });
+}
+
 bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition) const {
     constexpr std::int32_t kNear = 16;  // PSNs that another link may be ahead
     const WayOf where(slot.where);
     const Entry& entry = entries_[where.index()];
+    const bool request = info(observation.opcode).request;
+    if (!request && others_asked(observation, where.index())) return false;
     if (repetition != Repetition::none) return true;
     if (is_vni(slot.network) && is_vni(observation.network)) return false;  // a tenant has one
-    const bool request = info(observation.opcode).request;
     const Direction& requester =
         entry.directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
     const std::int32_t ahead = observation.psn - requester.requests.next();
@@ -124,11 +135,6 @@ bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& obser
         return is_near || requester.log.gap(observation.psn).has_value() ||
                (takes_turns && was_sent(requester, observation.psn));
     }
-    // Somebody else may have asked for it, in that network.
-    for (const WaitingRequests::Asked& asked : askers(observation, where.index()))
-        if (const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
-            entries_[*place].connection.ways[0].network == observation.network)
-            return false;
     return is_near || was_sent(requester, observation.psn) || requester.log.gap(observation.psn).has_value() ||
            requester.requests.may_reach(observation.psn, path_mtu(entry));
 }

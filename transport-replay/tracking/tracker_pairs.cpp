@@ -38,6 +38,7 @@ Tracker::WayOf Tracker::adopt(const Observation& observation) {
     if (!partner || is_lone_corrupt(entries_[*partner])) return {};
     Entry& entry = entries_[*partner];
     entry.elsewhere[1] = observation.flow.source_qp;
+    if (FlowIndex::is_in_network(observation.flow)) entry.connection.ends[0].network = observation.network;
     entry.connection.ends[0].qpn = observation.flow.destination_qp;
     entry.connection.joined_by = JoinedBy::traffic;
     entry.connection.confidence = Confidence::likely;
