@@ -58,6 +58,22 @@ TEST_CASE("a line complains where it speaks of a failure and of what RDMA needs"
     CHECK_FALSE(is_complaint("rdma failed " + std::string(2'000, 'x')));
 }
 
+TEST_CASE("what did not succeed is named by the text's own words") {
+    CHECK(action_of("failed to modify QP from ERR to INIT state (ret = -3)") == "modify QP from ERR to INIT state");
+    CHECK(action_of("Could not open device; giving up") == "open device");
+    CHECK(action_of("[x] ibv_poll_cq failed with 2").ends_with("ibv_poll_cq"));
+    CHECK(action_of("cxil_alloc_svc: Invalid argument") == "cxil_alloc_svc");
+    CHECK(action_of("all is well").empty());
+    CHECK(action_of("failed to " + std::string(5'000, 'x')).size() <= 100);
+}
+
+TEST_CASE("a short log of an unknown program may complain of anything") {
+    CHECK(is_complaint("backend: store failed", true));
+    CHECK_FALSE(is_complaint("backend: store failed"));
+    CHECK_FALSE(is_complaint("backend: 0 errors", true));
+    CHECK_FALSE(is_complaint("backend: store opened", true));
+}
+
 TEST_CASE("a complaint of an unknown program is said, and decides nothing") {
     const Judged said = judged({{"h1.log", "2026-01-02 10:11:12 stored: rdma_frob failed, error -12 (QP 17)\n"}});
     CHECK(said.party == "undecided");

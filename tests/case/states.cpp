@@ -144,6 +144,15 @@ TEST_CASE("FEC matters where a link is down") {
     CHECK_FALSE(with("Off", "up"));
 }
 
+TEST_CASE("an interface over InfiniBand that nobody switched on is named") {
+    const std::string down = "5: ibp5s0: <BROADCAST,MULTICAST> mtu 4092 qdisc noop state DOWN mode DEFAULT\n"
+                             "    link/infiniband 00:00:10:49:fe:80 brd 00:ff:ff:ff:ff:12\n";
+    CHECK(claims({{"h1.link", down}}, "case-ipoib-off"));
+    std::string up = down;
+    up.replace(up.find("MULTICAST>"), 10, "MULTICAST,UP,LOWER_UP>");
+    CHECK_FALSE(claims({{"h1.link", up}}, "case-ipoib-off"));
+}
+
 TEST_CASE("a port of a switch with a small MTU is named beside a larger one of a host") {
     const auto with = [](std::string_view port, std::string_view host) {
         return claims(

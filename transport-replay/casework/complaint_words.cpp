@@ -19,7 +19,7 @@ struct ComplaintWords {
 };
 // clang-format off
 constexpr std::array kComplaintWords{
-    ComplaintWords{R"((?i)fail\w* to register .*memory|memory (?:pool )?registration failed|failed to register memory|can.?t register (?:the )?memory|reg_mr\b.*fail|fi_mr_reg.*fail)",
+    ComplaintWords{R"((?i)fail\w* to register .*memory|memory (?:pool )?registration failed|failed to register memory|can.?t register (?:the )?memory|reg_mr\b.*fail|fi_mr_reg.*fail|nvidia_p2p_get_pages|pin\w* .*gpu pages)",
             {"memory could not be registered with the adapter: memory of a GPU that no driver lets it reach (nvidia_peermem, DMA-BUF), a limit of locked memory, or an address that the program does not own",
              "the same with memory of the host; lsmod | grep peermem; ulimit -l in the job; dmesg at that time",
              "memory of the host registers", "the way to the GPU's memory is missing: nvidia_peermem, or DMA-BUF", "the limit of locked memory, or the address"}},
@@ -153,15 +153,29 @@ ComplaintParts parts_of(std::string_view line) {
     return parts;
 }
 
-bool is_complaint(std::string_view line) {
+std::string action_of(std::string_view complaint) {
+    constexpr std::size_t kMost = 100;
+    static const RE2 clause(
+        R"((?i)(?:failed to|fails to|unable to|cannot|can ?not|can't|could not|could ?n'?t|not able to|did not) (\w[^.;()\[\]]{2,200}))");
+    static const RE2 noun(R"((?i)(\b[\w.() -]{3,60}?) (?:has )?failed\b)");
+    static const RE2 error(
+        R"((?i)(\b[\w.-]{3,60}): (?:invalid argument|permission denied|operation not|no such|not supported|connection |input/output|bad |device or|resource))");
+    std::string found;
+    if (!finds(complaint, clause, &found) && !finds(complaint, noun, &found) && !finds(complaint, error, &found))
+        return {};
+    while (!found.empty() && found.back() == ' ') found.pop_back();
+    return found.substr(0, kMost);
+}
+
+bool is_complaint(std::string_view line, bool anything) {
     static const RE2 complains(
-        R"((?i)\b(?:errors?|err|failed|failure|fail|fatal|cannot|can't|could ?n.t|could not|unable to|denied|refused|rejected|timed? ?out|not found|no such|not supported|unsupported|invalid|mismatch|incompatible|exceeded|insufficient|in use by|abort(?:ed|ing)?|lost|unreachable|must be|must bind|not valid|did not|no [\w -]{1,60} (?:found|available|detected|usable))\b)");
+        R"((?i)\b(?:errors?|err|failed|failure|fail|fatal|cannot|can't|could ?n.t|could not|unable to|denied|refused|rejected|timed? ?out|not found|no such|not supported|unsupported|invalid|mismatch|incompatible|exceeded|insufficient|in use by|abort(?:ed|ing)?|lost|unreachable|must be|must bind|not loaded|disabling|not valid|did not|no [\w -]{1,60} (?:found|available|detected|usable))\b)");
     static const RE2 about(
-        R"((?i)rdma|infiniband|\bmlx\d|roce\b|\bibv?_|verbs?\b|\bqps?\b|queue pair|\bcq\b|\bhca\b|\bgids?\b|nccl|rccl|\bucx\b|libfabric|\befa\b|psm2?\b|\bhfi|\bsrp\b|\biser\b|nvme|nvmf|\bnfs|lustre|beegfs|gluster|gpfs|mmfs|spdk|dpdk|mooncake|nvshmem|openib|\bcm event|\bsharp|\bsriov|sri-?ov|\blid\b|peer.?mem|memlock|register(?:ed)? memory|memory regist)");
+        R"((?i)rdma|infiniband|\bmlx\d|roce\b|\bibv?_|verbs?\b|\bqps?\b|queue pair|\bcq\b|\bhca\b|\bgids?\b|nccl|rccl|\bucx\b|libfabric|\befa\b|psm2?\b|\bhfi|\bsrp\b|\biser\b|nvme|nvmf|\bnfs|lustre|beegfs|gluster|gpfs|mmfs|spdk|dpdk|mooncake|nvshmem|openib|\bcm event|\bsharp|\bcxi|\bpeermem|libfabric|\bofi|\bsriov|sri-?ov|\blid\b|peer.?mem|memlock|register(?:ed)? memory|memory regist)");
     static const RE2 harmless(R"((?i)\b(?:0|no) (?:errors?|failures?)\b|^\s*(?:#|//|\*))");
     constexpr std::size_t kLongest = 1'000;  // of a line that is worth it
     return line.size() <= kLongest && RE2::PartialMatch(piece(line), complains) &&
-           RE2::PartialMatch(piece(line), about) && !RE2::PartialMatch(piece(line), harmless);
+           (anything || RE2::PartialMatch(piece(line), about)) && !RE2::PartialMatch(piece(line), harmless);
 }
 
 }  // namespace qps::casework

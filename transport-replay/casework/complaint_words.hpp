@@ -25,7 +25,9 @@ struct ComplaintParts {
     std::string_view text;  // of the line
 };
 [[nodiscard]] ComplaintParts parts_of(std::string_view line);
-// Whether a line of a program that nobody knows complains of something that RDMA needs.
-[[nodiscard]] bool is_complaint(std::string_view line);
+// What did not succeed: "modify QP from ERR to INIT" of "failed to modify QP ..."; empty: the text has no such clause.
+[[nodiscard]] std::string action_of(std::string_view complaint);
+// Whether a line of a program that nobody knows complains: of something that RDMA needs, or of `anything`.
+[[nodiscard]] bool is_complaint(std::string_view line, bool anything = false);
 
 }  // namespace qps::casework

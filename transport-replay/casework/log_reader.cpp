@@ -330,7 +330,7 @@ constexpr std::array kComplaints{
     ComplaintRow{"switch log", R"(\b(?:ERR|CRIT|ALERT|EMERG) (\S.*))"},
     ComplaintRow{
         "kernel log",
-        R"((\b(?:mlx[45]\w*|bnxt_\w+|irdma|ice|i40e|ionic\w*|efa\w*|rdmap\w*|hfi1|qed[er]?\w*|hns\w*|cxgb4|siw|rxe\w*|rdma_rxe|infiniband|ib_?\w*|iser\w*|isert|rpcrdma|svcrdma|xprtrdma|rds|RDS/IB|LNet\w*|ko2iblnd|smbd?\w*|CIFS|ksmbd|nvmet?(?:_rdma)?|mana\w*|hv_netvsc|vfio-pci|nvidia-peermem|nv_peer_mem|beegfs|scsi host\d+|lustre|NFS|RPC|bond\d+)\b.*(?i:error|fail|tim(?:ed|e) ?out|lost|fault|reject|refus|overflow|unable|cannot|can't|could ?n[o']t|offline|removed|dead|abort|exceed|stall|not respond|unregister|disabling|compromised|temperature).*))"},
+        R"((\b(?:mlx[45]\w*|bnxt_\w+|irdma|ice|i40e|ionic\w*|efa\w*|rdmap\w*|hfi1|qed[er]?\w*|hns\w*|cxgb4|siw|rxe\w*|rdma_rxe|infiniband|ib_?\w*|iser\w*|isert|rpcrdma|svcrdma|xprtrdma|rds|RDS/IB|LNet\w*|ko2iblnd|smbd?\w*|CIFS|ksmbd|nvmet?(?:_rdma)?|mana\w*|hv_netvsc|vfio-pci|nvidia-peermem|nv_peer_mem|nvidia-fs|nvidia_fs|beegfs|scsi host\d+|lustre|NFS|RPC|bond\d+)\b.*(?i:error|fail|tim(?:ed|e) ?out|lost|fault|reject|refus|overflow|unable|cannot|can't|could ?n[o']t|offline|removed|dead|abort|exceed|stall|not respond|unregister|disabling|compromised|temperature).*))"},
 };
 
 // A complaint that no signature reads, once for each form: said by judge_unexplained. Whether it is new.
@@ -378,7 +378,9 @@ void keep_complaint(std::string_view line, const Prefix& prefix, LineState& stat
 
 // A line that no reader took, of a program that nobody knows.
 bool keep_strange_complaint(std::string_view line, LineState& state, Case& found) {
-    if (!is_complaint(line) || is_source(line)) return false;
+    // Near the beginning of a file, as in an excerpt that somebody chose, any complaint may matter.
+    constexpr std::uint32_t kBegins = 100;  // lines
+    if (!is_complaint(line, state.line <= kBegins) || is_source(line)) return false;
     return keep_form(line, {}, line, state, found);
 }
 

@@ -250,6 +250,7 @@ constexpr std::array kAnyProducer{
     // Memory and sockets of any program.
     Signature{memory_refused, {}, "annot allocate memory", R"((?P<op>ibv_\w+|reg_mr|create_qp|create (?:\w+ )?(?:QP|CQ|SRQ)|mmap|register)?.*(?P<text>Cannot allocate memory))"},
     Signature{memory_refused, {}, "ouldn't allocate MR", R"((?P<text>Couldn't allocate MR))"},
+    Signature{setup_failed, {}, "failed to modify QP", R"((?P<text>failed to modify QP(?: state)? (?:from \w+ )?to (?P<op>\w+).*))"},
     Signature{setup_failed, {}, "Failed to modify QP", R"((?P<text>Failed to modify QP(?: \S+)? to (?P<op>\w+).*))"},
     Signature{no_device, {}, "o IB devices", R"((?P<text>[Nn]o IB devices(?: found)?))"},
     Signature{setup_failed, {}, "ibv_modify_qp failed", R"(non-zero status: (?P<n>\d+) (?P<text>ibv_modify_qp failed))"},

@@ -183,6 +183,16 @@ void judge_group(const Case& read, std::uint32_t status, const Group& group, Ver
                 break;
             }
     std::vector<Place> evidence = places_of(group);
+    // A queue pair that was not set up as its program wanted refuses, or is refused, for that.
+    for (const Event* event : events_of(read, {EventKind::command_refused}))
+        if ((status == 9 || status == 10) && event->operation.ends_with("_QP")) {
+            text += fmt::format(". The firmware of {} refused {}: queue pairs there were not set up as their program "
+                                "wanted, so the cause may lie on either end",
+                                at_host(event->host), event->operation);
+            party = Party::undecided;
+            evidence.push_back(event->place);
+            break;
+        }
     claim(verdict, "case-completion-error", weight, party, hosts.size() == 1 ? *hosts.begin() : "", std::move(text),
           std::move(evidence), facts_of(status, group));
     if (status == 12) {

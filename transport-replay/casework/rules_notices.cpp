@@ -153,10 +153,12 @@ void judge_unexplained(const Facts& facts, Verdict& verdict) {
         hosts.insert(line.host);
         const ComplaintMeaning* meaning = meaning_of(line.text);
         const std::string number = errno_text(line.text);
+        const std::string action = action_of(line.text);
         claim(verdict, "case-line-unexplained", alone ? Weight::hint : Weight::remark, Party::undecided, line.host,
-              fmt::format("{}: a line of a {}{} complains, and no rule here explains it: {}{}{}", at_host(line.host),
+              fmt::format("{}: a line of a {}{} complains, and no rule here explains it: {}{}{}{}", at_host(line.host),
                           line.operation, line.process.empty() ? "" : fmt::format(" ({})", line.process), line.text,
                           number.empty() ? "" : fmt::format(" ({})", number),
+                          action.empty() ? "" : fmt::format(". What failed: {}", action),
                           meaning == nullptr ? "" : fmt::format(". By its words {}", meaning->means)),
               {line.place});
         if (!alone || meaning == nullptr || !meanings.insert(meaning).second) continue;

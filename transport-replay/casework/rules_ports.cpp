@@ -108,13 +108,15 @@ void judge_modes(const Case& read, Verdict& verdict) {
     }
 }
 
-// ping with the bit that forbids fragments: small ones pass, large ones do not.
+// ping of two sizes: small ones pass, large ones do not.
 void judge_pings(const Case& read, Verdict& verdict) {
     const auto size_of = [](const Setting& setting) {
         static constexpr std::string_view kSize = " -s ";
         const std::size_t at = setting.device.find(kSize);
+        constexpr unsigned kUsual = 56;  // without -s
         unsigned size = 0;
-        if (at == std::string::npos || !setting.device.contains("ping")) return size;
+        if (!setting.device.contains("ping")) return size;
+        if (at == std::string::npos) return kUsual;
         const char* from = setting.device.data() + at + kSize.size();
         std::from_chars(from, setting.device.data() + setting.device.size(), size);
         return size;

@@ -249,6 +249,28 @@ void judge_virtual_functions(const Case& read, Verdict& verdict) {
     }
 }
 
+// Interfaces of IPoIB that nobody switched on: rdma_cm finds no address of their ports.
+void judge_ipoib_off(const Case& read, Verdict& verdict) {
+    std::map<std::string, Settings> hosts;
+    for (const Setting* each : settings_of(read, "interface", "switched off")) hosts[each->host].push_back(each);
+    for (const auto& [host, list] : hosts) {
+        std::set<std::string> names;
+        for (const Setting* each : list) names.insert(each->device);
+        claim(verdict, "case-ipoib-off", Weight::hint, Party::undecided, host,
+              fmt::format(
+                  "{}: the IPoIB interface {} is switched off (state DOWN without the flag UP): it has no address "
+                  "that leads anywhere, and libraries that connect by IP (rdma_cm, verbs of libfabric) find no "
+                  "device there",
+                  at_host(host), list_text(names)),
+              {list.front()->place});
+        next_step(verdict,
+                  "ip link set IF up, an address on it (ip addr add), ibstat of its port; then fi_info -p verbs",
+                  at_host(host),
+                  {{"the library finds it then", "that was the cause"},
+                   {"it does not", "the port: state and subnet manager (ibstat)"}});
+    }
+}
+
 // FEC of a host's interface and of a port of a switch, where one of them has no link.
 void judge_fec(const Case& read, Verdict& verdict) {
     const auto kind = [](std::string_view value) -> std::string_view {
@@ -461,9 +483,9 @@ std::string behind_port(const Case& read, std::string_view host, std::string_vie
 }
 
 void judge_states(const Facts& facts, Verdict& verdict) {
-    for (const auto rule :
-         {judge_vlans, judge_reverse_path, judge_partitions, judge_bond_legs, judge_neighbours, judge_virtual_functions,
-          judge_fec, judge_pfc_of_ports, judge_atomics, judge_open_files, judge_asked, judge_filters, judge_stormed})
+    for (const auto rule : {judge_vlans, judge_reverse_path, judge_partitions, judge_bond_legs, judge_neighbours,
+                            judge_virtual_functions, judge_ipoib_off, judge_fec, judge_pfc_of_ports, judge_atomics,
+                            judge_open_files, judge_asked, judge_filters, judge_stormed})
         rule(facts.read, verdict);
 }
 
