@@ -184,6 +184,7 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
         annotator.emplace(known_settings(options.input, of_filter, look_ahead_for(filter)));
     }
     Input::SoFar so_far;  // of the inputs before
+    std::uint64_t undecoded = 0;
     std::uint16_t files = 0;
     const auto each_input = [&](Input& input, Progress& progress) {
         const std::uint16_t file = std::exchange(files, static_cast<std::uint16_t>(files + input.files()));
@@ -235,6 +236,7 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
                    {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow,
                     analyst.lanes(), true, sift, analyst.sieves(), without_layers});
         so_far = input.so_far();
+        undecoded += input.undecoded().packets;
         analyst.add(with_told_drops(input.drops(), dropped));
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
@@ -246,6 +248,7 @@ std::optional<Analyzed> analyze_once(const ReadingOptions& options, const Filter
     if (reading.report != nullptr) *reading.report = analyst.finish_part();
     else analyzed.timeline = analyst.finish();
     analyzed.timeline.incomplete = std::move(incomplete);
+    analyzed.timeline.undecoded = undecoded;
     if (analyst.over()) return std::nullopt;
     return analyzed;
 }

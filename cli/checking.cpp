@@ -97,6 +97,11 @@ Verdicts write_verdicts(const ListingOptions& options, const CheckOptions& check
                       .code = ExitCode::done};
     verdicts.code = write_report(check, options.output.color, verdicts.report, measures, output);
     verdicts.code = worse(verdicts.code, say_device_unknown(check, record));
+    if (timeline.learned.any() && !can_be_read_twice(options.reading.input))
+        remark(
+            "qpscope: {} is read once: packets that several taps recorded, tenants and ICRCs that are wrong of all of a sender are judged "
+            "better in a file, which is read twice\n",
+            options.reading.input.interface.empty() ? "standard input" : options.reading.input.interface);
     const ExitCode unseen = say_nothing_seen(options.reading, timeline);
     verdicts.code = worse(verdicts.code, unseen == ExitCode::done ? say_undecided(check, verdicts.report) : unseen);
     return verdicts;

@@ -158,6 +158,7 @@ void Input::select(Batch& batch) {
     if (!batch.frames.empty()) so_far_.frames = before_.frames + std::to_underlying(batch.frames.back().index);
     if (!so_far_.begin) note_begin(batch.frames);
     set_as_told(batch, before_.frames);
+    if (has_unknown_link()) note_undecoded(batch.frames);
     if (bpf_)
         std::erase_if(batch.frames, [&](const Frame& frame) {
             const auto match = bpf_->matches(frame);
@@ -171,6 +172,18 @@ void Input::select(Batch& batch) {
 void Input::note_begin(std::span<const Frame> frames) {
     const auto first = std::ranges::find_if(frames, &Frame::has_time);
     if (first != frames.end()) so_far_.begin = dissect::moved(first->time, offset_);
+}
+
+bool Input::has_unknown_link() const {
+    if (is_interface()) return dissect::name(link()).empty();
+    return std::ranges::any_of(interfaces(), [](const auto& each) { return dissect::name(each.link).empty(); });
+}
+
+void Input::note_undecoded(std::span<const Frame> frames) {
+    for (const Frame& frame : frames) {
+        if (!dissect::name(frame.link).empty()) continue;
+        if (undecoded_.packets++ == 0) undecoded_.link = frame.link, undecoded_.first = frame.index;
+    }
 }
 
 // The numbers of frames, and what the user says of the link and its clock.
@@ -190,7 +203,7 @@ void Input::set_as_told(Batch& batch, std::uint64_t numbered_from) const {
 
 bool Input::reach(Batch& batch) {
     auto* capture = std::get_if<CaptureFile>(&source_);
-    return capture != nullptr && bpf_ == nullptr && !interrupted() && capture->reach(batch);
+    return capture != nullptr && bpf_ == nullptr && !has_unknown_link() && !interrupted() && capture->reach(batch);
 }
 
 void Input::settle(Batch& batch) {
@@ -298,6 +311,13 @@ std::string interrupted_text(const InputOptions& options, std::size_t done, cons
                 : "interrupted before the end of the input";
 }
 
+std::string undecoded_text(const Input::Undecoded& undecoded) {
+    return fmt::format("{} from frame {} on {} link type {}, which is not decoded, and {} not judged",
+                       transport::counted(undecoded.packets, "packet"), std::to_underlying(undecoded.first),
+                       undecoded.packets == 1 ? "has" : "have", std::to_underlying(undecoded.link),
+                       undecoded.packets == 1 ? "was" : "were");
+}
+
 }  // namespace
 
 const std::string& interruption() { return how_far; }
@@ -342,6 +362,12 @@ ExitCode for_each_input(const InputOptions& options, const std::function<ExitCod
             note(fmt::format("{} is a slice: what it lacks was left out", slice));
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return stop(number, &*input);
+        if (const Input::Undecoded& undecoded = input->undecoded(); undecoded.packets != 0) {
+            const std::string sentence = undecoded_text(undecoded);
+            if (!said_before) say("qpscope: {}: {}\n", input->name(), sentence);
+            note(fmt::format("{}: {}", input->name(), sentence));
+            code = worse(code, ExitCode::unjudged);
+        }
         for (const InputProblem& problem : input->problems()) {
             if (!said_before) print(problem);
             note(fmt::format("{}: {}", problem.file, problem.sentence));

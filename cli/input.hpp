@@ -93,6 +93,13 @@ public:
     [[nodiscard]] dissect::LinkType link() const;
     // Packets that several files have, beyond the first of each.
     [[nodiscard]] std::uint64_t had_twice() const { return merged() == nullptr ? 0 : merged()->dropped(); }
+    // Packets of link types that are not decoded, so far.
+    struct Undecoded {
+        std::uint64_t packets = 0;
+        dissect::LinkType link{};  // of the first
+        dissect::FrameIndex first{};
+    };
+    [[nodiscard]] const Undecoded& undecoded() const { return undecoded_; }
     // Frames that a live capture lost on the way to us.
     [[nodiscard]] std::uint64_t lost() const;
     // Frames that the recorder lost: those of a live capture, or what its file says.
@@ -112,10 +119,13 @@ private:
     [[nodiscard]] bool read_source(dissect::Batch& batch);
     void select(dissect::Batch& batch);
     void note_begin(std::span<const dissect::Frame> frames);
+    [[nodiscard]] bool has_unknown_link() const;
+    void note_undecoded(std::span<const dissect::Frame> frames);
     void set_as_told(dissect::Batch& batch, std::uint64_t numbered_from) const;
 
     std::variant<dissect::CaptureFile, transport::Listener, Merged> source_;
     std::vector<OpenFailure> failures_;
+    Undecoded undecoded_;
     dissect::BpfFilter* bpf_ = nullptr;  // of all inputs
     dissect::BitsPerSecond link_speed_;
     std::string interface_;

@@ -194,14 +194,14 @@ ExitCode run_conform(const ConformingOptions& options) {
 
 const Command kConformCommand = wire_command(
     "conform",
-    "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"
-    "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --only RSP --profile nic.profile\n"
+    "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --agent-secret lab.secret   # the suite\n"
+    "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --agent-secret lab.secret --only RSP --profile nic.profile\n"
     "  qpscope conform ... --recovery-time 3m --evidence packets -f html -o report.html\n"
     "  qpscope conform ... -f json -o new.json --compare old.json                        # between two firmwares\n"
     "  qpscope conform --iwarp --dut 10.77.0.11 --port 7174                              # an iWARP service: rping -s, ...\n"
     "  qpscope conform --nvme 10.77.0.11 -i eth1                                         # an NVMe over RDMA target\n"
     "  qpscope conform --coverage\n"
-    "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
+    "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --agent-secret lab.secret\n"
     "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
     "  qpscope conform --list --script rsp-05.script\n"
     "  qpscope conform --script-of trace.pcapng -Y 'infiniband.bth.destqp in {17, 18}' -o again.script",

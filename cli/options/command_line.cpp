@@ -51,6 +51,13 @@ std::string in_our_words(const CLI::App& app, std::string_view sentence) {
     constexpr std::string_view kRequired = " is required";
     if (sentence.ends_with(kRequired))
         return fmt::format("missing {}", sentence.substr(0, sentence.size() - kRequired.size()));
+    const std::size_t colon = sentence.find(": ");
+    if (colon == std::string_view::npos) return std::string(sentence);
+    // Of an option: how often it was given, or what it lacks.
+    const std::string_view option = sentence.substr(0, colon), rest = sentence.substr(colon + 2);
+    if (rest.starts_with("At Most 1 required but received "))
+        return fmt::format("option '{}' is given {} times: expected once", option, rest.substr(rest.rfind(' ') + 1));
+    if (rest.ends_with(" missing")) return fmt::format("missing value of '{}'", option);
     return std::string(sentence);
 }
 

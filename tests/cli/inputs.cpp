@@ -245,6 +245,26 @@ TEST_CASE("of several inputs the readable ones are reported, and the worst count
     CHECK(lines_of(ending.err).size() == 1);
 }
 
+TEST_CASE("packets of a link type that is not decoded are said to be left out, in which file and from where on") {
+    const TemporaryFolder folder;
+    constexpr std::size_t kLinkType = 20;
+    std::vector<std::byte> odd = Pcap().record(40).record(40).bytes();
+    odd[kLinkType] = std::byte{242};
+    const std::string path = folder.write("odd.pcap", odd);
+    const std::string sentence = fmt::format(
+        "qpscope: {}: 2 packets from frame 1 on have link type 242, which is not decoded, and were not judged\n", path);
+    for (const char* command : {"analyze", "findings", "check", "connections", "messages", "info"}) {
+        INFO(command);
+        const Ending ending = qpscope({command, path});
+        CHECK(ending.code == kUnjudged);
+        CHECK_THAT(ending.err, Contains(sentence));
+        CHECK_THAT(ending.err, !Contains("no RDMA packet"));
+    }
+    const Ending both = qpscope({"findings", sample("send_8k"), path});
+    CHECK(both.code == kUnjudged);
+    CHECK_THAT(both.out, Contains("incomplete: " + path));
+}
+
 TEST_CASE("an output that is full is a failure") {
     for (const char* name : {"rds", "loss_write"})
         for (const char* command : {"info", "packets", "show"}) {

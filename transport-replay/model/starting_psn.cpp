@@ -18,14 +18,21 @@ struct Seen {
     const Recovery* asked = nullptr;  // a NAK of a PSN before it
 };
 
+// Where they follow each other at once, they are one episode: each repeats at most all that was sent.
+std::uint32_t go_backs_of(const Way& way, const Recovery& episode) {
+    const std::uint64_t sent = way.requests - std::min(way.requests, way.incidents->retransmitted);
+    return sent == 0 ? 0 : static_cast<std::uint32_t>(episode.resent / sent);
+}
+
 std::map<PlaceOfWay, Seen> seen_of(const Timeline& timeline) {
     std::map<PlaceOfWay, Seen> found;
     for (const Recovery& episode : timeline.recoveries) {
         const Connection* connection = timeline.find(episode.connection);
         if (connection == nullptr) continue;
-        const dissect::Psn first(connection->way(episode.requester).first_psn);
+        const Way& way = connection->way(episode.requester);
+        const dissect::Psn first(way.first_psn);
         Seen& seen = found[{episode.connection, episode.requester}];
-        if (episode.psn == first) seen.rounds += episode.rounds;
+        if (episode.psn == first) seen.rounds += std::max(episode.rounds, go_backs_of(way, episode));
         else if (!episode.psn.before(first)) continue;
         else if (episode.asked() && episode.rounds == 0) seen.asked = seen.asked == nullptr ? &episode : seen.asked;
         else seen.before = true;

@@ -73,6 +73,7 @@ struct Timeline {
     std::vector<Address> unordered;       // hosts whose NICs accept packets out of order, as the user says
     std::vector<CapturedHost> hosts;      // by name, where captures of several hosts were joined; else empty
     std::vector<std::string> incomplete;  // what it is not of, though it was asked for: a sentence each
+    std::uint64_t undecoded = 0;          // packets of link types that are not decoded
     CaptureTraits learned;  // what a second reading can do better than this one; empty where this one knew it
 
     [[nodiscard]] const Connection* find(ConnectionId uid) const;

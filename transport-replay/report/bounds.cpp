@@ -104,7 +104,7 @@ bool judged_all(const Timeline& timeline) {
 
 bool saw_anything(const Timeline& timeline) {
     const auto of_more = [](const Finding& finding) { return finding.party != Party::capture; };
-    const bool was_read = timeline.packets != 0 || timeline.incomplete.empty();
+    const bool was_read = timeline.packets > timeline.undecoded || timeline.incomplete.empty();
     return !was_read || rdma_packets(timeline) != 0 || !timeline.connections.empty() ||
            has_ultra_ethernet(timeline.uet) || !timeline.congestion.pauses.empty() ||
            !timeline.bridging.links.empty() || timeline.management.datagrams != 0 || timeline.cm.messages != 0 ||

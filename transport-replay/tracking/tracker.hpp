@@ -175,6 +175,7 @@ private:
         bool last_was_late = false;     // and counted so
         bool last_was_doubled = false;  // or its requester went back: only haste told
         bool begun = false;             // a request passed that is not corrupt
+        bool counts_elsewhere = false;  // its responder acknowledged PSNs that there was no time to send
         std::uint32_t missing_before =
             0;  // PSNs between what CM announced and that request, which begins a message; 0: nobody asks any more
         std::array<Good, 2> last_good;  // of the last two R_Keys
@@ -300,6 +301,7 @@ private:
     void settle_early();
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void doubt_start(Entry& entry, End requester, const Acknowledged& acknowledged, const Observation& ack);
+    [[nodiscard]] static bool had_no_time(const Direction& direction, dissect::Psn through, const Observation& answer);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void apply_unread(Entry& entry, End requester, const Observation& observation);
     void refuse(Entry& entry, End requester, const Observation& observation);

@@ -1,6 +1,7 @@
 // The direction of the tracker that takes answers: whose requests they answer, and what they tell of them.
 #include <dissect/base/types.hpp>
 #include <dissect/headers/infiniband.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -170,6 +171,18 @@ void Tracker::doubt_start(Entry& entry, End requester, const Acknowledged& ackno
     way.incidents.made().begun_ahead = true;
 }
 
+// Whether so many PSNs behind the newest request cannot have been sent since its message began: the responder counts
+// from another start, and nothing is missing.
+bool Tracker::had_no_time(const Direction& direction, Psn through, const Observation& answer) {
+    constexpr std::int32_t kFewest = 512;  // below, clocks of recorders are no judges
+    if (!direction.requests.started() || !answer.has_time) return false;
+    const Psn next = direction.requests.next();
+    const std::int32_t beyond = through - next;
+    const Message* newest = direction.requests.covering(next.previous());
+    if (beyond < kFewest || newest == nullptr) return false;
+    return answer.time - newest->first_time < Duration{beyond * static_cast<std::int64_t>(kShortestPacket)};
+}
+
 void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     const Duration best = direction.best_answer;
@@ -177,6 +190,11 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     if (type == SyndromeType::reserved) return;
     const Psn next = direction.requests.next();
     const Psn through = type == SyndromeType::ack ? observation.psn : observation.psn.previous();
+    direction.counts_elsewhere |= had_no_time(direction, through, observation);
+    if (direction.counts_elsewhere && !through.before(next)) {
+        ++entry.connection.way(other(requester)).incidents.made().unmatched;
+        return;
+    }
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
     if (type == SyndromeType::ack && direction.missing_before != 0)
         doubt_start(entry, requester, acknowledged, observation);
