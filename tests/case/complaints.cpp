@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 using namespace qps;
 using namespace qps::casework;
 using namespace qps::testing;
@@ -94,4 +96,23 @@ TEST_CASE("hostile complaints are kept within bounds") {
     const Case read = reader.end();
     CHECK(read.events.size() <= 512);
     CHECK(std::ranges::all_of(read.events, [](const Event& event) { return event.text.size() <= 256; }));
+}
+
+TEST_CASE("a host whose counters are clean rules the network out for no other") {
+    const auto counters = [](int requests, int timeouts) {
+        return fmt::format("link mlx5_0/1 rx_write_requests {} out_of_buffer 0 out_of_sequence 0 rnr_nak_retry_err 0 "
+                           "local_ack_timeout_err {} packet_seq_err 0\n",
+                           requests, timeouts);
+    };
+    using Files = std::vector<std::pair<std::string, std::string>>;
+    const Files clean{{"a.t0", counters(1000, 0)}, {"a.t1", counters(1500, 0)}};
+    CHECK(verdict_of(clean).not_network);
+    Files with_timeouts = clean;
+    with_timeouts.emplace_back("b.t0", counters(1000, 0));
+    with_timeouts.emplace_back("b.t1", counters(1500, 3));
+    CHECK_FALSE(verdict_of(with_timeouts).not_network);
+    Files with_failure = clean;
+    with_failure.emplace_back("b.log", "b:8:9 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+                                       "10.7.0.1<4000> with error 12, opcode 0, len 0, vendor err 129 (Send)\n");
+    CHECK_FALSE(verdict_of(with_failure).not_network);
 }
