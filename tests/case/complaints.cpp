@@ -76,6 +76,14 @@ TEST_CASE("a short log of an unknown program may complain of anything") {
     CHECK_FALSE(is_complaint("backend: store opened", true));
 }
 
+TEST_CASE("a program that says that it listens does not complain") {
+    const std::string notice = "[2026-03-24 14:40:20.1] rdma.c:2743:nvmf_rdma_listen: *NOTICE*: *** NVMe/RDMA Target "
+                               "Listening on 172.16.1.2 port 4420 ***\n";
+    CHECK(judged({{"h1.log", notice}}).party != "host setting");
+    CHECK(judged({{"h1.log", "rdma_listen() failed: Address already in use\n"}}).party == "host setting");
+    CHECK(judged({{"h1.log", "rdma_bind_addr: Cannot assign requested address\n"}}).party == "host setting");
+}
+
 TEST_CASE("a complaint of an unknown program is said, and decides nothing") {
     const Judged said = judged({{"h1.log", "2026-01-02 10:11:12 stored: rdma_frob failed, error -12 (QP 17)\n"}});
     CHECK(said.party == "undecided");

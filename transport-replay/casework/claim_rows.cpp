@@ -121,6 +121,7 @@ constexpr std::array kRows{
     ClaimRow{"case-setting-names-nothing", kError, "logs of UCX, output of perftest", "A setting names what is not there", "a host that differs from the others", "What was meant."},
     ClaimRow{"case-library-mismatch", kError, "logs of libraries", "A program runs with another library than it was built for", "", "Which of two copies is found first."},
     ClaimRow{"case-cannot-listen", kError, "output of programs", "A program cannot listen at its address", "", "Whether address or port is wrong, where the line does not say."},
+    ClaimRow{"case-post-refused", kError, "logs of programs", "A work request was refused as it was posted", "", "What the program asked for."},
     ClaimRow{"case-mount-failed", kWarning, "output of mount", "A mount of NFS failed", "", "What the server saw."},
     ClaimRow{"case-connect-failed", kWarning, "output of nvme", "A connection of NVMe failed", "", "Which step failed: the kernel's log has it."},
     ClaimRow{"case-contexts-used-up", kError, "output of PSM2", "An adapter has no context left for a process", "", "Which processes hold them."},
