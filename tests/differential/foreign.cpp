@@ -121,8 +121,11 @@ TEST_CASE("packets of randpkt are read to their end") {
     for (const std::string type : {"eth", "ip", "ipv6", "udp", "tcp", "arp", "icmp", "llc", "sctp"}) {
         const std::string path = folder.file(type + ".pcap");
         (void)must(run({"randpkt", "-b", "400", "-c", "300", "-t", type, path}), "randpkt");
-        const std::string lines = must(
-            run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path}), "qpscope");
+        const auto listed =
+            run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path});
+        // 6: it may write a link type that is not decoded, token ring for one.
+        if (listed.code != 6 || listed.err.find("link type") == std::string::npos) (void)must(listed, "qpscope");
+        const std::string& lines = listed.out;
         const std::string theirs =
             must(run_tshark({"-r", path, "-T", "fields", "-e", "frame.number", "-e", "frame.len"}), "tshark");
         INFO(type);

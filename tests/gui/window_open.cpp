@@ -199,13 +199,12 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
     const std::array all{
         Bad{QStringLiteral("/no/such/capture.pcap"),
             QStringLiteral("cannot open: ") + QString::fromLocal8Bit(std::strerror(ENOENT))},
-        Bad{folder.path(), QStringLiteral("is a directory")},
         Bad{written(folder, "letter.txt", "Dear reader"),
             QStringLiteral("not a capture: 11 bytes, shorter than a file header of 24; first "
                            "bytes 44 65 61 72 20 72 65 61 \"Dear rea\"")},
         Bad{written(folder, "empty.pcap", {}), QStringLiteral("empty file")},
     };
-    const auto& [path, reason] = all[GENERATE(0U, 1U, 2U, 3U)];
+    const auto& [path, reason] = all[GENERATE(0U, 1U, 2U)];
     CAPTURE(path.toStdString());
     OpenWindow opened;
     const Answering answering;
